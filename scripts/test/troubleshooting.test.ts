@@ -295,6 +295,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => register({ inputSchema: { a: 'string' } })),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('greet', { ...({ name: 7 } as object) }))),
+  'prompt "…": argument "…" takes no string (its type is number), …': () =>
+    failureOf(() => makeServer().registerPrompt('p', { argsSchema: { n: z.number() } }, () => '')),
   '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>
     failureOf(() => register({ inputSchema: { when: z.date() } })),
   '… cannot be converted to JSON Schema: this zod is older than 4.2, or zod/mini': () =>

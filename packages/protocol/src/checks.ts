@@ -2,7 +2,6 @@
 
 export { MAX_COMPLETION_VALUES } from './model/completion.ts';
 export { block as checkContentBlock } from './checks/shapes.ts';
-export { isContentBlock } from './model/content.ts';
 export { isInputRequired } from './model/input-required.ts';
 export { isLevelEnabled, isLoggingLevel } from './model/logging.ts';
 export { isProgressToken } from './model/progress.ts';

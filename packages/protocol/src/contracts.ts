@@ -7,7 +7,6 @@ export type * from './contracts/auth.ts';
 export type * from './contracts/mcp-endpoint.ts';
 export type {
   Ask,
-  AskInterceptor,
   ClientExtension,
   ClientExtensionHost,
   ContextMembers,

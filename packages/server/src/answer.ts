@@ -1,11 +1,18 @@
 /** The second half of a request's way: middleware, the handler with its time, and its outcome as exactly one response. */
 
-import { isMortiseError, type JsonObject, type JsonRpcResponse, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
+import {
+  isMortiseError,
+  type JsonObject,
+  type JsonRpcResponse,
+  type JsonValue,
+  type ProtocolError,
+  type RequestId,
+} from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
+import { isCacheScope, isTtl } from './check-server.ts';
 import type { Context, Outcome } from './context.ts';
 import { HandlerStoppedError, InvalidHandlerResultError } from './errors.ts';
-import { finishResult } from './finish-result.ts';
 import { isThenable } from './thenable.ts';
 import { toCallError } from './wire-error.ts';
 
@@ -155,4 +162,39 @@ function logCancelled({ host, server, method, requestId }: Context): void {
   const error: unknown = host.signal.reason;
   const reason = isMortiseError(error) && 'reason' in error ? error.reason : undefined;
   server.logger.log('info', 'A call was cancelled', { method, requestId, reason });
+}
+
+// ---- the result in its revision's shape, with what the revision requires on every result
+
+/** Marks results that are finished already, as kept pages of lists are. */
+const FINISHED: unique symbol = Symbol('finished');
+
+/** Marks a result as finished. @returns The same object. */
+export function markFinished<R extends JsonObject>(result: R): R {
+  return Object.defineProperty(result, FINISHED, { value: true });
+}
+
+export function finishResult(result: JsonObject, context: Context): JsonObject {
+  if ((result as { readonly [FINISHED]?: true })[FINISHED]) return result;
+  const { writeResult, revision } = context.route;
+  const shaped = writeResult && result !== context.ownResult ? writeResult(result) : result;
+  return revision.rules.resultType ? addModernMembers(shaped, context) : shaped;
+}
+
+function addModernMembers(result: JsonObject, { route, server }: Context): JsonObject {
+  const resultType = result['resultType'] ?? 'complete';
+  if (resultType === 'input_required' && route.facts && !route.facts.inputRequired)
+    throw new InvalidHandlerResultError(`"${route.method}" may not be answered with input_required: only tools, prompts and resources ask`);
+  const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
+  finished['resultType'] = resultType;
+  const meta = result['_meta'];
+  finished['_meta'] = isJsonObject(meta) ? { ...server.resultMeta, ...meta } : server.resultMeta;
+  if (route.facts?.cacheable && resultType === 'complete') {
+    // What is read is its reader's own unless the resource says otherwise.
+    const { listTtlMs = 0, listScope = 'public', readTtlMs = 0 } = server.options.cache ?? {};
+    const isRead = route.method === 'resources/read';
+    if (!isTtl(finished['ttlMs'])) finished['ttlMs'] = isRead ? readTtlMs : listTtlMs;
+    if (!isCacheScope(finished['cacheScope'])) finished['cacheScope'] = isRead ? 'private' : listScope;
+  }
+  return finished;
 }

@@ -13,7 +13,7 @@ import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { isModernParams } from '@mortise/protocol/wire';
 import { ChannelCall, LOCAL } from './channel-call.ts';
-import type { KeepAlive } from './keep-alive.ts';
+import { KeepAlive } from './keep-alive.ts';
 import type { Answer } from './answer.ts';
 import type { Listen } from './listen.ts';
 import type { Server } from './server.ts';
@@ -64,10 +64,8 @@ export class Channel implements ServerConnection, ConnectionRules {
   async start(): Promise<void> {
     this.#server.channels.add(this);
     const { keepAliveMs } = this.#server.options;
-    if (keepAliveMs !== undefined && keepAliveMs !== Infinity) {
-      const { KeepAlive } = await import('./keep-alive.ts');
+    if (keepAliveMs !== undefined && keepAliveMs !== Infinity)
       this.#keepAlive = new KeepAlive(this.#server, this.#connection, keepAliveMs, () => this.#session?.isReady === true);
-    }
     await this.#connection.start();
   }
 

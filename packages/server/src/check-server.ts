@@ -2,9 +2,8 @@
 
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS, type Revision } from '@mortise/protocol';
-import type { Implementation } from '@mortise/protocol/model';
+import type { CacheScope, Implementation } from '@mortise/protocol/model';
 import { RegistrationError } from './errors.ts';
-import { isCacheScope, isTtl } from './finish-result.ts';
 import type { ServerOptions } from './options.ts';
 
 /** The options of `McpServer` that hold tools, prompts and resources made elsewhere: checked with each registration. */
@@ -60,4 +59,13 @@ export function chooseRevisions(given: readonly Revision[] = REVISIONS): readonl
   if (given.length === 0 || given.some((each) => !REVISIONS.includes(each)))
     throw new RegistrationError("revisions: give values of @mortise/protocol, at least one, such as revisionsOf('modern')");
   return REVISIONS.filter((revision) => given.includes(revision));
+}
+
+/** Whether a value can be a `ttlMs`. */
+export function isTtl(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isCacheScope(value: unknown): value is CacheScope {
+  return value === 'public' || value === 'private';
 }

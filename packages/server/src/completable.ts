@@ -23,11 +23,16 @@ export type Completer<Context = unknown> = (
 /** Shared by every installed copy of this package: a prompt may be written in one and served by another. */
 const COMPLETER: unique symbol = Symbol.for('mortise.completer') as typeof COMPLETER;
 
+interface FieldDefinition {
+  readonly innerType?: unknown;
+  readonly coerce?: unknown;
+}
+
 /** A field's schema. zod keeps what `optional`, `default` and the like wrap as `innerType`. */
 interface Field {
   readonly [COMPLETER]?: Completer;
-  readonly _zod?: { readonly def?: { readonly innerType?: unknown } };
-  readonly _def?: { readonly innerType?: unknown };
+  readonly _zod?: { readonly def?: FieldDefinition };
+  readonly _def?: FieldDefinition;
 }
 
 /**
@@ -47,19 +52,32 @@ export function completable<S extends TypedSchema>(schema: S, complete: Complete
 
 /** The completer of a field; also where `.optional()` or a default was put around it afterwards. */
 export function getCompleter(schema: unknown): Completer | undefined {
-  let at = schema;
-  while (isField(at) && !at[COMPLETER]) at = (at._zod?.def ?? at._def)?.innerType;
-  return isField(at) ? at[COMPLETER] : undefined;
+  return layersOf(schema).find((layer) => layer[COMPLETER])?.[COMPLETER];
+}
+
+/** The completer of one field of an object schema. */
+export function getFieldCompleter(schema: unknown, field: string): Completer | undefined {
+  return getCompleter(findField(schema, field));
+}
+
+/** Whether a field is made by zod's `z.coerce`: it takes a string, which its JSON Schema does not say. */
+export function isFieldCoerced(schema: unknown, field: string): boolean {
+  return layersOf(findField(schema, field)).some((layer) => (layer._zod?.def ?? layer._def)?.coerce === true);
+}
+
+/** One field of an object schema: a raw shape, or a schema that shows its fields as `shape` or `entries`. */
+function findField(schema: unknown, field: string): unknown {
+  if (!isField(schema)) return undefined;
+  const { shape, entries } = schema as { readonly shape?: unknown; readonly entries?: unknown };
+  const fields = '~standard' in schema ? (shape ?? entries) : schema;
+  return isField(fields) && Object.hasOwn(fields, field) ? (fields as Readonly<Record<string, unknown>>)[field] : undefined;
+}
+
+/** A field's schema, and each one that it wraps. */
+function layersOf(schema: unknown): readonly Field[] {
+  return isField(schema) ? [schema, ...layersOf((schema._zod?.def ?? schema._def)?.innerType)] : [];
 }
 
 function isField(value: unknown): value is Field {
   return (typeof value === 'object' || typeof value === 'function') && value !== null;
-}
-
-/** The completer of one field of an object schema: a raw shape, or a schema that shows its fields as `shape` or `entries`. */
-export function getFieldCompleter(schema: unknown, field: string): Completer | undefined {
-  if (!isField(schema)) return undefined;
-  const { shape, entries } = schema as { readonly shape?: unknown; readonly entries?: unknown };
-  const fields = '~standard' in schema ? (shape ?? entries) : schema;
-  return isField(fields) && Object.hasOwn(fields, field) ? getCompleter((fields as Readonly<Record<string, unknown>>)[field]) : undefined;
 }

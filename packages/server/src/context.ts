@@ -76,12 +76,6 @@ export interface EarlierRounds {
   readonly progress?: number | undefined;
 }
 
-/** What a question is sent with: its params with the trace's context, and the end of its span. */
-export interface TracedAsk {
-  readonly params: JsonObject | undefined;
-  end(error?: unknown): void;
-}
-
 /** How a handler settled. */
 export type Outcome = { readonly result: JsonObject } | { readonly error: unknown };
 
@@ -103,7 +97,6 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   ownResult: JsonObject | undefined = undefined;
   /** Where the program gave a tracer. */
   span: Span | undefined = undefined;
-  traceAsk: ((method: string, params: JsonObject | undefined) => TracedAsk) | undefined = undefined;
   earlier: EarlierRounds | undefined = undefined;
   /** What this run asks in the modern era; undefined until it asks, or goes on with an earlier round. */
   round: Round | undefined = undefined;

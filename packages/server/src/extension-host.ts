@@ -22,7 +22,6 @@ export function installExtension(server: Server, extension: ServerExtension): vo
 function createHost(server: Server, extension: ServerExtension): ExtensionHost {
   return {
     addMethod: (method, where, run) => server.methods.set(method, { ...where, run, isUnbounded: true }),
-    addNotification: (method, { eras }, run) => server.methods.setNotification(method, { eras, run }),
     intercept(method, fn) {
       server.methods.intercept(method, async (context, next) => {
         let inner: JsonObject | undefined;
@@ -45,7 +44,6 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
         throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
       server.listenFilters.push(filter);
     },
-    interceptAsk: (fn) => void server.askInterceptors.push(fn),
     onClose: (fn) => server.onClose(fn),
   };
 }

@@ -22,11 +22,11 @@ export interface MethodEntry {
   readonly toFailedResult?: (error: MortiseError) => JsonObject;
 }
 
-export interface NotificationEntry {
-  /** Where an extension handles it; a handler without is the program's own. */
-  readonly eras?: readonly Era[] | undefined;
-  readonly run: (params: JsonObject, call: ExtensionCall) => void | Promise<void>;
-}
+/** Handles a notification of legacy clients. */
+export type NotificationHandler = (
+  notification: { readonly method: string; readonly params: JsonObject },
+  call: ExtensionCall,
+) => void | Promise<void>;
 
 /** Middleware, or an interceptor of an extension. */
 export type ChainLink = (context: Context, next: (params?: JsonObject) => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
@@ -55,9 +55,10 @@ export interface Route {
 }
 
 export class Methods {
+  /** The program's own handlers. */
+  readonly notifications: Map<string, NotificationHandler> = new Map();
   readonly #capabilities: CapabilityBook;
   readonly #entries = new Map<string, readonly MethodEntry[]>();
-  readonly #notifications = new Map<string, readonly NotificationEntry[]>();
   readonly #middleware: Wrapper[];
   readonly #interceptors: Wrapper[] = [];
   #routes = new Map<Revision, Map<string, Route>>();
@@ -72,10 +73,6 @@ export class Methods {
   set(method: string, entry: MethodEntry | undefined): void {
     this.#entries.set(method, withEntry(this.#entries.get(method), entry));
     this.forgetRoutes();
-  }
-
-  setNotification(method: string, entry: NotificationEntry | undefined): void {
-    this.#notifications.set(method, withEntry(this.#notifications.get(method), entry));
   }
 
   use(method: string | undefined, link: ChainLink): void {
@@ -97,10 +94,6 @@ export class Methods {
   nameParam(method: string): string | undefined {
     const facts = REVISIONS.map(({ requests }) => requests.get(method));
     return [...(this.#entries.get(method) ?? []), ...facts].find((entry) => entry?.nameParam !== undefined)?.nameParam;
-  }
-
-  findNotification(revision: Revision, method: string): readonly NotificationEntry[] {
-    return (this.#notifications.get(method) ?? []).filter(({ eras }) => existsIn(eras, revision));
   }
 
   findRoute(revision: Revision, method: string): Route | undefined {
@@ -149,10 +142,7 @@ export function toNotificationRoute(revision: Revision, method: string): Route {
 }
 
 /** Extensions come first, in the order in which they were added. */
-function withEntry<E extends { readonly eras?: readonly Era[] | undefined }>(
-  entries: readonly E[] = [],
-  entry: E | undefined,
-): readonly E[] {
+function withEntry(entries: readonly MethodEntry[] = [], entry: MethodEntry | undefined): readonly MethodEntry[] {
   const ofExtensions = entries.filter(({ eras }) => eras);
   const own = entry?.eras ? entries.filter(({ eras }) => !eras) : [];
   return [...ofExtensions, ...(entry ? [entry] : []), ...own];

@@ -15,10 +15,8 @@ import { type ConnectOptions, guardLogger, silentLogger, systemClock, type Trans
 import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { checkClientParams, isLoggingLevel } from '@mortise/protocol/checks';
 import type {
-  AskInterceptor,
   Call,
   EndpointTransport,
-  ExtensionCall,
   LegacySession,
   ListenFilter,
   McpEndpoint,
@@ -49,12 +47,13 @@ import { addSessionMethods } from './handshake.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
-import { type ChainLink, type MethodEntry, Methods } from './method.ts';
+import { type ChainLink, type MethodEntry, Methods, type NotificationHandler } from './method.ts';
 import type { ClientFacts, Middleware } from './middleware/middleware.ts';
 import type { ContextCall, ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
 import { type ClientRequestOptions, Session } from './session.ts';
 import { toClientFacts } from './session-state.ts';
+import { traceRequest } from './tracing.ts';
 import { methodNotFoundError } from './wire-error.ts';
 
 /** A request as a low-level handler sees it: canonical, checked. */
@@ -68,12 +67,6 @@ export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
 ) => JsonObject | Promise<JsonObject>;
-
-/** Handles one notification of clients. */
-export type NotificationHandler = (
-  notification: { readonly method: string; readonly params: JsonObject },
-  call: ExtensionCall,
-) => void | Promise<void>;
 
 /** The legacy session behind a raw request: its id, and how its client is asked. */
 export interface RawSession {
@@ -142,8 +135,6 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly events: Events;
   /** @internal */
   readonly extensions: readonly ServerExtension[];
-  /** @internal */
-  readonly askInterceptors: AskInterceptor[] = [];
   /** @internal */
   readonly listenFilters: ListenFilter[] = [];
   /** @internal */
@@ -231,9 +222,7 @@ export class Server<App = unknown> implements McpEndpoint {
     }
     // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
     const { tracer } = this.options;
-    return tracer
-      ? import('./tracing.ts').then(({ traceRequest }) => traceRequest(tracer, context, () => answer(context)))
-      : answer(context);
+    return tracer ? traceRequest(tracer, context, () => answer(context)) : answer(context);
   }
 
   #readCaller({ params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts } {
@@ -304,13 +293,13 @@ export class Server<App = unknown> implements McpEndpoint {
   /** Handles a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
   setNotificationHandler(method: string, handler: NotificationHandler): this {
     checkHandler('setNotificationHandler', method, handler);
-    this.methods.setNotification(method, { run: (params, call) => handler({ method, params }, call) });
+    this.methods.notifications.set(method, handler);
     return this;
   }
 
   /** Takes back `setNotificationHandler`. */
   removeNotificationHandler(method: string): this {
-    this.methods.setNotification(method, undefined);
+    this.methods.notifications.delete(method);
     return this;
   }
 

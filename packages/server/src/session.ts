@@ -204,11 +204,14 @@ export class Session implements LegacySession, EventListener {
     if (method === 'notifications/initialized') this.#becomeReady();
     else if (method === 'notifications/roots/list_changed') this.roots = undefined;
     const { revision } = this.#agreed;
-    const handlers = this.#server.methods.findNotification(revision, method);
-    if (handlers.length === 0) return;
+    const handler = this.#server.methods.notifications.get(method);
+    if (!handler) return;
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
     const context = this.#toContext(method, revision, canonical, host);
-    for (const { run } of handlers) void this.#run(method, () => run(canonical, context));
+    // Async, so that what it throws and what it rejects with are one.
+    (async () => handler({ method, params: canonical }, context))().catch((error: unknown) =>
+      this.#server.logger.log('error', 'A notification handler failed', { method, error }),
+    );
   }
 
   /** What the handler of a notification is given. Nothing cancels a notification. */
@@ -223,14 +226,6 @@ export class Session implements LegacySession, EventListener {
     };
     const route = toNotificationRoute(revision, method);
     return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, host, session: this });
-  }
-
-  async #run(method: string, fn: () => void | Promise<void>): Promise<void> {
-    try {
-      await fn();
-    } catch (error) {
-      this.#server.logger.log('error', 'A notification handler failed', { method, error });
-    }
   }
 
   // ---- what session methods change

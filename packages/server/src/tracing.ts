@@ -1,8 +1,8 @@
-/** A span around each request that is served, and around what its handler asks the client. Loaded where the program gives a tracer. */
+/** A span around each request that is served, and around what its handler asks the client. */
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
-import type { Context, TracedAsk } from './context.ts';
+import type { Context } from './context.ts';
 import type { Answer } from './answer.ts';
 
 /**
@@ -14,28 +14,37 @@ export function traceRequest(tracer: Tracer, context: Context, serve: () => Answ
   const { method, target } = context;
   const span = tracer.startSpan(target === undefined ? method : `${method} ${target}`, 'server', context.meta);
   context.span = span;
-  context.traceAsk = (asked, params) => traceAsk(tracer, span, context, asked, params);
   describe(span, context);
   const answered = tracer.run(span, serve);
   if (!(answered instanceof Promise)) return conclude(span, answered);
   return answered.then((response) => conclude(span, response));
 }
 
-/** Opens the span of an ask, as a child of its call's. */
-function traceAsk(tracer: Tracer, parent: Span, { revision }: Context, method: string, params: JsonObject | undefined): TracedAsk {
-  const span = tracer.startSpan(method, 'client', parent.inject());
+/**
+ * Puts a question to the client within a span of its own, a child of its call's span.
+ *
+ * @param send Is given the params with the trace's context.
+ */
+export async function traceAsk(
+  { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },
+  { server, span: parent, revision }: Context,
+  send: (params: JsonObject | undefined) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const span = parent && server.options.tracer?.startSpan(method, 'client', parent.inject());
+  if (!span) return send(params);
   span.setAttribute('rpc.system', 'jsonrpc');
   span.setAttribute('mcp.method.name', method);
   span.setAttribute('mcp.protocol.version', revision.version);
   const carried = span.inject();
-  return {
-    params:
-      Object.keys(carried).length === 0 ? params : { ...params, _meta: { ...(params?.['_meta'] as JsonObject | undefined), ...carried } },
-    end(error) {
-      if (error !== undefined) span.recordError(error);
-      span.end();
-    },
-  };
+  const isEmpty = Object.keys(carried).length === 0;
+  try {
+    return await send(isEmpty ? params : { ...params, _meta: { ...(params?.['_meta'] as JsonObject | undefined), ...carried } });
+  } catch (error) {
+    span.recordError(error);
+    throw error;
+  } finally {
+    span.end();
+  }
 }
 
 /** The names of OpenTelemetry's semantic conventions for MCP. */

@@ -275,6 +275,22 @@ describe('completion', () => {
 });
 
 describe('arguments of a prompt that no string fits', () => {
+  const refused: [string, ObjectSchema, string][] = [
+    ['a number', { n: z.number() }, 'number'],
+    ['a number in an object', z.object({ n: z.number() }), 'number'],
+    ['a whole number', { n: z.int().readonly() }, 'integer'],
+    ['a boolean', { n: z.boolean() }, 'boolean'],
+    ['a list', { n: z.array(z.string()) }, 'array'],
+    ['an object', { n: z.object({}) }, 'object'],
+    ['a number of JSON Schema', { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }, 'integer'],
+  ];
+  it.each(refused)('are an error at registration that says what to write: %s', (_what, argsSchema, type) => {
+    const server = create();
+    const message = new RegExp(`^prompt "p": argument "n" takes no string \\(its type is ${type}\\).*z\\.coerce\\.number\\(\\)`);
+    expect(() => server.registerPrompt('p', { argsSchema }, () => 'p')).toThrow(message);
+    expect(() => server.registerPrompt('p', {}, () => 'p').update({ argsSchema })).toThrow(RegistrationError);
+  });
+
   const leftOut: [string, ObjectSchema, unknown][] = [
     ['a number', { n: z.number().optional() }, {}],
     ['a number with a default', { n: z.int().default(3) }, { n: 3 }],

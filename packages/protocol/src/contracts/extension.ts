@@ -120,13 +120,6 @@ export interface ToolCallRecord {
 /** Runs the rest of a call: the next interceptor, or the server's own dispatch. */
 export type NextCall = () => Promise<JsonObject>;
 
-/** Stands around a question. `next` sends a request to the client, this or another one, and gives its result as it came. */
-export type AskInterceptor = (
-  ask: Ask,
-  call: ExtensionCall,
-  next: (ask: Ask, options?: { readonly belongsToCall?: boolean }) => Promise<JsonObject>,
-) => Promise<JsonObject>;
-
 /** Handles a request: its value is the canonical result. A `ProtocolError` becomes that JSON-RPC error. */
 export type ExtensionMethod = (params: JsonObject, call: ExtensionCall) => JsonObject | Promise<JsonObject>;
 
@@ -145,12 +138,8 @@ export interface ListenFilter {
 export interface ExtensionHost {
   /** Adds a request method. @param where.eras The eras in which it exists; the other era answers -32601. */
   addMethod(method: string, where: { readonly eras: readonly Era[]; readonly nameParam?: string }, fn: ExtensionMethod): void;
-  /** Adds a handler for a notification from clients. */
-  addNotification(method: string, where: { readonly eras: readonly Era[] }, fn: (params: JsonObject, call: ExtensionCall) => void): void;
   /** Stands in front of a method's own dispatch; the first added is the outermost. */
   intercept(method: string, fn: (params: JsonObject, call: ExtensionCall, next: NextCall) => Promise<JsonObject>): void;
-  /** Stands around a question that a handler puts to a client of the legacy era: each value that `fn` gives is checked as its answer. */
-  interceptAsk(fn: AskInterceptor): void;
   /**
    * Runs a tool from its record, with the asks, steps and reports of `run`. Who may call it was settled when the record was made. What
    * `run` is asked has the form of the record's revision, and so have its answers.

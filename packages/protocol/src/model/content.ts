@@ -84,10 +84,3 @@ export interface ToolResultContent extends JsonObject {
   readonly isError?: boolean | undefined;
   readonly _meta?: MetaObject | undefined;
 }
-
-const BLOCK_TYPES: readonly unknown[] = ['text', 'image', 'audio', 'resource_link', 'resource'];
-
-/** Tells whether a value is a block by its `type`; the other fields are not looked at. */
-export function isContentBlock(value: unknown): value is ContentBlock {
-  return typeof value === 'object' && value !== null && BLOCK_TYPES.includes((value as { type?: unknown }).type);
-}

@@ -9,8 +9,8 @@ import { AskError } from '../errors.ts';
 import type { AskOptions } from '../handler-context.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { isTooMuch } from '../session-state.ts';
-import { withDefaults } from './forms.ts';
-import { prepareAsk, prepareForm, toFormAdapter } from './prepare-ask.ts';
+import { toFormAdapter, withDefaults } from './forms.ts';
+import { prepareAsk, prepareForm } from './prepare-ask.ts';
 import { checkSamplingAnswer, checkToolOutputs } from './sampling.ts';
 
 export { askInstead } from './by-hand.ts';
@@ -28,7 +28,7 @@ export async function elicit(context: Context, params: unknown, options?: AskOpt
     throw new AskError('ERR_INVALID_ASK', `ctx.elicit({ message, requestedSchema }) needs an object, got a ${typeof params}`);
   const ask = { method: 'elicitation/create', params, ...toAskOptions(options) };
   if (params['mode'] === 'url') return withoutContent((await context.ask(prepareAsk(ask, context))) as ElicitResult);
-  const adapter = toFormAdapter(params, context);
+  const adapter = toFormAdapter(params['requestedSchema'], context.server.options.validator);
   const result = (await context.ask({ ...ask, params: prepareForm(params, adapter) })) as ElicitResult;
   if (result.action !== 'accept') return withoutContent(result);
   const content = withDefaults(result.content ?? {}, adapter.jsonSchema);

@@ -1,9 +1,14 @@
-/** Forms and pages as the wire has them: only keywords that clients know, no secrets in forms, safe addresses for pages. */
+/** Forms and pages as the wire has them: only fields and keywords that clients know, no secrets in forms, safe addresses for pages. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { JsonSchemaValidator, SchemaAdapter } from '@mortise/protocol/contracts';
 import { checkUrl } from '@mortise/protocol/edge';
-import { AskError } from '../errors.ts';
+import { AskError, SchemaUnsupportedError } from '../errors.ts';
+import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
+
+const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
+const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
 
 /** What the wire lets a field say. The server checks the rest of its schema itself when the answer comes. */
 const KEYWORDS: ReadonlySet<string> = new Set(
@@ -19,17 +24,29 @@ const SECRETS: ReadonlySet<string> = new Set(
 );
 
 /**
- * @param schema A form as `toFormSchema` gives it.
- * @throws {AskError} `ERR_INVALID_ASK` A field asks for a password, a key, a token or a card, which only a page may do.
+ * Adapts the schema of a form. Its JSON Schema is the form that is sent: flat fields of a few kinds, and nothing else at the root. A form
+ * never sends fields that it does not have, so `additionalProperties`, which forms do not know, is left out.
+ *
+ * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: clients could not show it. Names the field and what a form can have instead.
+ * @throws {AskError} `ERR_INVALID_ASK`: a field asks for a password, a key, a token or a card, which only a page may do.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
-export function toWireForm(schema: JsonObject): JsonObject {
-  const { properties } = schema;
-  const fields = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, field]) => {
-    refuseSecret(name, field);
-    return [name, isJsonObject(field) ? toWireField(field) : field] as const;
-  });
-  return { ...schema, properties: Object.fromEntries(fields) };
+export function toFormAdapter(requestedSchema: unknown, validator: JsonSchemaValidator | undefined): SchemaAdapter {
+  const adapter = toSchemaAdapter(requestedSchema, 'elicitation', 'form', validator);
+  const { $schema, type, properties, required } = adapter.jsonSchema;
+  if (!isJsonObject(properties)) throw unsupported('must have its fields under "properties"');
+  const fields = Object.entries(properties).map(([name, field]) => [name, toWireField(name, isJsonObject(field) ? field : {})] as const);
+  const jsonSchema = {
+    ...($schema === undefined ? {} : { $schema }),
+    type,
+    properties: Object.fromEntries(fields),
+    ...(required === undefined ? {} : { required }),
+  };
+  return { jsonSchema, validate: (value) => adapter.validate(value) };
+}
+
+function unsupported(problem: string): SchemaUnsupportedError {
+  return new SchemaUnsupportedError(`elicitation of "form": requestedSchema ${problem}`);
 }
 
 /** Adds the form's defaults for fields that the client left out. */
@@ -40,10 +57,33 @@ export function withDefaults(content: JsonObject, { properties }: JsonObject): J
   return missing.length === 0 ? content : { ...content, ...Object.fromEntries(missing) };
 }
 
-function toWireField(field: JsonObject): JsonObject {
+function toWireField(name: string, field: JsonObject): JsonObject {
+  const fault = findFault(field);
+  if (fault !== undefined) throw unsupported(`field "${name}" ${fault}`);
+  refuseSecret(name, field);
   const { const: only, ...rest } = field;
   const named = typeof only === 'string' && rest['enum'] === undefined ? { ...rest, enum: [only] } : rest;
   return Object.fromEntries(Object.entries(named).filter(([keyword, value]) => KEYWORDS.has(keyword) && !isNoBound(value)));
+}
+
+function findFault({ type, format, items }: JsonObject): string | undefined {
+  if (type === 'array')
+    return isChoice(items) ? undefined : 'is a list: a form has lists of choices only, as an array of an enum of strings';
+  if (!SCALARS.includes(type))
+    return `is ${type === undefined ? 'without one type' : `of type ${JSON.stringify(type)}`}: a form has strings, numbers, integers, booleans and choices, and does not nest`;
+  if (type === 'string' && format !== undefined && !FORMATS.includes(format))
+    return `has the format ${JSON.stringify(format)}: a form has ${FORMATS.join(', ')}`;
+  return undefined;
+}
+
+/** One of an enum of strings, or of titled constants. */
+function isChoice(items: JsonValue | undefined): boolean {
+  if (!isJsonObject(items)) return false;
+  const { enum: values, anyOf } = items;
+  return (
+    (Array.isArray(values) && values.every((value: JsonValue) => typeof value === 'string')) ||
+    (Array.isArray(anyOf) && anyOf.every((each: JsonValue) => isJsonObject(each) && typeof each['const'] === 'string'))
+  );
 }
 
 /** Libraries give these bounds to any integer. */
@@ -51,8 +91,7 @@ function isNoBound(value: JsonValue | undefined): boolean {
   return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 }
 
-function refuseSecret(name: string, field: JsonValue | undefined): void {
-  const title = isJsonObject(field) ? field['title'] : undefined;
+function refuseSecret(name: string, { title }: JsonObject): void {
   const secret = [name, ...(typeof title === 'string' ? [title] : [])].find(namesSecret);
   if (secret === undefined) return;
   throw new AskError(

@@ -4,9 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Ask, SchemaAdapter } from '@mortise/protocol/contracts';
 import type { Context } from '../context.ts';
 import { AskError } from '../errors.ts';
-import { toFormSchema } from '../schema/form-schema.ts';
-import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
-import { checkPageUrl, toWireForm } from './forms.ts';
+import { checkPageUrl, toFormAdapter } from './forms.ts';
 import { prepareSampling } from './sampling.ts';
 
 /**
@@ -20,18 +18,14 @@ export function prepareAsk(ask: Ask, context: Context): Ask {
   if (method === 'sampling/createMessage') return { ...ask, params: prepareSampling(params, context) };
   if (method !== 'elicitation/create') return ask;
   if (params['mode'] === 'url') return { ...ask, params: preparePage(params, context) };
-  return { ...ask, params: prepareForm(params, toFormAdapter(params, context)) };
-}
-
-export function toFormAdapter({ requestedSchema }: JsonObject, { server }: Context): SchemaAdapter {
-  return toSchemaAdapter(requestedSchema, 'elicitation', 'form', { validator: server.options.validator, narrow: toFormSchema });
+  return { ...ask, params: prepareForm(params, toFormAdapter(params['requestedSchema'], context.server.options.validator)) };
 }
 
 /** @see 2026-07-28 client/elicitation#form-mode-elicitation-requests */
 export function prepareForm(params: JsonObject, adapter: SchemaAdapter): JsonObject {
   requireMessage(params);
   const { mode: _mode, requestedSchema: _schema, ...rest } = params;
-  return { mode: 'form', ...rest, requestedSchema: toWireForm(adapter.jsonSchema) };
+  return { mode: 'form', ...rest, requestedSchema: adapter.jsonSchema };
 }
 
 /** @see 2026-07-28 client/elicitation#url-mode-elicitation-requests */

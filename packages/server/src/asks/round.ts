@@ -8,6 +8,7 @@ import { toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { Context, Outcome } from '../context.ts';
 import { AskError, Suspended } from '../errors.ts';
+import { traceAsk } from '../tracing.ts';
 import { digest } from './request-state.ts';
 import { type Answered, type Asked, type AskedNow, type OpenedRound, openState, sealState } from './round-state.ts';
 
@@ -200,8 +201,8 @@ export class Round {
     });
     context.isConcluded = true;
     if (asked.length === 0) return { resultType: 'input_required', requestState };
-    const inputRequests = Object.fromEntries(asked.map(([key, question]) => [key, toInputRequest(context, question)]));
-    return { resultType: 'input_required', inputRequests, requestState };
+    const inputRequests = asked.map(async ([key, question]) => [key, await toInputRequest(context, question)] as const);
+    return { resultType: 'input_required', inputRequests: Object.fromEntries(await Promise.all(inputRequests)), requestState };
   }
 }
 
@@ -229,11 +230,9 @@ function describe(method: string, { message }: JsonObject = {}): string {
 }
 
 /** The client's answer continues the trace; the question's span ends with the round, for its answer comes with another request. */
-function toInputRequest(context: Context, { method, params }: AskedNow): JsonObject {
-  const traced = context.traceAsk?.(method, params);
-  traced?.end();
-  const sent = traced ? traced.params : params;
-  return sent ? { method, params: sent } : { method };
+function toInputRequest(context: Context, question: AskedNow): Promise<JsonObject> {
+  const { method } = question;
+  return traceAsk(question, context, async (params) => (params ? { method, params } : { method }));
 }
 
 // ---- handlers that catch `Suspended` and go on as if they had an answer

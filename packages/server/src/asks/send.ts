@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { AskError, Suspended } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
 import type { Session } from '../session.ts';
+import { traceAsk } from '../tracing.ts';
 
 /** How many questions one call sends at most, so that a loop with a model comes to an end. */
 const MAX_ASKS = 1_000;
@@ -43,25 +44,12 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   context.asked += 1;
   if (context.asked > MAX_ASKS) throw new AskError('ERR_TOO_MANY_ASKS', `A call asks its client ${MAX_ASKS} times at most`);
   const resume = context.pause();
-  const traced = context.traceAsk?.(ask.method, ask.params);
   try {
-    const result = await sendThrough(context, session, 0, traced?.params ? { ...ask, params: traced.params } : ask);
-    traced?.end();
-    return result;
-  } catch (error) {
-    traced?.end(error);
-    throw error;
+    const { method, signal, timeoutMs } = ask;
+    return await traceAsk(ask, context, (params) => session.request(method, params, { call: context.host, signal, timeoutMs }));
   } finally {
     resume();
   }
-}
-
-/** Through the interceptors of extensions. */
-function sendThrough(context: Context, session: Session, index: number, ask: Ask, { belongsToCall = true } = {}): Promise<JsonObject> {
-  const interceptor = context.server.askInterceptors[index];
-  if (interceptor) return interceptor(ask, context, (next, how) => sendThrough(context, session, index + 1, next, how));
-  const { method, params, signal, timeoutMs } = ask;
-  return session.request(method, params, { call: belongsToCall ? context.host : undefined, signal, timeoutMs });
 }
 
 function requireSendable(session: Session, revision: Revision, { method }: Ask): void {

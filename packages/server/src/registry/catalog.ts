@@ -5,10 +5,10 @@ import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import { finishResult, markFinished } from '../answer.ts';
 import type { Context } from '../context.ts';
 import { RegistrationError } from '../errors.ts';
 import type { ListKind } from '../events.ts';
-import { finishResult, markFinished } from '../finish-result.ts';
 import type { Server } from '../server.ts';
 import type { CatalogItem, ConfigTable } from './catalog-item.ts';
 

@@ -5,10 +5,10 @@ import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
 import type { PromptArgument } from '@mortise/protocol/model';
-import { type Completer, getFieldCompleter } from '../completable.ts';
+import { type Completer, getFieldCompleter, isFieldCoerced } from '../completable.ts';
 import type { PromptConfig, RegisteredPrompt } from '../config.ts';
 import type { Context } from '../context.ts';
-import { InvalidHandlerResultError } from '../errors.ts';
+import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
 import type { McpServer } from '../mcp-server.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
@@ -60,7 +60,8 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
     if (argsSchema === undefined) return undefined;
     // Only an McpServer has prompts.
     const server = this.catalog.server as McpServer;
-    const args = toSchemaAdapter(argsSchema, 'prompt arguments', name, { validator: server.options.validator });
+    const args = toSchemaAdapter(argsSchema, 'prompt arguments', name, server.options.validator);
+    requireStrings(this.label, argsSchema, args);
     if (toArguments(args).some((argument) => getFieldCompleter(argsSchema, argument.name))) server.serveCompletions();
     return args;
   }
@@ -68,6 +69,18 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
   override define(): JsonObject {
     const { title, description, icons, _meta } = this.config;
     return defined({ name: this.key, title, description, arguments: this.parts && toArguments(this.parts), icons, _meta });
+  }
+}
+
+/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument must be given and takes no string, so every call would fail. */
+function requireStrings(prompt: string, argsSchema: unknown, { jsonSchema }: SchemaAdapter): void {
+  const { properties = {}, required = [] } = jsonSchema as { readonly properties?: JsonObject; readonly required?: readonly string[] };
+  for (const name of required) {
+    const { type, default: preset } = isJsonObject(properties[name]) ? properties[name] : {};
+    if (typeof type !== 'string' || type === 'string' || preset !== undefined || isFieldCoerced(argsSchema, name)) continue;
+    throw new RegistrationError(
+      `${prompt}: argument "${name}" takes no string (its type is ${type}), and the arguments of prompts are strings: convert it, as z.coerce.number() does`,
+    );
   }
 }
 

@@ -3,10 +3,10 @@
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { resourceNotFoundError } from '@mortise/protocol/wire';
+import { isCacheScope, isTtl } from '../check-server.ts';
 import type { RegisteredResource, RegisteredResourceTemplate, ResourceChanges, ResourceConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
-import { isCacheScope, isTtl } from '../finish-result.ts';
 import type { McpServer } from '../mcp-server.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
 import { type Asker, Catalog } from './catalog.ts';

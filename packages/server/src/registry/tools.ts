@@ -160,8 +160,8 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const { validator } = server.options;
     const problem = checkToolName(name);
     if (problem !== undefined) server.warnOnce(`${problem}; some clients will not take it`);
-    const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', name, { validator });
-    const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', name, { validator });
+    const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', name, validator);
+    const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', name, validator);
     const paramHeaders = input && readParamHeaders(input.jsonSchema, name);
     for (const path of paramHeaders?.values() ?? []) warnOfSecret(name, path, server);
     return { input, output, paramHeaders };

@@ -20,29 +20,20 @@ const PURPOSES = {
 /** What a schema is for. */
 export type SchemaPurpose = keyof typeof PURPOSES;
 
-/** How schemas are adapted. */
-export interface SchemaOptions {
-  /** Checks values against plain JSON Schemas. @default that of `@mortise/protocol/json-schema`, loaded when first needed */
-  readonly validator?: JsonSchemaValidator | undefined;
-  /** Narrows the JSON Schema further; what it throws is the reason of the error. @default none */
-  readonly narrow?: ((schema: JsonObject) => JsonObject) | undefined;
-}
-
 /**
  * Adapts a raw shape, a Standard Schema with a JSON Schema form, a plain JSON Schema, or an adapter made elsewhere.
  *
  * Tools' inputs, prompts' arguments and forms have an object at their root; a tool's output may be anything.
  *
  * @param name The tool's or prompt's name, for messages.
+ * @param validator Checks values against plain JSON Schemas; without one, that of `@mortise/protocol/json-schema`, loaded when first needed.
  * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`, with the reason and what to do.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
-export function toSchemaAdapter(schema: unknown, purpose: SchemaPurpose, name: string, options: SchemaOptions = {}): SchemaAdapter {
+export function toSchemaAdapter(schema: unknown, purpose: SchemaPurpose, name: string, validator?: JsonSchemaValidator): SchemaAdapter {
   try {
-    const adapter = adapt(schema, purpose === 'tool output' ? 'output' : 'input', options.validator);
-    let { jsonSchema } = adapter;
-    if (purpose !== 'tool output') jsonSchema = withObjectRoot(jsonSchema);
-    if (options.narrow) jsonSchema = options.narrow(jsonSchema);
+    const adapter = adapt(schema, purpose === 'tool output' ? 'output' : 'input', validator);
+    const jsonSchema = purpose === 'tool output' ? adapter.jsonSchema : withObjectRoot(adapter.jsonSchema);
     checkJsonSchema(jsonSchema);
     return jsonSchema === adapter.jsonSchema ? adapter : { jsonSchema, validate: (value) => adapter.validate(value) };
   } catch (cause) {

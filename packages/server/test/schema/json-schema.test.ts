@@ -1,3 +1,4 @@
+import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
 import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -13,8 +14,8 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-async function check(schema: object, value: unknown, options = {}): Promise<unknown> {
-  const outcome = await toSchemaAdapter(schema, 'tool input', 'add', options).validate(value);
+async function check(schema: object, value: unknown, validator?: JsonSchemaValidator): Promise<unknown> {
+  const outcome = await toSchemaAdapter(schema, 'tool input', 'add', validator).validate(value);
   return 'issues' in outcome ? describeIssues(outcome.issues, { owner: 'tool "add"', part: 'argument', value }) : outcome.value;
 }
 
@@ -29,7 +30,7 @@ describe('a plain JSON Schema', () => {
 
   it.each(cases)('[TOOL-046] is checked by the default validator (%#)', async (value, sentence) => {
     expect(await check(SCHEMA, value)).toBe(sentence);
-    expect(await check(SCHEMA, value, { validator: createJsonSchemaValidator({ from: 'author' }) })).toBe(sentence);
+    expect(await check(SCHEMA, value, createJsonSchemaValidator({ from: 'author' }))).toBe(sentence);
   });
 
   it('gives what fits as it came', async () => {
@@ -42,7 +43,7 @@ describe('a plain JSON Schema', () => {
     expect(lazy.validate({ a: 1 })).toBeInstanceOf(Promise);
     await lazy.validate({ a: 1 });
     expect(lazy.validate({ a: 1 })).toEqual({ value: { a: 1 } });
-    const eager = toSchemaAdapter(SCHEMA, 'tool input', 'add', { validator: createJsonSchemaValidator({ from: 'author' }) });
+    const eager = toSchemaAdapter(SCHEMA, 'tool input', 'add', createJsonSchemaValidator({ from: 'author' }));
     expect(eager.validate({ a: 1 })).toEqual({ value: { a: 1 } });
   });
 
@@ -51,9 +52,7 @@ describe('a plain JSON Schema', () => {
     expect(() => toSchemaAdapter(schema, 'tool input', 'add')).toThrow(
       /is written in the dialect "https:\/\/json-schema.org\/draft\/2019-09\/schema"/,
     );
-    expect(() => toSchemaAdapter(schema, 'tool input', 'add', { validator: createJsonSchemaValidator({ from: 'author' }) })).toThrow(
-      'dialect',
-    );
+    expect(() => toSchemaAdapter(schema, 'tool input', 'add', createJsonSchemaValidator({ from: 'author' }))).toThrow('dialect');
   });
 
   it('[SCHEMA-002] is checked under the dialect that it names', async () => {
@@ -66,7 +65,7 @@ describe('a plain JSON Schema', () => {
 
   it('is refused at registration where the given validator cannot check it', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', $dynamicRef: '#x' } } };
-    expect(() => toSchemaAdapter(schema, 'tool input', 'add', { validator: createJsonSchemaValidator({ from: 'author' }) })).toThrow(
+    expect(() => toSchemaAdapter(schema, 'tool input', 'add', createJsonSchemaValidator({ from: 'author' }))).toThrow(
       'tool "add": inputSchema cannot be checked',
     );
   });

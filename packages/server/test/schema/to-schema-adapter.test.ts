@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SchemaUnsupportedError } from '../../src/errors.ts';
-import { toFormSchema } from '../../src/schema/form-schema.ts';
+import { toFormAdapter } from '../../src/asks/forms.ts';
 import { type SchemaPurpose, toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
 
 const tell = (schema: unknown, purpose: SchemaPurpose = 'tool input') =>
-  toSchemaAdapter(schema, purpose, 'add', purpose === 'elicitation' ? { narrow: toFormSchema } : {}).jsonSchema;
+  (purpose === 'elicitation' ? toFormAdapter(schema, undefined) : toSchemaAdapter(schema, purpose, 'add')).jsonSchema;
 const refusal = (schema: unknown, purpose: SchemaPurpose = 'tool input'): string => {
   try {
     tell(schema, purpose);
@@ -213,7 +213,7 @@ describe('a form for elicitation', () => {
     ['alternatives', { a: z.union([z.string(), z.object({})]) }, 'field "a" is without one type'],
     ['a format that forms do not have', { a: z.uuid() }, 'field "a" has the format "uuid": a form has email, uri, date, date-time'],
   ])('refuses %s', (_title, schema, reason) => {
-    expect(refusal(schema, 'elicitation')).toContain(`elicitation of "add": requestedSchema ${reason}`);
+    expect(refusal(schema, 'elicitation')).toContain(`elicitation of "form": requestedSchema ${reason}`);
   });
 });
 

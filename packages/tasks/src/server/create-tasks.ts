@@ -10,7 +10,6 @@ import { TaskError } from '../errors.ts';
 import { MemoryTaskQueue } from '../memory-task-queue.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
 import { CORE_GENERATION, TASKS_EXTENSION, toOutcome } from '../wire.ts';
-import { askAsTasks } from './asks-as-tasks.ts';
 import { addCoreMethods, CoreClients, mayList } from './core-clients.ts';
 import { addExtensionMethods, addTaskFilter, StatusFromProgress, toEvent } from './extension-methods.ts';
 import { controlBy, type TaskControl } from './task-control.ts';
@@ -25,8 +24,6 @@ export interface TasksOptions extends TaskLimits {
   readonly queue?: TaskQueue | undefined;
   /** How long after a crash another process takes up a task, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** Whether what handlers ask goes out as tasks of the client's, in the core's generation, where the client takes them. @default false */
-  readonly askAsTasks?: boolean | undefined;
   /** Gets a line for each task that is created, resumed, ended, cancelled or refused, and each failed look-up. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
   /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups` and `.refused_polls`. @default nothing is counted */
@@ -48,7 +45,6 @@ const OPTIONS: OptionTable<TasksOptions> = {
   store: 'object',
   queue: 'object',
   leaseMs: 1,
-  askAsTasks: 'boolean',
   logger: 'object',
   meter: 'object',
   clock: 'object',
@@ -146,7 +142,6 @@ export function createTasks(options: TasksOptions = {}): Tasks {
       addCoreMethods(host, engine, clients);
       addExtensionMethods(host, engine);
       addTaskFilter(host, engine, clock);
-      if (options.askAsTasks === true) askAsTasks(host);
       host.onClose(() => engine.close());
       engine.start();
     },
