@@ -33,7 +33,8 @@ export {
   TimeoutError,
   UsageError,
 } from './errors.ts';
-export { ErrorCode } from './error-codes.ts';
+export { ErrorCode } from './wire-error.ts';
 export { createInMemoryPair, type InMemoryOptions, InMemoryTransport } from './in-memory.ts';
 export type { Connectable, ServerConnection, Transport } from './transport/transport.ts';
-export type { Clock, ClockTimer, Logger, LogLevel, Meter } from './instruments.ts';
+export type { Clock, ClockTimer } from './clock.ts';
+export type { Logger, LogLevel, Meter } from './instruments.ts';

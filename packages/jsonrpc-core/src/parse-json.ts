@@ -1,7 +1,7 @@
 /** From JSON text to a value, within bounds that are counted on the text before it is parsed. The only place where JSON of a peer is parsed. */
 
 import { ParseError } from './errors.ts';
-import { readMessageHead } from './message-head.ts';
+import { readMessageHead } from './malformed.ts';
 import type { JsonValue } from './message.ts';
 
 /** How large the value of a JSON text may be. */

@@ -1,7 +1,7 @@
 /** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
 
 import { guardLogger, type Logger } from './instruments.ts';
-import { classifyMessage } from './guards.ts';
+import { classifyMessage } from './message.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 

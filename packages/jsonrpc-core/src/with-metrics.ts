@@ -1,8 +1,8 @@
 /** Counts what passes over a transport and measures how long the peer takes. */
 
-import { classifyMessage } from './guards.ts';
-import { type Clock, type Meter, systemClock } from './instruments.ts';
-import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Meter } from './instruments.ts';
+import { classifyMessage, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse, type RequestId } from './message.ts';
 import type { Transport, TransportFactory } from './transport/transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 

@@ -1,8 +1,8 @@
 /** Opens a lost channel again. Moves bytes only: what a session remembered is for the layers above to say anew. */
 
 import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
-import { Fifo } from './fifo.ts';
-import { type Clock, type ClockTimer, systemClock } from './instruments.ts';
+import { Fifo } from './collections.ts';
+import { type Clock, type ClockTimer, systemClock } from './clock.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { emitClose, emitError, holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
