@@ -42,12 +42,6 @@ export class Fifo<T> {
   }
 }
 
-/** How a queue lets go of its source. */
-export interface AsyncQueueOptions {
-  /** Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. @default none */
-  readonly onEnd?: (() => void) | undefined;
-}
-
 /** How many values may wait. */
 const MAX_LENGTH = 1024;
 
@@ -69,8 +63,9 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: AsyncQueueOptions = {}) {
-    this.#onEnd = options.onEnd;
+  /** @param onEnd Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. */
+  constructor(onEnd?: () => void) {
+    this.#onEnd = onEnd;
   }
 
   /** How many values wait. */

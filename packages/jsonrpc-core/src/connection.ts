@@ -6,5 +6,5 @@ export { DeadlineTimer } from './clock.ts';
 export type { InboundCall } from './connection/inbound-calls.ts';
 export { RequestTable, type RequestTableOptions } from './connection/request-table.ts';
 export type { PendingRequest, RequestOptions, RequestParams } from './connection/pending-request.ts';
-export { AsyncQueue, type AsyncQueueOptions } from './collections.ts';
+export { AsyncQueue } from './collections.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './cancellation.ts';

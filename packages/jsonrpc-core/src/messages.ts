@@ -12,7 +12,7 @@ export {
   type MessageKind,
 } from './message.ts';
 export { type MessageHead, readMessageHead } from './malformed.ts';
-export { measureMessage, parseJson, type ParseOptions } from './parse-json.ts';
+export { measureMessage, parseJson } from './parse-json.ts';
 export { toInvalidRequestError } from './malformed.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
 export { toWireError } from './wire-error.ts';

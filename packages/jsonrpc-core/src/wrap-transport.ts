@@ -53,16 +53,7 @@ export function wrapTransport<T extends Transport | TransportFactory>(inner: T, 
       exchange.call(channelHooks, request, options && toSpreadable(options), (passed, how) => inner.exchange(passed, how));
   }
   if (isLegacyOpener(inner)) own['openLegacy'] = async () => wrapTransport(await inner.openLegacy(), hooks);
-  return new Proxy<T & object>(inner, {
-    apply: () => wrapTransport((inner as TransportFactory)(), hooks),
-    get(_inner, key) {
-      if (Object.hasOwn(own, key)) return own[key];
-      const value: unknown = Reflect.get(inner, key);
-      // Its methods may reach for private members.
-      return typeof value === 'function' ? (value.bind(inner) as unknown) : value;
-    },
-    set: (_inner, key, value) => Reflect.set(Object.hasOwn(own, key) ? own : inner, key, value),
-  });
+  return new Proxy<T & object>(inner, { apply: () => wrapTransport((inner as TransportFactory)(), hooks), ...passTo(inner, own) });
 }
 
 /** A caller may be its own options, whose members are of its class: a hook that makes others of them, `{ ...options, onMessage }`, would lose those. */
@@ -119,43 +110,24 @@ function isTransport(value: object): value is Transport {
 }
 
 /**
- * Makes `factory` a transport that passes everything to `own`.
+ * Makes a transport that is a factory of further ones too: how a program names a server once. Everything but a call passes to `own`.
  *
- * Methods can be assigned to, as those of an object can: other SDKs' clients put their own in front of them for a while.
- *
- * @param members What it has beside the members of `Transport`; accessors stay accessors.
+ * @param factory Makes another transport to the same peer.
  */
-export function createCallableTransport<More extends object>(
-  own: Transport,
-  factory: TransportFactory,
-  members: More,
-): Transport & TransportFactory & More {
-  const shell = () => factory();
-  Object.defineProperties(shell, {
-    start: toMethod(() => own.start()),
-    send: toMethod(own.send.bind(own)),
-    close: toMethod(() => own.close()),
-    onmessage: toAccessor(own, 'onmessage'),
-    onerror: toAccessor(own, 'onerror'),
-    onclose: toAccessor(own, 'onclose'),
-    sessionId: { get: () => own.sessionId, configurable: true, enumerable: true },
-    setProtocolVersion: toMethod(own.setProtocolVersion?.bind(own)),
-    ...Object.getOwnPropertyDescriptors(members),
-  });
-  return shell as unknown as Transport & TransportFactory & More;
+export function createCallableTransport<T extends Transport>(own: T, factory: TransportFactory): T & TransportFactory {
+  return new Proxy<T & TransportFactory>((() => factory()) as T & TransportFactory, passTo(own, {}));
 }
 
-function toMethod(value: unknown): PropertyDescriptor {
-  return { value, writable: true, configurable: true, enumerable: true };
-}
-
-function toAccessor<K extends 'onmessage' | 'onerror' | 'onclose'>(own: Transport, key: K): PropertyDescriptor {
+/** Passes every member to `inner`, but those that `own` has. */
+function passTo(inner: object, own: Record<PropertyKey, unknown>): Required<Pick<ProxyHandler<object>, 'get' | 'set'>> {
+  const holderOf = (key: PropertyKey): object => (Object.hasOwn(own, key) ? own : inner);
   return {
-    get: () => own[key],
-    set: (value: Transport[K]) => {
-      own[key] = value;
+    get(_target, key) {
+      const holder = holderOf(key);
+      const value: unknown = Reflect.get(holder, key);
+      // Its methods may reach for private members.
+      return holder === inner && typeof value === 'function' ? (value.bind(inner) as unknown) : value;
     },
-    configurable: true,
-    enumerable: true,
+    set: (_target, key, value) => Reflect.set(holderOf(key), key, value),
   };
 }

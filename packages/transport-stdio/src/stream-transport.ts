@@ -344,7 +344,7 @@ export function frame(message: JsonRpcMessage): string {
 /** A line that is not JSON is mostly something that was printed: its start says by whom. */
 function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
   try {
-    return parseJson(line, { maxValues }) as unknown as JsonRpcMessage;
+    return parseJson(line, maxValues) as unknown as JsonRpcMessage;
   } catch (cause) {
     if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));
