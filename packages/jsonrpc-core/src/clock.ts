@@ -34,6 +34,12 @@ export const systemClock: Clock = {
   schedule: (fn, delayMs, options) => new SystemTimer(fn, delayMs, options?.keepAlive === true),
 };
 
+/** On Node a timer is an object with these; elsewhere it is a number. */
+interface PlatformTimer {
+  ref?(): void;
+  unref?(): void;
+}
+
 class SystemTimer implements HoldableTimer {
   readonly #fn: () => void;
   #keepAlive: boolean;
@@ -54,26 +60,20 @@ class SystemTimer implements HoldableTimer {
 
   hold(): void {
     this.#keepAlive = true;
-    const handle: unknown = this.#handle;
-    if (typeof handle === 'object' && handle !== null && 'ref' in handle && typeof handle.ref === 'function') handle.ref();
+    (this.#handle as PlatformTimer | undefined)?.ref?.();
   }
 
   release(): void {
     this.#keepAlive = false;
-    release(this.#handle);
+    (this.#handle as PlatformTimer | undefined)?.unref?.();
   }
 
   #arm(): void {
     const delayMs = Math.min(this.#restMs, MAX_DELAY_MS);
     this.#restMs -= delayMs;
     this.#handle = setTimeout(() => (this.#restMs > 0 ? this.#arm() : this.#fn()), delayMs);
-    if (!this.#keepAlive) release(this.#handle);
+    if (!this.#keepAlive) this.release();
   }
-}
-
-/** On Node a timer is an object with `unref`; elsewhere it is a number. */
-function release(handle: unknown): void {
-  if (typeof handle === 'object' && handle !== null && 'unref' in handle && typeof handle.unref === 'function') handle.unref();
 }
 
 /**

@@ -15,19 +15,13 @@ export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
 /** The same five codes under the names that MCP's TypeScript users know. */
-export const ErrorCode: {
-  readonly ParseError: typeof PARSE_ERROR;
-  readonly InvalidRequest: typeof INVALID_REQUEST;
-  readonly MethodNotFound: typeof METHOD_NOT_FOUND;
-  readonly InvalidParams: typeof INVALID_PARAMS;
-  readonly InternalError: typeof INTERNAL_ERROR;
-} = {
-  ParseError: PARSE_ERROR,
-  InvalidRequest: INVALID_REQUEST,
-  MethodNotFound: METHOD_NOT_FOUND,
-  InvalidParams: INVALID_PARAMS,
-  InternalError: INTERNAL_ERROR,
-};
+export const ErrorCode = {
+  ParseError: -32700,
+  InvalidRequest: -32600,
+  MethodNotFound: -32601,
+  InvalidParams: -32602,
+  InternalError: -32603,
+} as const;
 
 /** What the peer sees of a failure that was not meant for it. Frozen, so that it can be shared. */
 const INTERNAL: JsonRpcErrorObject = Object.freeze({ code: INTERNAL_ERROR, message: 'Internal error' });

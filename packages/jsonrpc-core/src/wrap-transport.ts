@@ -1,6 +1,6 @@
 /** Puts code between a transport and its user, without hiding any ability of the transport. */
 
-import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './message.ts';
 import { emitError, holdTransport, runCallback, toCallbackError } from './transport/hold-transport.ts';
 import {
   type ExchangeOptions,
@@ -107,6 +107,32 @@ function listen(shell: Transport, inner: Transport, hooks: TransportHooks): void
 
 function isTransport(value: object): value is Transport {
   return typeof (value as Partial<Transport>).send === 'function';
+}
+
+/** Hooks that see each message, those of exchanges too, before it passes on unchanged. */
+export function watchMessages(
+  see: (direction: 'in' | 'out', message: JsonRpcMessage) => void,
+): Required<Pick<TransportHooks, 'send' | 'receive' | 'exchange'>> {
+  return {
+    send(message, options, next) {
+      see('out', message);
+      return next(message, options);
+    },
+    receive(message, info, next) {
+      see('in', message);
+      next(message, info);
+    },
+    async exchange(request, options, next) {
+      see('out', request);
+      const onMessage = (message: JsonRpcNotification): void => {
+        see('in', message);
+        options?.onMessage?.(message);
+      };
+      const response = await next(request, { ...options, onMessage });
+      see('in', response);
+      return response;
+    },
+  };
 }
 
 /**
