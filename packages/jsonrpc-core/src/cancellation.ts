@@ -80,7 +80,7 @@ export class Cancellation {
   }
 }
 
-/** A signal with the means to let go of what it listens to. */
+/** A signal that can stop listening to others. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
   /** Removes the listeners and timers. The signal then never aborts by them. Safe to call twice. */
@@ -90,7 +90,7 @@ export interface LinkedSignal {
 /**
  * Makes a signal that aborts as soon as one of several does, with that one's reason.
  *
- * Unlike `AbortSignal.any` it can let go: call `dispose` when the work is over, so that a signal that outlives many calls
+ * Unlike `AbortSignal.any` it can stop listening: call `dispose` when the work is over, so that a signal that outlives many calls
  * does not gather their listeners.
  */
 export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): LinkedSignal {

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as MCP uses it. Here: what programs meet, which is messages, errors, the `Transport` joint and an in-memory pair. Who
- * writes a transport goes on at `/transport` and `/messages`, who writes a server or a client at `/connection`.
+ * JSON-RPC 2.0 as MCP uses it: messages, errors, the `Transport` interface and an in-memory pair. Transports are written with `/transport` and
+ * `/messages`, servers and clients with `/connection`.
  */
 
 export type {

@@ -1,4 +1,4 @@
-/** Opens a lost channel again. Moves bytes only: what a session remembered is for the layers above to say anew. */
+/** Opens a lost channel again. The layers above open their sessions again themselves. */
 
 import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
 import { Fifo } from './collections.ts';

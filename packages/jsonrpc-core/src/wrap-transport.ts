@@ -12,7 +12,7 @@ import {
   type TransportFactory,
 } from './transport/transport.ts';
 
-/** What a wrapper does on the way. Each is handed the `next` step and may call it, change what passes, or leave it out. */
+/** What a wrapper does with what passes. Each hook may call `next`, change what it passes on, or leave it out. */
 export interface TransportHooks {
   /** A message leaves. */
   send?(
@@ -41,7 +41,7 @@ export interface TransportHooks {
  * does not know) stays within reach. Transports that a factory or `openLegacy` makes are wrapped too. Messages of exchanges
  * that a transport hosts for a server pass unseen.
  *
- * @param hooks What to do on the way; a function is called once for each channel, for hooks that keep state.
+ * @param hooks What to do with what passes; a function is called once for each channel, for hooks that keep state.
  */
 export function wrapTransport<T extends Transport | TransportFactory>(inner: T, hooks: TransportHooks | (() => TransportHooks)): T {
   const channelHooks = typeof hooks === 'function' ? hooks() : hooks;

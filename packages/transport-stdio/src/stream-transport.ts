@@ -234,7 +234,7 @@ export class StreamTransport implements Transport {
     input.off('data', this.#onData);
     input.off('end', this.#onInputEnd);
     input.off('close', this.#onInputEnd);
-    // Somebody else may be reading the same stream; only if not, it must not keep the process alive.
+    // Other code may be reading the same stream; only if not, it must not keep the process alive.
     if (input.listenerCount('data') === 0) input.pause();
     input.off('error', this.#onInputError);
     output.off('error', this.#onOutputError);

@@ -268,7 +268,7 @@ export class InboundCalls {
 
   // ---- answers
 
-  /** One answer of a batch is there, or will not come. Called once more when every member of the batch has been read. */
+  /** Counts one answer of a batch as done, sent or not, and sends the batch after the last one. Called once more when every member has been read. */
   leaveBatch(batch: Batch): void {
     batch.waiting--;
     // Nothing at all is sent for a batch without answers, not even an empty array.
