@@ -56,7 +56,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     this.filter = filter;
     this.#owner = owner;
     this.#signal = signal;
-    this.#queue = new AsyncQueue({ onEnd: () => this.#onQueueEnd() });
+    this.#queue = new AsyncQueue(() => this.#onQueueEnd());
     this.accepted = new Promise((resolve, reject) => {
       this.#resolveAccepted = resolve;
       this.#rejectAccepted = reject;

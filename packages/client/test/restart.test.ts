@@ -6,7 +6,7 @@ import { createCallableTransport } from '@mortise/jsonrpc-core/transport';
 import { withReconnect } from '@mortise/jsonrpc-core/wrap';
 import { NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
@@ -263,7 +263,7 @@ it('a client that was closed says that, whatever is asked of it, until it is con
 
 it('a transport that is a factory too gives each client that takes it one of its own, and one client a fresh one each time', async () => {
   const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
-  const source = createCallableTransport(server.factory(), server.factory, {});
+  const source = createCallableTransport(server.factory(), server.factory);
   const [one, other] = [await connect(server, {}, source), await connect(server, {}, source)];
   await other.listTools();
   await one.close();
@@ -294,7 +294,9 @@ describe.each(REVISIONS)('a transport that mends itself, in $version', (revision
     const server = new ScriptedServer(
       scriptOf(revision, { ...listening, 'tools/call': () => 'die', 'tools/list': () => complete(revision, { tools: [] }) }),
     );
-    const client = await McpClient.connect(withReconnect(server.factory, { clock, random: () => 0 }), info, {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const client = await McpClient.connect(withReconnect(server.factory, { clock }), info, {
       clock,
       protocolVersion: revision.version,
       onError: () => undefined,

@@ -2,9 +2,9 @@
 
 export { Connection } from './connection/connection.ts';
 export type { ConnectionOptions, ConnectionRules, RequestOutcome } from './connection/connection-options.ts';
-export { DeadlineTimer } from './connection/deadline-timer.ts';
-export type { InboundCall } from './connection/inbound-call.ts';
+export { DeadlineTimer } from './clock.ts';
+export type { InboundCall } from './connection/inbound-calls.ts';
 export { RequestTable, type RequestTableOptions } from './connection/request-table.ts';
 export type { PendingRequest, RequestOptions, RequestParams } from './connection/pending-request.ts';
-export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
-export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';
+export { AsyncQueue } from './collections.ts';
+export { abortable, type LinkedSignal, linkSignals, withTimeout } from './cancellation.ts';

@@ -2,7 +2,7 @@
  * The errors of this package and the base of everyone's. `RemoteError` alone means "the peer said so"; all others arose here.
  */
 
-import type { MessageHead } from './message-head.ts';
+import type { MessageHead } from './malformed.ts';
 import type { JsonRpcErrorObject, JsonValue, RequestId } from './message.ts';
 
 /** Marks every `MortiseError`, also one of another installed copy of this package. */

@@ -1,7 +1,7 @@
 /** Two transports that are each other's peer, within one process and without bytes. */
 
 import { ConnectionClosedError, UsageError } from './errors.ts';
-import { Fifo } from './fifo.ts';
+import { Fifo } from './collections.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-json.ts';
 import { type MessageInfo, resolvedPromise, type Transport } from './transport/transport.ts';

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as MCP uses it. Here: what programs meet, which is messages, errors, the `Transport` joint and an in-memory pair. Who
- * writes a transport goes on at `/transport` and `/messages`, who writes a server or a client at `/connection`.
+ * JSON-RPC 2.0 as MCP uses it: messages, errors, the `Transport` interface and an in-memory pair. Transports are written with `/transport` and
+ * `/messages`, servers and clients with `/connection`.
  */
 
 export type {
@@ -33,7 +33,8 @@ export {
   TimeoutError,
   UsageError,
 } from './errors.ts';
-export { ErrorCode } from './error-codes.ts';
+export { ErrorCode } from './wire-error.ts';
 export { createInMemoryPair, type InMemoryOptions, InMemoryTransport } from './in-memory.ts';
 export type { Connectable, ServerConnection, Transport } from './transport/transport.ts';
-export type { Clock, ClockTimer, Logger, LogLevel, Meter } from './instruments.ts';
+export type { Clock, ClockTimer } from './clock.ts';
+export type { Logger, LogLevel, Meter } from './instruments.ts';

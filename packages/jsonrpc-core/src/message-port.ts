@@ -1,7 +1,7 @@
 /** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
 
 import { ConnectionClosedError, MessageTooLargeError, ParseError, UsageError } from './errors.ts';
-import { readMessageHead } from './message-head.ts';
+import { readMessageHead } from './malformed.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { measureMessage, parseJson } from './parse-json.ts';
 import { type MessageInfo, resolvedPromise, type Transport } from './transport/transport.ts';

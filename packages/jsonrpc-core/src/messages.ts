@@ -1,6 +1,6 @@
 /** `@mortise/jsonrpc-core/messages`: telling messages apart, reading them from text or values, writing them, and the codes of JSON-RPC. */
 
-export { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './error-codes.ts';
+export { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './wire-error.ts';
 export {
   classifyMessage,
   isErrorObject,
@@ -10,10 +10,10 @@ export {
   isJsonRpcResponse,
   isRequestId,
   type MessageKind,
-} from './guards.ts';
-export { type MessageHead, readMessageHead } from './message-head.ts';
-export { measureMessage, parseJson, type ParseOptions } from './parse-json.ts';
+} from './message.ts';
+export { type MessageHead, readMessageHead } from './malformed.ts';
+export { measureMessage, parseJson } from './parse-json.ts';
 export { toInvalidRequestError } from './malformed.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
-export { toWireError } from './to-wire-error.ts';
-export { copyObject, type MutableJsonObject } from './guards.ts';
+export { toWireError } from './wire-error.ts';
+export { copyObject, type MutableJsonObject } from './message.ts';

@@ -1,33 +1,22 @@
 /** From JSON text to a value, within bounds that are counted on the text before it is parsed. The only place where JSON of a peer is parsed. */
 
 import { ParseError } from './errors.ts';
-import { readMessageHead } from './message-head.ts';
+import { readMessageHead } from './malformed.ts';
 import type { JsonValue } from './message.ts';
 
-/** How large the value of a JSON text may be. */
-export interface ParseOptions {
-  /**
-   * How many arrays and objects may lie in one another, so that code which walks a value cannot run out of stack.
-   *
-   * @default 128
-   */
-  readonly maxDepth?: number | undefined;
-  /**
-   * How many values the text may hold, counted as the `{`, `[` and `,` outside strings. A bound on the length of a text alone bounds little: each
-   * `{}` becomes thirty times as much memory. 500,000 values take at most 85 MB of heap and 0.3 s to read (Node 20).
-   *
-   * @default 500_000
-   */
-  readonly maxValues?: number | undefined;
-}
+/** How many arrays and objects may lie in one another, so that code which walks a value cannot run out of stack. */
+const MAX_DEPTH = 128;
+const DEFAULT_MAX_VALUES = 500_000;
 
 /**
  * Parses JSON text. Of equal keys the last one counts, as in `JSON.parse`.
  *
- * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than `maxDepth`, or holds more than `maxValues`.
+ * @param maxValues How many values the text may hold, counted as the `{`, `[` and `,` outside strings. A bound on the length of a text alone bounds
+ *   little: each `{}` becomes thirty times as much memory. 500,000 values take at most 85 MB of heap and 0.3 s to read (Node 20).
+ * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than 128 levels, or holds more than `maxValues`.
  */
-export function parseJson(text: string, options?: ParseOptions): JsonValue {
-  const excess = findExcess(text, options?.maxDepth ?? DEFAULT_MAX_DEPTH, options?.maxValues ?? DEFAULT_MAX_VALUES);
+export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES): JsonValue {
+  const excess = findExcess(text, maxValues);
   if (excess !== undefined) throw new ParseError(excess, { excess, head: readMessageHead(text) });
   try {
     return JSON.parse(text) as JsonValue;
@@ -37,15 +26,12 @@ export function parseJson(text: string, options?: ParseOptions): JsonValue {
   }
 }
 
-const DEFAULT_MAX_DEPTH = 128;
-const DEFAULT_MAX_VALUES = 500_000;
-
 /** What of a text is over its bounds, and what to do; undefined where nothing is. */
-function findExcess(text: string, maxDepth: number, maxValues: number): string | undefined {
+function findExcess(text: string, maxValues: number): string | undefined {
   // Each level and each value takes two characters, so most texts are not looked at. The engine's own search then clears most of the rest.
-  const mayNest = text.length > 2 * maxDepth && countAny(text, '{[', maxDepth) > maxDepth;
+  const mayNest = text.length > 2 * MAX_DEPTH && countAny(text, '{[', MAX_DEPTH) > MAX_DEPTH;
   const mayBeMany = text.length > 2 * maxValues && countAny(text, '{[,', maxValues) > maxValues;
-  return mayNest || mayBeMany ? scan(text, maxDepth, maxValues) : undefined;
+  return mayNest || mayBeMany ? scan(text, maxValues) : undefined;
 }
 
 const QUOTE = 0x22;
@@ -57,14 +43,14 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Counts exactly, which means outside strings. */
-function scan(text: string, maxDepth: number, maxValues: number): string | undefined {
+function scan(text: string, maxValues: number): string | undefined {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) at = findStringEnd(text, at + 1);
     else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
-      if (++depth > maxDepth) return `The JSON nests more than ${maxDepth} levels deep: send it flatter`;
+      if (++depth > MAX_DEPTH) return `The JSON nests more than ${MAX_DEPTH} levels deep: send it flatter`;
       values++;
     } else if (char === COMMA) values++;
     else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth--;

@@ -1,8 +1,7 @@
 /** From a message to one line of JSON. */
 
 import { UsageError } from './errors.ts';
-import { isJsonObject } from './guards.ts';
-import type { JsonObject, JsonRpcMessage, JsonRpcResultResponse } from './message.ts';
+import { isJsonObject, type JsonObject, type JsonRpcMessage, type JsonRpcResultResponse } from './message.ts';
 
 /** Where `withSerialized` leaves the text. Registered, so that another installed copy of this package finds it. */
 const SERIALIZED: unique symbol = Symbol.for('mortise.serialized');

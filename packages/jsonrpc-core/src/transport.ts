@@ -1,6 +1,6 @@
 /** `@mortise/jsonrpc-core/transport`: what implementers of transports use beside the `Transport` interface itself. */
 
-export { createCallableTransport } from './transport/create-callable-transport.ts';
+export { createCallableTransport } from './wrap-transport.ts';
 export {
   type ChannelEndError,
   type ConnectOptions,
@@ -17,6 +17,7 @@ export {
 } from './transport/transport.ts';
 export { Cancellation } from './cancellation.ts';
 export { checkOptions, type OptionKind, type OptionRule, type OptionTable } from './check-options.ts';
-export { guardLogger, silentLogger, systemClock } from './instruments.ts';
+export { systemClock } from './clock.ts';
+export { guardLogger, silentLogger } from './instruments.ts';
 export { resolvedPromise } from './transport/transport.ts';
 export { emitClose, emitError, toError } from './transport/hold-transport.ts';

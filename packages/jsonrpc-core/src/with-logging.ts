@@ -1,9 +1,9 @@
 /** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
 
 import { guardLogger, type Logger } from './instruments.ts';
-import { classifyMessage } from './guards.ts';
+import { classifyMessage } from './message.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
-import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
+import { watchMessages, wrapTransport } from './wrap-transport.ts';
 
 /** Where lines go, and how they look. */
 export interface LoggingOptions {
@@ -21,27 +21,8 @@ export interface LoggingOptions {
 export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
   const { label = 'transport' } = options;
   const logger = guardLogger(options.logger);
-  const say = (verb: string, message: unknown): void => logger.log('debug', `${label} ${verb} ${describe(message)}`);
-  const hooks: TransportHooks = {
-    send(message, sendOptions, next) {
-      say('->', message);
-      return next(message, sendOptions);
-    },
-    receive(message, info, next) {
-      say('<-', message);
-      next(message, info);
-    },
-    async exchange(request, exchangeOptions, next) {
-      say('->', request);
-      const { onMessage } = exchangeOptions ?? {};
-      const listen: typeof onMessage = (message) => {
-        say('<-', message);
-        onMessage?.(message);
-      };
-      const response = await next(request, { ...exchangeOptions, onMessage: listen });
-      say('<-', response);
-      return response;
-    },
+  return wrapTransport(inner, {
+    ...watchMessages((direction, message) => logger.log('debug', `${label} ${direction === 'out' ? '->' : '<-'} ${describe(message)}`)),
     error(error, next) {
       logger.log('warning', `${label} error: ${error.message}`);
       next(error);
@@ -50,8 +31,7 @@ export function withLogging<T extends Transport | TransportFactory>(inner: T, op
       logger.log('debug', `${label} closed`);
       next();
     },
-  };
-  return wrapTransport(inner, hooks);
+  });
 }
 
 function describe(value: unknown): string {

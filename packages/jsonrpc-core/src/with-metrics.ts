@@ -1,10 +1,10 @@
 /** Counts what passes over a transport and measures how long the peer takes. */
 
-import { classifyMessage } from './guards.ts';
-import { type Clock, type Meter, systemClock } from './instruments.ts';
-import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Meter } from './instruments.ts';
+import { classifyMessage, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse, type RequestId } from './message.ts';
 import type { Transport, TransportFactory } from './transport/transport.ts';
-import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
+import { type TransportHooks, watchMessages, wrapTransport } from './wrap-transport.ts';
 
 /** What is counted with, and how it is labelled. */
 export interface MetricsOptions {
@@ -38,48 +38,37 @@ interface Timed {
 
 function createHooks({ meter, label = 'transport', clock = systemClock }: MetricsOptions): TransportHooks {
   const timed = new Map<RequestId, Timed>();
-  const count = (direction: 'in' | 'out', message: unknown): string => {
+  const watching = watchMessages((direction, message) => {
     const kind = Array.isArray(message) ? 'batch' : classifyMessage(message);
     meter.count('mcp.transport.messages', 1, { transport: label, direction, kind });
-    return kind;
-  };
-  const begin = (request: JsonRpcRequest): void => {
-    if (timed.size < MAX_TIMED) timed.set(request.id, { method: request.method, sinceMs: clock.monotonicMs() });
-  };
+  });
   const record = ({ method, sinceMs }: Timed, outcome: string): void =>
     meter.record('mcp.transport.request_duration_ms', clock.monotonicMs() - sinceMs, { transport: label, method, outcome });
-  const end = (response: JsonRpcResponse): void => {
-    if (response.id === undefined || response.id === null) return;
-    const call = timed.get(response.id);
-    if (call && timed.delete(response.id)) record(call, toOutcome(response));
-  };
-  const forget = (message: JsonRpcMessage): void => {
-    const { method, params } = message as Partial<JsonRpcRequest>;
+  const onSent = (message: JsonRpcMessage): void => {
+    const { id, method, params } = message as Partial<JsonRpcRequest>;
     if (method === 'notifications/cancelled') timed.delete(params?.['requestId'] as RequestId);
+    else if (method !== undefined && id !== undefined && timed.size < MAX_TIMED) timed.set(id, { method, sinceMs: clock.monotonicMs() });
+  };
+  const onReceived = (message: JsonRpcMessage): void => {
+    if (classifyMessage(message) !== 'response') return;
+    const { id } = message as JsonRpcResponse;
+    const call = timed.get(id as RequestId);
+    if (call && timed.delete(id as RequestId)) record(call, toOutcome(message as JsonRpcResponse));
   };
   return {
     send(message, sendOptions, next) {
-      const kind = count('out', message);
-      if (kind === 'request') begin(message as JsonRpcRequest);
-      else if (kind === 'notification') forget(message);
-      return next(message, sendOptions);
+      onSent(message);
+      return watching.send(message, sendOptions, next);
     },
     receive(message, info, next) {
-      if (count('in', message) === 'response') end(message as JsonRpcResponse);
-      next(message, info);
+      onReceived(message);
+      watching.receive(message, info, next);
     },
     async exchange(request, exchangeOptions, next) {
-      count('out', request);
       // Exchanges may have equal ids at once, so each keeps its own time.
       const call: Timed = { method: request.method, sinceMs: clock.monotonicMs() };
-      const { onMessage } = exchangeOptions ?? {};
-      const listen: typeof onMessage = (message) => {
-        count('in', message);
-        onMessage?.(message);
-      };
       try {
-        const response = await next(request, { ...exchangeOptions, onMessage: listen });
-        count('in', response);
+        const response = await watching.exchange(request, exchangeOptions, next);
         record(call, toOutcome(response));
         return response;
       } catch (error) {

@@ -1,8 +1,8 @@
-/** Opens a lost channel again. Moves bytes only: what a session remembered is for the layers above to say anew. */
+/** Opens a lost channel again. The layers above open their sessions again themselves. */
 
 import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
-import { Fifo } from './fifo.ts';
-import { type Clock, type ClockTimer, systemClock } from './instruments.ts';
+import { Fifo } from './collections.ts';
+import { type Clock, type ClockTimer, systemClock } from './clock.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { emitClose, emitError, holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
@@ -26,8 +26,6 @@ export interface ReconnectOptions {
   readonly maxAttempts?: number | undefined;
   /** Times the waits. @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Gives a number from 0 up to 1 for the jitter. @default Math.random */
-  readonly random?: (() => number) | undefined;
 }
 
 const MIN_DELAY_MS = 500;
@@ -163,9 +161,8 @@ class ReconnectingTransport implements Transport {
   }
 
   #nextDelayMs(): number {
-    const { random = Math.random } = this.#options;
     const topMs = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (this.#attempts + 1));
-    return MIN_DELAY_MS + random() * (topMs - MIN_DELAY_MS);
+    return MIN_DELAY_MS + Math.random() * (topMs - MIN_DELAY_MS);
   }
 
   async #attempt(): Promise<void> {

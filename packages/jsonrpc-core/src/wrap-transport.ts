@@ -1,6 +1,6 @@
 /** Puts code between a transport and its user, without hiding any ability of the transport. */
 
-import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './message.ts';
 import { emitError, holdTransport, runCallback, toCallbackError } from './transport/hold-transport.ts';
 import {
   type ExchangeOptions,
@@ -12,7 +12,7 @@ import {
   type TransportFactory,
 } from './transport/transport.ts';
 
-/** What a wrapper does on the way. Each is handed the `next` step and may call it, change what passes, or leave it out. */
+/** What a wrapper does with what passes. Each hook may call `next`, change what it passes on, or leave it out. */
 export interface TransportHooks {
   /** A message leaves. */
   send?(
@@ -41,7 +41,7 @@ export interface TransportHooks {
  * does not know) stays within reach. Transports that a factory or `openLegacy` makes are wrapped too. Messages of exchanges
  * that a transport hosts for a server pass unseen.
  *
- * @param hooks What to do on the way; a function is called once for each channel, for hooks that keep state.
+ * @param hooks What to do with what passes; a function is called once for each channel, for hooks that keep state.
  */
 export function wrapTransport<T extends Transport | TransportFactory>(inner: T, hooks: TransportHooks | (() => TransportHooks)): T {
   const channelHooks = typeof hooks === 'function' ? hooks() : hooks;
@@ -53,16 +53,7 @@ export function wrapTransport<T extends Transport | TransportFactory>(inner: T, 
       exchange.call(channelHooks, request, options && toSpreadable(options), (passed, how) => inner.exchange(passed, how));
   }
   if (isLegacyOpener(inner)) own['openLegacy'] = async () => wrapTransport(await inner.openLegacy(), hooks);
-  return new Proxy<T & object>(inner, {
-    apply: () => wrapTransport((inner as TransportFactory)(), hooks),
-    get(_inner, key) {
-      if (Object.hasOwn(own, key)) return own[key];
-      const value: unknown = Reflect.get(inner, key);
-      // Its methods may reach for private members.
-      return typeof value === 'function' ? (value.bind(inner) as unknown) : value;
-    },
-    set: (_inner, key, value) => Reflect.set(Object.hasOwn(own, key) ? own : inner, key, value),
-  });
+  return new Proxy<T & object>(inner, { apply: () => wrapTransport((inner as TransportFactory)(), hooks), ...passTo(inner, own) });
 }
 
 /** A caller may be its own options, whose members are of its class: a hook that makes others of them, `{ ...options, onMessage }`, would lose those. */
@@ -116,4 +107,53 @@ function listen(shell: Transport, inner: Transport, hooks: TransportHooks): void
 
 function isTransport(value: object): value is Transport {
   return typeof (value as Partial<Transport>).send === 'function';
+}
+
+/** Hooks that see each message, those of exchanges too, before it passes on unchanged. */
+export function watchMessages(
+  see: (direction: 'in' | 'out', message: JsonRpcMessage) => void,
+): Required<Pick<TransportHooks, 'send' | 'receive' | 'exchange'>> {
+  return {
+    send(message, options, next) {
+      see('out', message);
+      return next(message, options);
+    },
+    receive(message, info, next) {
+      see('in', message);
+      next(message, info);
+    },
+    async exchange(request, options, next) {
+      see('out', request);
+      const onMessage = (message: JsonRpcNotification): void => {
+        see('in', message);
+        options?.onMessage?.(message);
+      };
+      const response = await next(request, { ...options, onMessage });
+      see('in', response);
+      return response;
+    },
+  };
+}
+
+/**
+ * Makes a transport that is a factory of further ones too: how a program names a server once. Everything but a call passes to `own`.
+ *
+ * @param factory Makes another transport to the same peer.
+ */
+export function createCallableTransport<T extends Transport>(own: T, factory: TransportFactory): T & TransportFactory {
+  return new Proxy<T & TransportFactory>((() => factory()) as T & TransportFactory, passTo(own, {}));
+}
+
+/** Passes every member to `inner`, but those that `own` has. */
+function passTo(inner: object, own: Record<PropertyKey, unknown>): Required<Pick<ProxyHandler<object>, 'get' | 'set'>> {
+  const holderOf = (key: PropertyKey): object => (Object.hasOwn(own, key) ? own : inner);
+  return {
+    get(_target, key) {
+      const holder = holderOf(key);
+      const value: unknown = Reflect.get(holder, key);
+      // Its methods may reach for private members.
+      return holder === inner && typeof value === 'function' ? (value.bind(inner) as unknown) : value;
+    },
+    set: (_target, key, value) => Reflect.set(holderOf(key), key, value),
+  };
 }

@@ -52,7 +52,7 @@ describe('AsyncQueue', () => {
 
   it('lets go of its source once, when the reader leaves or it ends', async () => {
     let ends = 0;
-    const queue = new AsyncQueue<number>({ onEnd: () => ends++ });
+    const queue = new AsyncQueue<number>(() => ends++);
     queue.push(1);
     queue.push(2);
     for await (const value of queue) {

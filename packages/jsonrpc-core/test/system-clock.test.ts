@@ -28,7 +28,7 @@ describe('systemClock', () => {
   });
 
   it('keeps no process alive unless asked to', () => {
-    const clock = fileURLToPath(new URL('../src/instruments.ts', import.meta.url));
+    const clock = fileURLToPath(new URL('../src/clock.ts', import.meta.url));
     const script = `import { systemClock } from ${JSON.stringify(clock)};
       systemClock.schedule(() => console.log('never'), 600_000);
       systemClock.schedule(() => console.log('kept'), 20, { keepAlive: true });`;

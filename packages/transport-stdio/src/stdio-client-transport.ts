@@ -103,18 +103,7 @@ export interface StdioTransport extends Transport, TransportFactory {
  * before `start`.
  */
 export function stdioTransport(options: StdioClientTransportOptions): StdioTransport {
-  const own = new StdioClientTransport(options);
-  return createCallableTransport(own, () => new StdioClientTransport(options), {
-    get eraKey() {
-      return own.eraKey;
-    },
-    get pid() {
-      return own.pid;
-    },
-    get stderr() {
-      return own.stderr;
-    },
-  });
+  return createCallableTransport(new StdioClientTransport(options), () => new StdioClientTransport(options));
 }
 
 /** The process behind a transport. */

@@ -40,7 +40,7 @@ export function guardStdout(stdout: Writable, stderr: Writable): StdoutGuard {
     write: (text, done) => real.call(stdout, text, 'utf8', done),
     restore() {
       isGuarding = false;
-      // Somebody may have put a wrapper of their own around ours; then ours stays and lets everything through.
+      // Another wrapper may have been put around ours; then ours stays and lets everything through.
       if (stdout.write !== guarded) return;
       if (hadOwn) stdout.write = real;
       else Reflect.deleteProperty(stdout, 'write');

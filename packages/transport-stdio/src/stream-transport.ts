@@ -234,7 +234,7 @@ export class StreamTransport implements Transport {
     input.off('data', this.#onData);
     input.off('end', this.#onInputEnd);
     input.off('close', this.#onInputEnd);
-    // Somebody else may be reading the same stream; only if not, it must not keep the process alive.
+    // Other code may be reading the same stream; only if not, it must not keep the process alive.
     if (input.listenerCount('data') === 0) input.pause();
     input.off('error', this.#onInputError);
     output.off('error', this.#onOutputError);
@@ -344,7 +344,7 @@ export function frame(message: JsonRpcMessage): string {
 /** A line that is not JSON is mostly something that was printed: its start says by whom. */
 function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
   try {
-    return parseJson(line, { maxValues }) as unknown as JsonRpcMessage;
+    return parseJson(line, maxValues) as unknown as JsonRpcMessage;
   } catch (cause) {
     if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));

@@ -64,7 +64,7 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
   checkOptions('webSocketTransport options', options, OPTIONS);
   const target = checkTarget(url, options);
   const factory: TransportFactory = () => createClientTransport(target.href, options);
-  return createCallableTransport(factory(), factory, { eraKey: toEraKey(target) });
+  return createCallableTransport(Object.assign(factory(), { eraKey: toEraKey(target) }), factory);
 }
 
 /** A server that is gone is noticed within two pings. Browsers have none. */

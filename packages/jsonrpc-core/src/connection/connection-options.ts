@@ -1,10 +1,10 @@
 /** What a `Connection` takes. */
 
 import type { OptionTable } from '../check-options.ts';
-import type { Clock } from '../instruments.ts';
+import type { Clock } from '../clock.ts';
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
-import type { InboundCall } from './inbound-call.ts';
+import type { InboundCall } from './inbound-calls.ts';
 
 /** What a handler may give back for a request. */
 export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;

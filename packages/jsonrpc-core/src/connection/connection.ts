@@ -1,19 +1,24 @@
 /** Requests, answers, notifications and cancellation in both directions over one transport. */
 
 import { checkOptions } from '../check-options.ts';
-import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
 import { ConnectionClosedError, InvalidRequestError, InvalidResponseError, RemoteError, UsageError } from '../errors.ts';
-import { classifyMessage, isRequestId } from '../guards.ts';
-import { type Clock, type ClockTimer, systemClock } from '../instruments.ts';
-import { judgeMalformed } from '../malformed.ts';
-import type { MessageHead } from '../message-head.ts';
-import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
+import { type Clock, type ClockTimer, systemClock } from '../clock.ts';
+import { judgeMalformed, type MessageHead } from '../malformed.ts';
+import {
+  classifyMessage,
+  isRequestId,
+  type JsonObject,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '../message.ts';
 import { measureMessage } from '../parse-json.ts';
 import { holdTransport, runCallback, toError } from '../transport/hold-transport.ts';
 import { type MessageInfo, resolvedPromise, type SendOptions, type Transport } from '../transport/transport.ts';
+import { INVALID_REQUEST, PARSE_ERROR } from '../wire-error.ts';
 import { CONNECTION_OPTIONS, type ConnectionOptions } from './connection-options.ts';
-import type { Batch } from './inbound-call.ts';
-import { InboundCalls } from './inbound-calls.ts';
+import { type Batch, InboundCalls } from './inbound-calls.ts';
 import type { RequestOptions, RequestParams } from './pending-request.ts';
 import { RequestTable } from './request-table.ts';
 

@@ -1,17 +1,89 @@
 /** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
 
-import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
+import { Cancellation, linkSignals } from '../cancellation.ts';
+import { renewMap } from '../collections.ts';
 import { CancelledError, ConnectionClosedError, InvalidRequestError, UsageError } from '../errors.ts';
-import { classifyMessage } from '../guards.ts';
-import type { JsonRpcErrorObject, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import {
+  classifyMessage,
+  type JsonObject,
+  type JsonRpcErrorObject,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+} from '../message.ts';
 import { countBytes } from '../parse-json.ts';
 import { serializeMessage } from '../serialize-message.ts';
-import { toWireError } from '../to-wire-error.ts';
 import { toError } from '../transport/hold-transport.ts';
-import { type MessageInfo, resolvedPromise } from '../transport/transport.ts';
+import { type MessageInfo, resolvedPromise, type SendOptions } from '../transport/transport.ts';
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, toWireError } from '../wire-error.ts';
 import { type ConnectionOptions, type ConnectionRules, DEFAULT_RULES } from './connection-options.ts';
-import { type Batch, type CallLink, InboundCall } from './inbound-call.ts';
-import { renewMap } from './request-table.ts';
+import type { RequestOptions } from './pending-request.ts';
+
+/** What a call sends through: the connection that it came by. */
+export interface CallLink {
+  notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void>;
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+}
+
+/** The answers to one batch, which are sent together once all are there (JSON-RPC 2.0 section 6). */
+export interface Batch {
+  readonly answers: JsonRpcResponse[];
+  /** How many bytes the answers have that are there. */
+  bytes: number;
+  /** How many answers are still to come; one more while the members of the batch are read. */
+  waiting: number;
+}
+
+/**
+ * One request that is being served. Its `signal` aborts when the peer cancels (with a `CancelledError`) or the connection closes
+ * (with a `ConnectionClosedError`).
+ */
+export class InboundCall extends Cancellation {
+  /** The request itself. */
+  readonly message: JsonRpcRequest;
+  /** What the transport said about the request. */
+  readonly info: MessageInfo | undefined;
+  /** Where the answer goes if the request came in a batch. */
+  readonly batch: Batch | undefined;
+  readonly #link: CallLink;
+  #isAnswered = false;
+
+  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, link: CallLink) {
+    super();
+    this.message = message;
+    this.info = info;
+    this.batch = batch;
+    this.#link = link;
+  }
+
+  /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
+  get isSettled(): boolean {
+    return this.#isAnswered || this.isCancelled;
+  }
+
+  /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
+  notify(method: string, params?: JsonObject): Promise<void> {
+    if (this.isSettled) return resolvedPromise;
+    return this.#link.notify(method, params, { relatedRequestId: this.message.id });
+  }
+
+  /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+    const { signal, dispose } = linkSignals(options?.signal, this.signal);
+    return this.#link.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
+  }
+
+  /** The answer is about to be sent. */
+  settle(): void {
+    this.#isAnswered = true;
+  }
+
+  /** No answer is wanted any more. Does nothing once the call is settled. */
+  override cancel(reason: unknown): void {
+    if (!this.isSettled) super.cancel(reason);
+  }
+}
 
 /** One answer, or the answers to a batch. */
 type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
@@ -196,7 +268,7 @@ export class InboundCalls {
 
   // ---- answers
 
-  /** One answer of a batch is there, or will not come. Called once more when every member of the batch has been read. */
+  /** Counts one answer of a batch as done, sent or not, and sends the batch after the last one. Called once more when every member has been read. */
   leaveBatch(batch: Batch): void {
     batch.waiting--;
     // Nothing at all is sent for a batch without answers, not even an empty array.

@@ -15,7 +15,7 @@ import type { RequestTable } from './request-table.ts';
 
 /**
  * The parameters of a request, or a function that makes them. It is given the request's progress token, if the peer is asked for progress, and puts it
- * into `_meta`. Saves a copy where the parameters are made anew for each request anyway.
+ * into `_meta`. Saves a copy where the parameters are made for each request anyway.
  */
 export type RequestParams = JsonObject | ((progressToken: RequestId | undefined) => JsonObject | undefined);
 
@@ -157,7 +157,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   // ---- time
 
-  /** Progress came: `timeoutMs` begins anew, within the hard bound. */
+  /** Progress came: `timeoutMs` starts again, within the hard bound. */
   restartTime(): void {
     if (this.#options?.resetTimeoutOnProgress === false) return;
     const sinceMs = this.#pauses > 0 ? this.#pausedAtMs : this.#table.clock.monotonicMs();

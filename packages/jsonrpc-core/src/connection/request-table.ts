@@ -1,12 +1,19 @@
 /** The requests sent from here that wait for their answer: settles each exactly once, in time or not. */
 
+import { type Clock, DeadlineTimer } from '../clock.ts';
+import { renewMap } from '../collections.ts';
 import { InvalidResponseError, TimeoutError } from '../errors.ts';
-import { copyObject, isJsonObject } from '../guards.ts';
-import type { Clock } from '../instruments.ts';
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import {
+  copyObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+} from '../message.ts';
 import { runCallback } from '../transport/hold-transport.ts';
 import { resolvedPromise } from '../transport/transport.ts';
-import { DeadlineTimer } from './deadline-timer.ts';
 import { PendingRequest, type RequestOptions, type RequestParams } from './pending-request.ts';
 
 /** How a table sends requests, and how long they wait. */
@@ -262,19 +269,4 @@ function once(run: () => void): () => void {
     isOver = true;
     run();
   };
-}
-
-const RENEW_AFTER = 2048;
-
-/**
- * Keeps a map cheap whose entries come and go all the time: gives a fresh one with the same entries after every 2,048 deletions, else the same.
- *
- * V8 grows a map by a new table that the old one points to. Once an old table is in the old generation, every younger one, and with it every value
- * that was ever in it, is kept until the next full collection. Measured on Node 20 with 64 calls in flight, that was more than a third of the
- * time of a call in memory. A fresh map ends the chain.
- *
- * @param deletions How many entries have been deleted so far.
- */
-export function renewMap<Id, Value>(map: Map<Id, Value>, deletions: number): Map<Id, Value> {
-  return deletions % RENEW_AFTER === 0 ? new Map(map) : map;
 }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * The joint between MCP and the bytes that carry it. `Transport` has the six members that custom transports for MCP already
+ * The interface between MCP and what carries its messages. `Transport` has the six members that custom transports for MCP already
  * have, so theirs plug in unchanged. The numbered promises are the ids of the cases in `@mortise/transport-testkit`.
  */
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConnectionClosedError, ConnectionLostError, createInMemoryPair, type JsonRpcMessage, type Transport } from '../../src/index.ts';
 import { isExchangeTransport } from '../../src/transport.ts';
 import { Connection } from '../../src/connection.ts';
@@ -52,13 +52,16 @@ function failAtStart(): Transport {
 function open(server: Server, options: ReconnectOptions = {}): { transport: Transport; clock: FakeClock; events: string[] } {
   const clock = new FakeClock();
   const events: string[] = [];
-  const transport = withReconnect(server.dial, { clock, random: () => 0, ...options });
+  const transport = withReconnect(server.dial, { clock, ...options });
   transport.onerror = (error) => events.push(error.constructor.name);
   transport.onclose = () => events.push('close');
   return { transport, clock, events };
 }
 
 describe('withReconnect', () => {
+  beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
+  afterEach(() => vi.restoreAllMocks());
+
   it('keeps from the channel what the program throws when it is told of an error', async () => {
     const [near] = createInMemoryPair();
     const transport = withReconnect(() => near, { clock: new FakeClock() });
@@ -108,9 +111,10 @@ describe('withReconnect', () => {
   });
 
   it('[ROBUSTNESS-10] waits ever longer, never less than 500 ms nor more than 30 s, and gives up', async () => {
-    for (const random of [() => 0, () => 0.999_999, () => 0.5]) {
+    for (const random of [0, 0.999_999, 0.5]) {
+      vi.spyOn(Math, 'random').mockReturnValue(random);
       const server = new Server();
-      const { transport, clock, events } = open(server, { random });
+      const { transport, clock, events } = open(server);
       await transport.start();
       server.isUp = false;
       await server.drop();

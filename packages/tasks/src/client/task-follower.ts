@@ -105,12 +105,10 @@ export class TaskFollower {
   /** Every change from now on, the present state first; ends with the task. */
   updates(signal: AbortSignal | undefined): AsyncIterableIterator<TaskState, undefined> {
     const onAbort = (): void => queue.fail(signal?.reason);
-    const queue = new AsyncQueue<TaskState>({
-      onEnd: () => {
-        signal?.removeEventListener('abort', onAbort);
-        this.#readers.delete(queue);
-        this.#stopIfIdle();
-      },
+    const queue = new AsyncQueue<TaskState>(() => {
+      signal?.removeEventListener('abort', onAbort);
+      this.#readers.delete(queue);
+      this.#stopIfIdle();
     });
     if (this.#state) queue.push(this.#state);
     if (this.#outcome || (this.#state && isEnded(this.#state.status))) {

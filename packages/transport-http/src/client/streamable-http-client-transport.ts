@@ -236,13 +236,5 @@ export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpene
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {
   const own = new StreamableHTTPClientTransport(url, options);
-  const members = {
-    exchange: own.exchange.bind(own),
-    openLegacy: () => own.openLegacy(),
-    eraKey: own.eraKey,
-    get authContext() {
-      return own.authContext;
-    },
-  };
-  return createCallableTransport(own, () => own.renew(), members);
+  return createCallableTransport(own, () => own.renew());
 }

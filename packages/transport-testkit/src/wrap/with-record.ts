@@ -2,7 +2,7 @@
 
 import type { Clock, JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
 import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
-import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
+import { watchMessages, wrapTransport } from '@mortise/jsonrpc-core/wrap';
 
 /** One message on its way. Plain JSON: one a line makes a good file. */
 export interface RecordedMessage {
@@ -28,26 +28,8 @@ export function withRecord<T extends Transport | TransportFactory>(
     startMs ??= nowMs;
     record({ direction, message: structuredClone(message), atMs: nowMs - startMs });
   };
-  return wrapTransport(inner, {
-    send(message, options, next) {
-      note('sent', message);
-      return next(message, options);
-    },
-    receive(message, info, next) {
-      note('received', message);
-      next(message, info);
-    },
-    async exchange(request, options, next) {
-      note('sent', request);
-      const response = await next(request, {
-        ...options,
-        onMessage(message) {
-          note('received', message);
-          options?.onMessage?.(message);
-        },
-      });
-      note('received', response);
-      return response;
-    },
-  });
+  return wrapTransport(
+    inner,
+    watchMessages((direction, message) => note(direction === 'out' ? 'sent' : 'received', message)),
+  );
 }

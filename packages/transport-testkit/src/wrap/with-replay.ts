@@ -13,7 +13,7 @@ import type { RecordedMessage } from './with-record.ts';
  * recorded answers come with the new ones. A message that differs is refused: `send` rejects with a `KitFailure` that shows both.
  */
 export function withReplay(recording: readonly RecordedMessage[]): Transport & TransportFactory {
-  return createCallableTransport(new ReplayTransport(recording), () => new ReplayTransport(recording), {});
+  return createCallableTransport(new ReplayTransport(recording), () => new ReplayTransport(recording));
 }
 
 class ReplayTransport implements Transport {

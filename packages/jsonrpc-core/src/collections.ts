@@ -1,11 +1,45 @@
-/** A queue between a producer that pushes and a consumer that reads with `for await`, bounded on purpose. */
+/** Collections for values that come and go all the time. */
 
-import { Fifo } from './fifo.ts';
+/** First in, first out, at constant cost however many wait; an array's own `shift` moves all the others. */
+export class Fifo<T> {
+  #values: T[] = [];
+  #head = 0;
 
-/** How a queue lets go of its source. */
-export interface AsyncQueueOptions {
-  /** Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. @default none */
-  readonly onEnd?: (() => void) | undefined;
+  get length(): number {
+    return this.#values.length - this.#head;
+  }
+
+  push(value: T): void {
+    this.#values.push(value);
+  }
+
+  shift(): T | undefined {
+    if (this.#head >= this.#values.length) return undefined;
+    const value = this.#values[this.#head];
+    // The slot is emptied so that what was taken can be collected.
+    this.#values[this.#head] = undefined as T;
+    this.#head++;
+    if (this.#head === this.#values.length) {
+      this.#values.length = 0;
+      this.#head = 0;
+    } else if (this.#head >= 1024 && this.#head * 2 >= this.#values.length) {
+      this.#values = this.#values.slice(this.#head);
+      this.#head = 0;
+    }
+    return value;
+  }
+
+  /** Takes everything out. */
+  takeAll(): T[] {
+    const values = this.#values.slice(this.#head);
+    this.clear();
+    return values;
+  }
+
+  clear(): void {
+    this.#values.length = 0;
+    this.#head = 0;
+  }
 }
 
 /** How many values may wait. */
@@ -29,8 +63,9 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: AsyncQueueOptions = {}) {
-    this.#onEnd = options.onEnd;
+  /** @param onEnd Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. */
+  constructor(onEnd?: () => void) {
+    this.#onEnd = onEnd;
   }
 
   /** How many values wait. */
@@ -101,4 +136,19 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     this.#onEnd = undefined;
     onEnd?.();
   }
+}
+
+const RENEW_AFTER = 2048;
+
+/**
+ * Keeps a map cheap whose entries come and go all the time: gives a fresh one with the same entries after every 2,048 deletions, else the same.
+ *
+ * V8 grows a map by a new table that the old one points to. Once an old table is in the old generation, every younger one, and with it every value
+ * that was ever in it, is kept until the next full collection. Measured on Node 20 with 64 calls in flight, that was more than a third of the
+ * time of a call in memory. A fresh map ends the chain.
+ *
+ * @param deletions How many entries have been deleted so far.
+ */
+export function renewMap<Id, Value>(map: Map<Id, Value>, deletions: number): Map<Id, Value> {
+  return deletions % RENEW_AFTER === 0 ? new Map(map) : map;
 }
