@@ -120,7 +120,7 @@ function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   try {
     if (!isJsonObject(result)) throw notAnObject(context, result);
     context.end();
-    if (context.host.isCancelled) logCancelled(context);
+    if (context.call.isCancelled) logCancelled(context);
     return { jsonrpc: '2.0', id: context.requestId as RequestId, result: finishResult(result, context) };
   } catch (error) {
     return fail(context, error);
@@ -138,7 +138,7 @@ function fail(context: Context, error: unknown): JsonRpcResponse {
   try {
     context.end();
     const isPlanned = isMortiseError(error) && error.code === 'ERR_PROTOCOL';
-    if (context.host.isCancelled) logCancelled(context);
+    if (context.call.isCancelled) logCancelled(context);
     // The client gets a neutral sentence, the operator all of it.
     else if (!isPlanned) context.server.logger.log('error', 'A handler failed', { method: context.method, target: context.target, error });
     context.span?.recordError(error);
@@ -158,8 +158,8 @@ function expire(context: Context, timeoutMs: number): JsonRpcResponse {
   return result ? succeed(context, result) : fail(context, error);
 }
 
-function logCancelled({ host, server, method, requestId }: Context): void {
-  const error: unknown = host.signal.reason;
+function logCancelled({ call, server, method, requestId }: Context): void {
+  const error: unknown = call.signal.reason;
   const reason = isMortiseError(error) && 'reason' in error ? error.reason : undefined;
   server.logger.log('info', 'A call was cancelled', { method, requestId, reason });
 }

@@ -59,7 +59,7 @@ export interface ContextInit {
   /** Canonical. */
   readonly params: JsonObject;
   readonly client: ClientFacts;
-  readonly host: Call;
+  readonly call: Call;
   /** Of a legacy client. */
   readonly session: Session | undefined;
 }
@@ -87,7 +87,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   readonly route: Route;
   readonly requestId: RequestId | undefined;
   readonly client: ClientFacts;
-  readonly host: Call;
+  readonly call: Call;
   readonly session: Session | undefined;
   /** The params as they came, before any middleware. */
   readonly givenParams: JsonObject;
@@ -129,7 +129,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     this.route = init.route;
     this.requestId = init.requestId;
     this.client = init.client;
-    this.host = init.host;
+    this.call = init.call;
     this.session = init.session;
     this.givenParams = init.params;
     this.params = init.params;
@@ -165,16 +165,16 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.route.revision.era;
   }
   get principal(): Principal {
-    return this.host.principal;
+    return this.call.principal;
   }
   get auth(): AuthInfo | undefined {
-    return this.host.auth;
+    return this.call.auth;
   }
   get authInfo(): AuthInfo | undefined {
-    return this.host.auth;
+    return this.call.auth;
   }
   get origin(): CallOrigin | undefined {
-    return this.host.origin;
+    return this.call.origin;
   }
   get sessionId(): string | undefined {
     return this.session?.id;
@@ -183,7 +183,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.client.capabilities;
   }
   get via(): 'channel' | 'exchange' {
-    return this.session || this.host instanceof ChannelCall ? 'channel' : 'exchange';
+    return this.session || this.call instanceof ChannelCall ? 'channel' : 'exchange';
   }
   get meta(): JsonObject {
     const meta = this.givenParams['_meta'];
@@ -204,13 +204,13 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   /** Whether nothing may be sent any more. */
   get isOver(): boolean {
     if (this.taskRun) return this.taskRun.signal.aborted;
-    return this.isEnded || this.host.isCancelled;
+    return this.isEnded || this.call.isCancelled;
   }
 
   get signal(): AbortSignal {
     if (!this.#cancellation) {
       this.#cancellation = new Cancellation();
-      if (this.taskRun || !this.isEnded || this.host.isCancelled) this.#cancellation.follow((this.taskRun ?? this.host).signal);
+      if (this.taskRun || !this.isEnded || this.call.isCancelled) this.#cancellation.follow((this.taskRun ?? this.call).signal);
     }
     return this.#cancellation.signal;
   }
@@ -245,7 +245,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
       );
     }
     if (this.#deadline) this.#unbound();
-    this.#progress?.end(this.host.isCancelled);
+    this.#progress?.end(this.call.isCancelled);
     this.isEnded = true;
     // A handler that goes on as a task still gets the task's signal.
     if (!this.taskRun) this.#cancellation?.release();
@@ -253,7 +253,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   /** Whether its client cancelled the handler, or its time is over. */
   get #isAborted(): boolean {
-    return this.host.isCancelled || this.#cancellation?.isCancelled === true;
+    return this.call.isCancelled || this.#cancellation?.isCancelled === true;
   }
 
   // ---- for extensions
@@ -297,7 +297,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     this.#unbound();
     this.continueIn(run);
     const { done, running } = this.steps;
-    return { steps: done, running, answers: this.round?.answers ?? new Map(), hasLeft: () => this.host.isCancelled };
+    return { steps: done, running, answers: this.round?.answers ?? new Map(), hasLeft: () => this.call.isCancelled };
   }
 
   // ---- what the handler's run can do: a `HandlerRun`, which `detach` exchanges once
@@ -327,7 +327,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (this.taskRun) return this.taskRun.report(notification);
     if (this.isOver) return resolvedPromise;
     const convert = notification.params && this.revision.toWire.notifications.get(notification.method);
-    const sent = this.host.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
+    const sent = this.call.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
     // A caller that left is not the handler's fault.
     return sent === resolvedPromise ? sent : sent.catch(ignore);
   }
@@ -426,7 +426,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
 
   closeStream(retryMs?: number): void {
-    if (!this.isOver) this.host.closeStream?.(retryMs);
+    if (!this.isOver) this.call.closeStream?.(retryMs);
   }
 
   /** Where clients subscribe to changes, a handler's notification of one reaches those who did. */

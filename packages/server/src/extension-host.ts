@@ -61,8 +61,8 @@ async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun):
   if (!server.tools || !item || !route) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
   const params = { name: record.tool, arguments: record.arguments, ...(record.meta ? { _meta: record.meta } : {}) };
   const client = { info: undefined, capabilities: record.clientCapabilities };
-  const host = createRecordCall(record, run);
-  const context = new Context({ server, route, requestId: undefined, params, client, host, session: undefined });
+  const call = createRecordCall(record, run);
+  const context = new Context({ server, route, requestId: undefined, params, client, call, session: undefined });
   context.continueIn(run);
   try {
     return await server.tools.run(item, record.arguments, context);

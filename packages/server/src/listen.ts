@@ -116,12 +116,12 @@ export class Listen implements EventListener {
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
    */
   async end(): Promise<void> {
-    const { host } = this.#context;
+    const { call } = this.#context;
     const id = this.#id;
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
-    if (!(host instanceof ChannelCall)) return;
+    if (!(call instanceof ChannelCall)) return;
     const params = { requestId: id, reason: 'The server ended the subscription' };
-    await host.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    await call.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
   get #id(): JsonValue {
@@ -130,7 +130,7 @@ export class Listen implements EventListener {
 
   /** The connection that the request came on. Over HTTP each listen is a stream of its own, which the transport bounds. */
   get #channel(): Channel | undefined {
-    return this.#context.host instanceof ChannelCall ? this.#context.host.owner : undefined;
+    return this.#context.call instanceof ChannelCall ? this.#context.call.owner : undefined;
   }
 
   /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or name too many resources in them. */

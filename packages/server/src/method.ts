@@ -13,7 +13,7 @@ export interface MethodEntry {
   readonly run: (params: JsonObject, context: Context) => JsonObject | Promise<JsonObject>;
   /** True where the method may take as long as it likes. */
   readonly isUnbounded?: boolean | undefined;
-  /** Where an extension's method exists; a method without is the program's own, and served wherever the revision has it. */
+  /** Where an extension's method exists; without it, the method is the program's own and is served wherever the revision has it. */
   readonly eras?: readonly Era[] | undefined;
   readonly nameParam?: string | undefined;
   /** True where the target is a name that the program has registered, and not the peer's own text. */

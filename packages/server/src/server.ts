@@ -187,42 +187,45 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Answers one modern request. */
   handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse> {
-    return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call) : this.#serve(request, call);
+    return this.serve(request, call);
   }
 
   openSession(link: SessionLink, saved?: SessionState): LegacySession {
     return new Session(this, link, saved);
   }
 
-  /** @internal Like `handle`, for a request of a legacy session. */
-  serve(request: JsonRpcRequest, call: Call, session: Session): Answer {
+  /**
+   * Answers one request: every host's requests come here, those of a legacy session with it. Neither throws nor rejects, and gives no
+   * promise where nothing waits.
+   *
+   * @internal
+   */
+  serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
     return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call, session) : this.#serve(request, call, session);
   }
 
-  /** The one way of every request. Neither throws nor rejects, and gives no promise where nothing waits. */
   #serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
     const { id, method } = request;
-    let context: Context;
     try {
       // 1. Its revision, and whose it is: a session knows both, a modern request says both itself.
       const { revision, client } = session ? session.callerOf(request) : this.#readCaller(request);
       // 2. What serves the method in this revision.
       const route = this.methods.findRoute(revision, method);
       if (!route) throw methodNotFoundError(method);
-      // 3. Are its params well formed? A task that a modern request asks for by the rules of an older revision is not looked at.
+      // 3. Are its params well formed? Revisions without tasks in the core ignore `params.task`.
       const given = request.params?.['task'] === undefined || revision.rules.coreTasks ? request.params : withoutTask(request.params);
       const problem = route.facts && checkClientParams(method, given);
       if (problem !== undefined) throw invalidParamsError(problem);
       // 4. From this revision's shape to the canonical one.
       const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
       // 5. The one object for the request from here on.
-      context = new Context({ server: this, route, requestId: id, params, client: client ?? toClientFacts(params), host: call, session });
+      const context = new Context({ server: this, route, requestId: id, params, client: client ?? toClientFacts(params), call, session });
+      // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
+      const { tracer } = this.options;
+      return tracer ? traceRequest(tracer, context, () => answer(context)) : answer(context);
     } catch (error) {
       return { jsonrpc: '2.0', id, error: toWireError(error) };
     }
-    // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
-    const { tracer } = this.options;
-    return tracer ? traceRequest(tracer, context, () => answer(context)) : answer(context);
   }
 
   #readCaller({ params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts } {

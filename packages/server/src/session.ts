@@ -199,7 +199,7 @@ export class Session implements LegacySession, EventListener {
   }
 
   /** Takes a notification. Never throws; a malformed or unknown one is dropped. */
-  notice({ method, params = {} }: JsonRpcNotification, host: Pick<Call, 'principal' | 'auth'>): void {
+  notice({ method, params = {} }: JsonRpcNotification, caller: Pick<Call, 'principal' | 'auth'>): void {
     if (!this.#agreed || this.#isClosed || checkClientNotification(method, params) !== undefined) return;
     if (method === 'notifications/initialized') this.#becomeReady();
     else if (method === 'notifications/roots/list_changed') this.roots = undefined;
@@ -207,7 +207,7 @@ export class Session implements LegacySession, EventListener {
     const handler = this.#server.methods.notifications.get(method);
     if (!handler) return;
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
-    const context = this.#toContext(method, revision, canonical, host);
+    const context = this.#toContext(method, revision, canonical, caller);
     // Async, so that what it throws and what it rejects with are one.
     (async () => handler({ method, params: canonical }, context))().catch((error: unknown) =>
       this.#server.logger.log('error', 'A notification handler failed', { method, error }),
@@ -216,7 +216,7 @@ export class Session implements LegacySession, EventListener {
 
   /** What the handler of a notification is given. Nothing cancels a notification. */
   #toContext(method: string, revision: Revision, params: JsonObject, { principal, auth }: Pick<Call, 'principal' | 'auth'>): Context {
-    const host: Call = {
+    const call: Call = {
       principal,
       auth,
       signal: new AbortController().signal,
@@ -225,7 +225,7 @@ export class Session implements LegacySession, EventListener {
       send: async (message) => (this.isReady ? this.#link.send(message) : undefined),
     };
     const route = toNotificationRoute(revision, method);
-    return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, host, session: this });
+    return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, call, session: this });
   }
 
   // ---- what session methods change
@@ -378,6 +378,6 @@ export function checkSubscribedUri(uri: unknown): void {
   if (length <= MAX_URI_LENGTH) return;
   throw new ProtocolError(
     INVALID_PARAMS,
-    `A URI to subscribe to has ${MAX_URI_LENGTH} characters at most, this one has ${length}: subscribe to what it lies in`,
+    `A URI to subscribe to has ${MAX_URI_LENGTH} characters at most, this one has ${length}: subscribe to a resource with a shorter URI`,
   );
 }

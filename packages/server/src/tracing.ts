@@ -16,8 +16,8 @@ export function traceRequest(tracer: Tracer, context: Context, serve: () => Answ
   context.span = span;
   describe(span, context);
   const answered = tracer.run(span, serve);
-  if (!(answered instanceof Promise)) return conclude(span, answered);
-  return answered.then((response) => conclude(span, response));
+  if (!(answered instanceof Promise)) return conclude(span, answered, context);
+  return answered.then((response) => conclude(span, response, context));
 }
 
 /**
@@ -60,10 +60,15 @@ function describe(span: Span, { method, target, requestId, sessionId, revision }
   if (method.startsWith('resources/')) span.setAttribute('mcp.resource.uri', target);
 }
 
-function conclude(span: Span, response: JsonRpcResponse): JsonRpcResponse {
-  if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));
-  else if (response.result['isError'] === true) span.setAttribute('error.type', 'tool_error');
-  else if (response.result['resultType'] === 'input_required') span.setAttribute('mcp.result.type', 'input_required');
-  span.end();
+/** Ends the span. A tracer that fails costs no request its answer. */
+function conclude(span: Span, response: JsonRpcResponse, { server }: Context): JsonRpcResponse {
+  try {
+    if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));
+    else if (response.result['isError'] === true) span.setAttribute('error.type', 'tool_error');
+    else if (response.result['resultType'] === 'input_required') span.setAttribute('mcp.result.type', 'input_required');
+    span.end();
+  } catch (error) {
+    server.logger.log('error', 'The tracer failed', { error });
+  }
   return response;
 }

@@ -46,7 +46,7 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   const resume = context.pause();
   try {
     const { method, signal, timeoutMs } = ask;
-    return await traceAsk(ask, context, (params) => session.request(method, params, { call: context.host, signal, timeoutMs }));
+    return await traceAsk(ask, context, (params) => session.request(method, params, { call: context.call, signal, timeoutMs }));
   } finally {
     resume();
   }

@@ -6,11 +6,11 @@ import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** The error code of a refused request: outside JSON-RPC's reserved range, and the number that HTTP has for it. */
+/** The error code of a refused request: outside JSON-RPC's reserved range, like HTTP's 429. Over HTTP it is sent with status 200. */
 export const RATE_LIMITED = 429;
 
-/** How many callers are remembered; the one who has been away longest is forgotten first. */
-const MAX_CALLERS = 10_000;
+/** How many buckets are kept, one for each caller and method; the least recently used goes first. */
+const MAX_BUCKETS = 10_000;
 
 /** How requests are limited. */
 export interface RateLimitOptions {
@@ -30,7 +30,7 @@ export interface RateLimitOptions {
  * Each caller has a token bucket for each method, so one who floods the server is refused alone. For one method alone:
  * `server.use('tools/call', rateLimit({ burst: 20 }))`.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value: that of an unset variable, say, would be no limit.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known or has an invalid value, such as `NaN`.
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
@@ -44,7 +44,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     buckets.delete(name);
     buckets.set(name, bucket);
     const [oldest = name] = buckets.keys();
-    if (buckets.size > MAX_CALLERS) buckets.delete(oldest);
+    if (buckets.size > MAX_BUCKETS) buckets.delete(oldest);
     if (bucket.take()) return next();
     const retryAfterMs = bucket.msUntilNext();
     const seconds = Math.ceil(retryAfterMs / 100) / 10;

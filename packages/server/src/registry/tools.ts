@@ -19,7 +19,7 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 import { toToolResult } from './tool-result.ts';
 
-/** The JSON-RPC code of a refusal for lack of scope: that of HTTP, outside the ranges that JSON-RPC and MCP reserve. */
+/** The JSON-RPC code for a missing scope: HTTP's number, which is outside the ranges that JSON-RPC and MCP reserve. */
 const FORBIDDEN = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */

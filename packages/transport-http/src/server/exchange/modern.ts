@@ -21,7 +21,10 @@ const LISTEN_METHOD = 'subscriptions/listen';
 export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promise<void> | void {
   const kind = classifyMessage(message);
   if (kind === 'response')
-    throw new HttpRefusal(400, 'A response is not accepted here: modern servers ask through their results, and older ones within a session');
+    throw new HttpRefusal(
+      400,
+      'A response is not accepted here: modern servers ask through their results, and older ones within a session',
+    );
   if (kind === 'notification') return acceptNotification(http, message);
   const request = message as JsonRpcRequest;
   const revision = checkHeaders(http, request);
