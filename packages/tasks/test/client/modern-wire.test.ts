@@ -61,8 +61,8 @@ beforeAll(async () => {
     const { action } = await ctx.elicit({ message: 'Who?', requestedSchema: { type: 'object', properties: {} } });
     return action;
   });
-  const client = await connectInMemory(server, { era: 'modern', elicitation: () => ({ action: 'decline' }) });
-  expect((await client.callTool('ask')).content).toMatchObject([{ text: 'decline' }]);
+  const client = await connectInMemory(server, { era: 'modern', elicitation: () => ({ action: 'accept', content: {} }) });
+  expect((await client.callTool('ask')).content).toMatchObject([{ text: 'accept' }]);
   await client.close();
 });
 
