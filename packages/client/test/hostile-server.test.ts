@@ -104,7 +104,10 @@ describe.each([NEWEST, NEWEST_LEGACY])('in $version', (revision) => {
     const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, onError });
     client.onLog((message) => seen.push(message));
     client.onResourceUpdated((message) => seen.push(message));
-    for (const params of [{ level: 'loud', data: 1 }, { level: 'info', data: 1, logger: 5 }])
+    for (const params of [
+      { level: 'loud', data: 1 },
+      { level: 'info', data: 1, logger: 5 },
+    ])
       await server.send({ jsonrpc: '2.0', method: 'notifications/message', params });
     await server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 5 } });
     await server.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'good' } });

@@ -56,8 +56,8 @@ export function fromState(state: SessionState, spoken: readonly Revision[]): Agr
   return { revision, uris: new Set(subscriptions as readonly string[]), ...(rest as unknown as Omit<Agreement, 'revision' | 'uris'>) };
 }
 
-/** Room for a small icon. */
-const MAX_CHARACTERS = 64 * 1024;
+/** Room for a small icon. Ten thousand sessions with so much each take less than 100 MiB. */
+const MAX_CHARACTERS = 8 * 1024;
 const MAX_VALUES = 1_000;
 
 /** Whether what a client says of itself, or of its roots, is too much to be kept for as long as its session lives. */

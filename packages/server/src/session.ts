@@ -66,6 +66,8 @@ interface RunningCall {
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** Each is kept for as long as its subscription lives. */
 const MAX_URI_LENGTH = 2048;
+/** Of one session's subscriptions together: a caller may have a thousand sessions. */
+const MAX_URI_CHARACTERS = 128 * 1024;
 /** How long a question to the client waits for its answer, in milliseconds, unless it says otherwise. */
 const ASK_TIMEOUT_MS = 600_000;
 
@@ -267,6 +269,11 @@ export class Session implements LegacySession, EventListener {
         INVALID_PARAMS,
         `This session has ${max} subscriptions, which is the most (the server's option "maxSubscriptions"): unsubscribe from some first`,
       );
+    }
+    const characters = [...uris].reduce((sum, { length }) => sum + length, uri.length);
+    if (characters > MAX_URI_CHARACTERS) {
+      const message = `The URIs of this session's subscriptions have more than ${MAX_URI_CHARACTERS} characters in all: unsubscribe from some first`;
+      throw new ProtocolError(INVALID_PARAMS, message);
     }
     uris.add(uri);
     this.#server.events.listen(resourceTopic(uri), this);

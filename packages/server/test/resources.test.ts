@@ -283,6 +283,20 @@ describe.each(LEGACY)('subscriptions to resources in %s', (version) => {
     expect((await subscribe(2049)).error?.code).toBe(-32602);
     expect((await subscribe(2048)).error).toBeUndefined();
   });
+
+  it('[ROBUSTNESS-17] are bounded by their URIs together, too', async () => {
+    const server = create({});
+    server.registerResource('r', 'test://r', {}, () => 'r');
+    const peer = await RawPeer.open(server, version);
+    const subscribe = (index: number) => peer.request('resources/subscribe', { uri: `test://${index}/`.padEnd(2048, 'r') });
+    for (let index = 0; index < 64; index += 1) expect((await subscribe(index)).error).toBeUndefined();
+    expect((await subscribe(64)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('131072 characters in all') as string,
+    });
+    await peer.call('resources/unsubscribe', { uri: 'test://0/'.padEnd(2048, 'r') });
+    expect((await subscribe(64)).error).toBeUndefined();
+  });
 });
 
 it('[RES-015] has no resources/subscribe in the modern era', async () => {

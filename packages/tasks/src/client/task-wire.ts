@@ -2,7 +2,7 @@
 
 import { InvalidResponseError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { hasExtension } from '@mortise/protocol/checks';
+import { checkServerResult, hasExtension } from '@mortise/protocol/checks';
 import type { ClientExtensionHost, TaskStatus } from '@mortise/protocol/contracts';
 import { TRANSITIONS } from '../engine/task-states.ts';
 import { TaskError } from '../errors.ts';
@@ -111,7 +111,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
     get: async (taskId, signal) =>
       checkId(readModernTask(await host.request('tasks/get', { taskId }, { ...(signal && { signal }) })), taskId),
     async result({ status, statusMessage, result, error }) {
-      if (status === 'completed' && result) return result;
+      if (status === 'completed' && result) return toToolResult(result);
       if (error) throw new RemoteError(error, 'tools/call');
       if (status === 'cancelled') throw new TaskError('ERR_TASK_CANCELLED', statusMessage ?? 'the task was cancelled');
       throw new InvalidResponseError(`the server says that the task is ${status}, but sent neither result nor error`);
@@ -131,7 +131,7 @@ export function legacyWire(host: ClientExtensionHost): TaskWire {
   const result = async (taskId: string, signal: AbortSignal): Promise<JsonObject> => {
     try {
       // It waits as long as the task lasts.
-      return await host.request('tasks/result', { taskId }, { signal, timeoutMs: Infinity });
+      return toToolResult(await host.request('tasks/result', { taskId }, { signal, timeoutMs: Infinity }));
     } catch (error) {
       throw isCancelled(error) ? new TaskError('ERR_TASK_CANCELLED', error.message, { cause: error }) : error;
     }
@@ -143,6 +143,13 @@ export function legacyWire(host: ClientExtensionHost): TaskWire {
     attend: result,
     cancel: async (taskId) => checkId(readLegacyTask(await host.request('tasks/cancel', { taskId })), taskId),
   };
+}
+
+/** @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the task's result is not that of a tool. */
+function toToolResult(result: JsonObject): JsonObject {
+  const problem = checkServerResult('tools/call', result);
+  if (problem === undefined) return result;
+  throw new InvalidResponseError(`the server sent a malformed result of a task: ${problem}`);
 }
 
 function isCancelled(error: unknown): error is RemoteError {

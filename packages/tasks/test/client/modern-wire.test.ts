@@ -121,6 +121,17 @@ it('[TASKX-016] has kept the id of a task before it asks for it, and forgets it 
   expect(await store.list('https://here/mcp')).toEqual([]);
 });
 
+it.each([{ content: [null] }, { content: [{ type: 'text', text: 5 }] }, { content: [], isError: 'x' }])(
+  '[ROBUSTNESS-19] takes %j for no result of a tool',
+  async (malformed) => {
+    const { client, clock } = await connect({ 'tools/call': () => created(), 'tasks/get': () => now('completed', { result: malformed }) });
+    const call = expect(client.callTool('slow')).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
+    await clock.untilScheduled();
+    clock.advance(500);
+    await call;
+  },
+);
+
 it('[TASKX-018][TASKX-020] answers each question by tasks/update, once, however often it is shown, and goes on asking', async () => {
   const asked: string[] = [];
   const answered = new Map<string, unknown>();

@@ -98,11 +98,13 @@ export function toWire(url: string | URL, options: StreamableHTTPClientTransport
   });
 }
 
-/** An environment variable that is not set would be sent as the text "undefined". */
+/** An environment variable that is not set would be sent as the text "undefined". No message shows a value, which may be a secret. */
 function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string')
       throw new HttpOptionError(`The header "${name}" in the option "headers" must be a text, got ${typeof value}`);
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw new HttpOptionError(`The header "${name}" in the option "headers" has a character that no header can carry, such as a line break`);
   }
   return headers as Record<string, string>;
 }

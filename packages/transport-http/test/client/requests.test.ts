@@ -236,12 +236,6 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await transport.exchange(callRequest('a'));
       expect(server.visits[0]?.headers.authorization).toBe('Bearer t');
     });
-
-    it('refuses a value with a line break', async () => {
-      open({ headers: { 'x-evil': 'a\r\nx-injected: b' } });
-      await expect(transport.exchange(callRequest('a'))).rejects.toThrow();
-      expect(server.visits).toHaveLength(0);
-    });
   });
 
   it('says in one line that a server does not speak TLS', async () => {
@@ -357,6 +351,15 @@ describe('options', () => {
   it.each(['maxMessageBytes'])('refuses %s of 0', (name) => {
     expect(() => httpTransport('https://host/mcp', { [name]: 0 })).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION' }));
   });
+
+  it.each(['Bearer secret\nx', 'secret\r', 'secret\u0000', 'secret\u0100'])(
+    '[ROBUSTNESS-14] refuses the header value %j without showing it',
+    (authorization) => {
+      const make = (): unknown => httpTransport('https://host/mcp', { headers: { authorization } });
+      expect(make).toThrow('The header "authorization" in the option "headers" has a character that no header can carry');
+      expect(make).not.toThrow('secret');
+    },
+  );
 
   it('no error holds a password', () => {
     expect(() => httpTransport('https://user:pass@host/mcp')).toThrow(
