@@ -104,7 +104,9 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string
     if (typeof value !== 'string')
       throw new HttpOptionError(`The header "${name}" in the option "headers" must be a text, got ${typeof value}`);
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      throw new HttpOptionError(`The header "${name}" in the option "headers" has a character that no header can carry, such as a line break`);
+      throw new HttpOptionError(
+        `The header "${name}" in the option "headers" has a character that no header can carry, such as a line break`,
+      );
   }
   return headers as Record<string, string>;
 }
