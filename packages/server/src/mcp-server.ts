@@ -90,7 +90,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   }
 
   /**
-   * Registers a tool. Connected clients hear that the list changed.
+   * Registers a tool, and notifies connected clients that the list changed.
    *
    * @param handler Given the checked arguments and the context, or the context alone where there is no `inputSchema`.
    * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or there is no such option, here and in the installed extensions.

@@ -68,8 +68,8 @@ export class StdioClientTransport extends StreamTransport {
   }
 
   /**
-   * A key for what is remembered about the server: the program, and a digest of how it is run (`args`, `cwd`, `env`), which may hold secrets.
-   * With an `env` it is good for this process alone: to keep what is remembered over restarts, give the client's option `eraKey` a name of its own.
+   * The key under which a client remembers the server's era: the program, and a digest of `args`, `cwd` and `env`, which may hold secrets.
+   * With an `env` the key changes with each start of this process.
    */
   get eraKey(): string {
     return this.#child.eraKey;
@@ -88,7 +88,7 @@ export class StdioClientTransport extends StreamTransport {
 
 /** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */
 export interface StdioTransport extends Transport, TransportFactory {
-  /** Names the server: the program, and a digest of how it is run, which may hold secrets. */
+  /** The key under which a client remembers the server's era: the program, and a digest of how it is run. */
   readonly eraKey: string;
   /** The id of this transport's own process while it runs. */
   readonly pid: number | undefined;

@@ -9,7 +9,7 @@ import type { FetchLike } from '../safe-fetch.ts';
 
 /** Options that every flow has. */
 export interface AuthorizerOptions {
-  /** Keeps credentials and tokens. Belongs to one user: whoever has it, is that user. @default in memory, until the process ends */
+  /** Keeps credentials and tokens. Belongs to one user: its tokens act as that user. @default in memory, until the process ends */
   readonly store?: CredentialStore | undefined;
   /** Scopes to ask for beside those that the server wants. @default none */
   readonly scopes?: readonly string[] | undefined;
