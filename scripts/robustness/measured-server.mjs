@@ -9,10 +9,7 @@ import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 
 const [transport, given = '{}'] = process.argv.slice(2);
 const { withEvents, ...options } = JSON.parse(given);
-const server = new McpServer(
-  { name: 'measured', version: '1.0.0' },
-  { capabilities: { logging: {}, resources: { subscribe: true } }, progress: { minIntervalMs: 0 } },
-);
+const server = new McpServer({ name: 'measured', version: '1.0.0' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
 const inputSchema = { type: 'object' };
 const held = { waiting: 0, aborted: 0, counts: () => undefined };
 

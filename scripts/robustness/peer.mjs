@@ -19,7 +19,7 @@ process.once('exit', () => {
 /** Starts a program of this folder. */
 export function startProgram(name, ...args) {
   const child = spawn(process.execPath, ['--expose-gc', fileURLToPath(new URL(name, import.meta.url)), ...args], {
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.add(child);
   child.once('exit', () => children.delete(child));
