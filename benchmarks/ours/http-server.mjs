@@ -6,7 +6,7 @@ import { throughFetch, throughHono } from '../measure/through-fetch.mjs';
 
 const { face = 'node', sessions = false } = JSON.parse(process.argv[2] ?? '{}');
 
-const server = new McpServer({ name: 'bench', version: '1.0.0' }, { progress: { minIntervalMs: 0 } });
+const server = new McpServer({ name: 'bench', version: '1.0.0' });
 server.registerTool(
   'add',
   { description: 'Adds two numbers', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
@@ -16,7 +16,10 @@ server.registerTool('measure', { description: 'Tells the length of a text', inpu
   String(text.length),
 );
 server.registerTool('progress', { description: 'Reports steps', inputSchema: { count: z.number() } }, async ({ count }, ctx) => {
-  for (let progress = 1; progress <= count; progress++) await ctx.progress({ progress });
+  // A whole message goes out as it is, as the peers' do: ctx.progress would thin out the steps.
+  const { progressToken } = ctx.meta;
+  for (let progress = 1; progress <= count; progress++)
+    await ctx.notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } });
   return 'done';
 });
 
