@@ -3,8 +3,8 @@
 import type { Logger } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { HttpOptionError } from './errors.ts';
-import { WELL_KNOWN } from './server/exchange/authorize.ts';
-import { createHttpHandler, type HttpHandler } from './server/handler.ts';
+import { WELL_KNOWN } from './server/http/authorize.ts';
+import { createHttpHandler, type HttpHandler } from './server/create-http-handler.ts';
 import { checkHttpOptions, type HttpHandlerOptions, toSsePaths } from './server/options.ts';
 
 /** A handler and the paths that lead to it. */

@@ -25,7 +25,7 @@ export interface HttpClientOptions {
   /** What is called to send requests. Must honour `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
   readonly fetch?: FetchLike | undefined;
   /**
-   * What sends requests instead of `fetch`: on Node `nodeHttp()` of `@mortise/transport-http/node` takes a sixth of the CPU.
+   * What sends requests instead of `fetch`: on Node `nodeHttpSender()` of `@mortise/transport-http/node` takes a sixth of the CPU.
    *
    * @default `fetch`
    */

@@ -3,13 +3,13 @@
 import { UsageError, ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
 import { emitClose, emitError, type MessageInfo, type SendOptions, toError } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts';
-import { ChannelEndpoint } from './channel-endpoint.ts';
-import { serveNode } from './handler.ts';
-import { HttpHost } from './http-host.ts';
+import { TransportEndpoint } from './transport-endpoint.ts';
+import { routeNodeRequest } from './create-http-handler.ts';
+import { HandlerState } from './http/handler-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import type { HttpHandlerOptions } from './options.ts';
-import type { SessionTraits } from './session/session-table.ts';
-import { NoLink, type StatelessOpener } from './session/stateless.ts';
+import type { HandlerTraits } from './legacy/session-table.ts';
+import { NoLink, type StatelessOpener } from './legacy/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
@@ -41,10 +41,10 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   onerror: ((error: Error) => void) | undefined;
   onclose: (() => void) | undefined;
   readonly #options: StreamableHTTPServerTransportOptions;
-  readonly #channel: ChannelEndpoint = new ChannelEndpoint((message, info) => this.#deliver(message, info));
+  readonly #channel: TransportEndpoint = new TransportEndpoint((message, info) => this.#deliver(message, info));
   #resolveClosed: (() => void) | undefined;
   readonly #closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
-  #host: HttpHost | undefined;
+  #handler: HandlerState | undefined;
   #sessionId: string | undefined;
   #isClosed = false;
 
@@ -63,10 +63,10 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
-    this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
+    this.#begin(new HandlerState(endpoint, this.#handlerOptions(), this.#traits()));
     const close = (): Promise<void> => this.close();
     const drain = async (deadlineMs: number): Promise<void> => {
-      await this.#host?.close(deadlineMs);
+      await this.#handler?.close(deadlineMs);
       await this.close();
     };
     return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
@@ -76,7 +76,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   async start(): Promise<void> {
     const channel = this.#channel;
     const openStateless: StatelessOpener = (_revision, http) => channel.openSession(new NoLink(http));
-    this.#begin(new HttpHost(channel, this.#handlerOptions(), { ...this.#traits(), openStateless }));
+    this.#begin(new HandlerState(channel, this.#handlerOptions(), { ...this.#traits(), openStateless }));
   }
 
   /**
@@ -85,10 +85,10 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    * @param body The body, where a parser in front has read it already. @default `request.body`
    */
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
-    const host = this.#host;
-    if (host === undefined)
+    const handler = this.#handler;
+    if (handler === undefined)
       throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
-    await serveNode(host, request, response, { parsedBody: body });
+    await routeNodeRequest(handler, request, response, { parsedBody: body });
   }
 
   /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
@@ -101,17 +101,17 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#host?.close(0);
+    await this.#handler?.close(0);
     this.#channel.close();
     this.#resolveClosed?.();
     emitClose(this);
   }
 
-  #begin(host: HttpHost): void {
+  #begin(handler: HandlerState): void {
     if (this.#isClosed) throw new ConnectionClosedError();
-    if (this.#host !== undefined)
+    if (this.#handler !== undefined)
       throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new one for another server');
-    this.#host = host;
+    this.#handler = handler;
   }
 
   #deliver(message: JsonRpcMessage, info: MessageInfo): void {
@@ -128,7 +128,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     return { ...rest, jsonOnly: enableJsonResponse ?? rest.jsonOnly, sessions: sessionIdGenerator !== undefined };
   }
 
-  #traits(): SessionTraits {
+  #traits(): HandlerTraits {
     const { sessionIdGenerator, retryInterval, onsessioninitialized, onsessionclosed } = this.#options;
     return {
       isSingle: true,

@@ -16,9 +16,9 @@ import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
 import { type Accepts, BOTH } from '../../headers.ts';
 import { encodeMessageEvent } from '../../sse/encode-event.ts';
-import type { HttpHost } from '../http-host.ts';
-import { toAuthInfo } from '../exchange/authorize.ts';
-import { type HeaderList, HttpRefusal, serverClosing } from '../refusal.ts';
+import type { HandlerState } from './handler-state.ts';
+import { toAuthInfo } from './authorize.ts';
+import { type HeaderList, HttpRefusal, serverClosing } from './refusal.ts';
 import { BodyReader, tooLarge } from './read-body.ts';
 import { type ByteSink, type Overflow, ResponseStream } from './response-stream.ts';
 
@@ -35,7 +35,7 @@ const SSE_HEADERS: HeaderList = [
 ];
 
 export abstract class HttpExchange extends Cancellation implements Call {
-  readonly host: HttpHost;
+  readonly handler: HandlerState;
   abstract readonly method: string;
   /** Path and query, below the path that a framework has mounted the handler on. */
   abstract readonly target: string;
@@ -67,9 +67,9 @@ export abstract class HttpExchange extends Cancellation implements Call {
   #isFinished = false;
 
   /** @param given What the program around it knows: the caller, in a shape that `toAuthInfo` reads, and the parsed body. */
-  constructor(host: HttpHost, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
+  constructor(handler: HandlerState, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
     super();
-    this.host = host;
+    this.handler = handler;
     this.auth = auth === undefined ? undefined : toAuthInfo(auth);
     this.parsedBody = parsedBody;
   }
@@ -89,8 +89,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   readBody(): Promise<string> {
     const length = Number(this.header('content-length') ?? Number.NaN);
     return new Promise((resolve, reject) => {
-      if (length > this.host.settings.maxBodyBytes) throw tooLarge(this.host);
-      this.feed(new BodyReader(this.host, resolve, reject), length);
+      if (length > this.handler.settings.maxBodyBytes) throw tooLarge(this.handler);
+      this.feed(new BodyReader(this.handler, resolve, reject), length);
     });
   }
 
@@ -100,7 +100,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** The absolute URL that was asked for, as clients know it. */
   get url(): string {
-    const { baseUrl } = this.host.settings;
+    const { baseUrl } = this.handler.settings;
     const base = baseUrl === undefined ? `${this.scheme}://${this.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
     return base + this.mountPath + this.target;
   }
@@ -120,7 +120,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** What sessions and streams are counted by. Asked for once, so that the same key is counted in and out. */
   get limitKey(): string {
-    return (this.#limitKey ??= this.host.settings.limitKey({ ...this.origin, principal: this.principal }));
+    return (this.#limitKey ??= this.handler.settings.limitKey({ ...this.origin, principal: this.principal }));
   }
 
   // ---- the answer: one of `json`, `empty`, `refuse` and `openStream`, once
@@ -158,7 +158,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   openStream(overflow: Overflow): ResponseStream {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.hasAnswered = true;
-    this.#stream = new ResponseStream(sink, this.host, { overflow, isEvents: true });
+    this.#stream = new ResponseStream(sink, this.handler, { overflow, isEvents: true });
     if (this.hasLeft) this.#stream.closed();
     return this.#stream;
   }
@@ -192,7 +192,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
       const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
       return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
     }
-    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.host.settings.jsonOnly);
+    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.handler.settings.jsonOnly);
     if (this.isCancelled || this.#isFinished || !canStream) return resolvedPromise;
     try {
       return this.#eventStream.write(encodeMessageEvent(serializeMessage(message)));

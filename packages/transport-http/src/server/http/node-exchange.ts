@@ -1,7 +1,7 @@
 /** The `node:http` face: an exchange straight from Node's objects, without a `Request` or `Response`. */
 
-import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import type { HandlerState } from './handler-state.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
 import { HttpExchange, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import { type ByteSink, ResponseStream } from './response-stream.ts';
@@ -33,12 +33,12 @@ export class NodeExchange extends HttpExchange {
   #isComplete = false;
 
   constructor(
-    host: HttpHost,
+    handler: HandlerState,
     request: NodeRequest,
     response: NodeResponse,
     given: { readonly auth?: unknown; readonly parsedBody?: unknown },
   ) {
-    super(host, given);
+    super(handler, given);
     this.#request = request;
     this.#response = response;
     this.method = request.method ?? 'GET';
@@ -143,7 +143,7 @@ export class NodeExchange extends HttpExchange {
   }
 
   #writeAtReadersPace(body: string): void {
-    const stream = new ResponseStream(new NodeSink(this.#response), this.host, { overflow: 'wait', isEvents: false });
+    const stream = new ResponseStream(new NodeSink(this.#response), this.handler, { overflow: 'wait', isEvents: false });
     this.#response.on('close', () => stream.closed());
     stream.end(body);
   }

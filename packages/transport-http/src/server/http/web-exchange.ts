@@ -1,8 +1,8 @@
 /** The `fetch` face: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import type { HandlerState } from './handler-state.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
 import { HttpExchange, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ByteSink } from './response-stream.ts';
@@ -46,8 +46,8 @@ export class WebExchange extends HttpExchange {
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
 
-  constructor(host: HttpHost, request: Request, info: FetchInfo) {
-    super(host, info);
+  constructor(handler: HandlerState, request: Request, info: FetchInfo) {
+    super(handler, info);
     this.#request = request;
     this.method = request.method;
     const url = splitUrl(request.url);

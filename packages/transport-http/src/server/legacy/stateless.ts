@@ -7,7 +7,7 @@ import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonr
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { HttpRefusal } from '../refusal.ts';
+import { HttpRefusal } from '../http/refusal.ts';
 import { closeSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
 

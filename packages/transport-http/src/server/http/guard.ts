@@ -9,9 +9,9 @@
 import { createHostGuard, type HostGuard } from '@mortise/protocol/edge';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import { HttpOptionError } from '../../errors.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
+import type { HttpExchange } from './http-exchange.ts';
 import type { HttpHandlerOptions } from '../options.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
 
 const ANY = '*';
 

@@ -4,28 +4,28 @@ import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
-import { HttpOptionError } from '../errors.ts';
-import { Guard } from './exchange/guard.ts';
-import type { BodyReader } from './http/read-body.ts';
-import type { ResponseStream } from './http/response-stream.ts';
-import type { SseChannel } from './http-sse.ts';
-import { checkHttpOptions, type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
+import { HttpOptionError } from '../../errors.ts';
+import { Guard } from './guard.ts';
+import type { BodyReader } from './read-body.ts';
+import type { ResponseStream } from './response-stream.ts';
+import type { SseChannel } from '../legacy/http-sse.ts';
+import { checkHttpOptions, type HttpHandlerOptions, type Settings, toSettings } from '../options.ts';
 import { busy, HttpRefusal, serverClosing } from './refusal.ts';
-import { SessionTable, type SessionTraits, unknownSession } from './session/session-table.ts';
-import { createStatelessOpener, type StatelessOpener } from './session/stateless.ts';
+import { SessionTable, type HandlerTraits, unknownSession } from '../legacy/session-table.ts';
+import { createStatelessOpener, type StatelessOpener } from '../legacy/stateless.ts';
 
 /** The least time that sessions, and the program's stores, have to end when the host closes. */
 const ENDING_MS = 1_000;
 
 /** A call in flight. */
-export interface HostedCall {
+export interface OpenCall {
   /** Ends a listen with its result. */
   readonly endListen?: (() => void) | undefined;
   /** Breaks off, because the host has closed. */
   cut(reason: Error): void;
 }
 
-export class HttpHost {
+export class HandlerState {
   readonly endpoint: McpEndpoint;
   readonly settings: Settings;
   readonly guard: Guard;
@@ -33,7 +33,7 @@ export class HttpHost {
   readonly openStateless: StatelessOpener;
   /** The channels of HTTP+SSE, by the id in their address. */
   readonly channels = new Map<string, SseChannel>();
-  readonly calls = new Set<HostedCall>();
+  readonly calls = new Set<OpenCall>();
   readonly streams = new Set<ResponseStream>();
   /** Bodies that are being read, the oldest first. */
   readonly bodies = new Set<BodyReader>();
@@ -45,7 +45,7 @@ export class HttpHost {
   readonly #onIdle: (() => void)[] = [];
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: not a server, or an invalid option. */
-  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: SessionTraits = {}) {
+  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: HandlerTraits = {}) {
     // Programs without types mix arguments up, or forget one.
     if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
       throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
@@ -66,7 +66,7 @@ export class HttpHost {
   }
 
   /** A call has ended. */
-  end(call: HostedCall): void {
+  end(call: OpenCall): void {
     this.calls.delete(call);
     this.checkIdle();
   }

@@ -9,7 +9,7 @@ import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse }
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
-import { FORBIDDEN, scopeChallenge } from '../exchange/authorize.ts';
+import { FORBIDDEN, scopeChallenge } from '../http/authorize.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HttpSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
@@ -48,7 +48,7 @@ export class LegacyReply {
     // With an event id from the beginning, a client can come back for an answer that it missed. A verified caller may lack a scope, which
     // needs the status 403: its stream waits a moment for that.
     if (http.auth === undefined) this.#openStream();
-    else this.#holdTimer = http.host.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
+    else this.#holdTimer = http.handler.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
   /** Whether the stream may be closed before its answer and fetched later. */
@@ -58,7 +58,7 @@ export class LegacyReply {
   }
 
   get #canStream(): boolean {
-    return this.http.accepts.sse && !this.http.host.settings.jsonOnly && this.#terms.isAlone !== true;
+    return this.http.accepts.sse && !this.http.handler.settings.jsonOnly && this.#terms.isAlone !== true;
   }
 
   /** Sends what belongs to one of the requests. */
@@ -132,7 +132,7 @@ export class LegacyReply {
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session?.addPost(stream);
-    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.host.settings.retryMs : undefined);
+    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.handler.settings.retryMs : undefined);
     for (const response of this.#responses.splice(0)) sendResponse(stream, response);
     return stream;
   }
@@ -157,7 +157,7 @@ export class RequestCall extends LegacyCall {
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
     if (!this.#reply.canPause) return undefined;
-    return (retryMs = this.#reply.http.host.settings.retryMs) => {
+    return (retryMs = this.#reply.http.handler.settings.retryMs) => {
       if (!this.isCancelled) this.#reply.pause(retryMs);
     };
   }

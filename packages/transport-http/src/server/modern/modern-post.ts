@@ -11,14 +11,14 @@ import { findRevision, NEWEST, type Revision, revisionsOf, supportedVersions } f
 import { HEADER_MISMATCH, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { decodeHeaderValue, isSameParam, METHOD_HEADER, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { HttpRefusal } from '../refusal.ts';
-import { FORBIDDEN, scopeChallenge, watchExpiry } from './authorize.ts';
+import { HttpRefusal } from '../http/refusal.ts';
+import { FORBIDDEN, scopeChallenge, watchExpiry } from '../http/authorize.ts';
 
 /** The request that stays open and delivers what changes. */
 const LISTEN_METHOD = 'subscriptions/listen';
 
 /** Serves one message. */
-export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promise<void> | void {
+export function respondToModern(http: HttpExchange, message: JsonRpcMessage): Promise<void> | void {
   const kind = classifyMessage(message);
   if (kind === 'response')
     throw new HttpRefusal(
@@ -49,14 +49,14 @@ function acceptNotification(http: HttpExchange, message: JsonRpcMessage): void {
 
 async function serveListen(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
   if (!http.accepts.sse) throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"');
-  const { host } = http;
+  const { handler } = http;
   const { id } = request;
-  const release = host.holdStream(http.limitKey);
+  const release = handler.holdStream(http.limitKey);
   http.endListen = () => {
     http.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
     http.cancel(new CancelledError('the server closes'));
   };
-  const expiry = watchExpiry(host.settings.clock, http.auth, () => http.expire());
+  const expiry = watchExpiry(handler.settings.clock, http.auth, () => http.expire());
   try {
     await answer(http, request, revision);
   } finally {
@@ -66,15 +66,15 @@ async function serveListen(http: HttpExchange, request: JsonRpcRequest, revision
 }
 
 async function answer(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
-  const { host } = http;
-  host.calls.add(http);
+  const { handler } = http;
+  handler.calls.add(http);
   try {
-    const response = await host.endpoint.handle(request, http);
+    const response = await handler.endpoint.handle(request, http);
     const challenge = scopeChallenge(response, http);
     if (challenge !== undefined) http.addHeaders(challenge);
     http.finish(response, challenge === undefined ? statusOf(response, request, revision) : FORBIDDEN);
   } finally {
-    host.end(http);
+    handler.end(http);
   }
 }
 
@@ -97,7 +97,7 @@ function statusOf(response: JsonRpcResponse, request: JsonRpcRequest, revision: 
  */
 function checkHeaders(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
   const { method, params } = request;
-  const { endpoint } = http.host;
+  const { endpoint } = http.handler;
   const meta = metaOf(request);
   const version = meta?.[META_PROTOCOL_VERSION];
   checkVersionHeader(http, version);
@@ -121,7 +121,7 @@ function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
   if (header !== undefined && header === inBody) return;
   const isNamed = typeof inBody === 'string';
-  if (!isNamed && !http.host.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
+  if (!isNamed && !http.handler.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
   if (header === undefined) throw mismatch('MCP-Protocol-Version', `is missing: ${isNamed ? NO_HEADER : NO_VERSION}`);
   if (isNamed) throw mismatch('MCP-Protocol-Version', 'differs from the version in "_meta"');
 }

@@ -44,7 +44,7 @@ export class HttpSession implements SessionLink {
 
   /** @param saved The state of the session that it goes on from. @throws What the endpoint throws. */
   constructor(http: HttpExchange, id: string, saved?: SessionState) {
-    const { endpoint, settings } = http.host;
+    const { endpoint, settings } = http.handler;
     this.id = id;
     this.limitKey = http.limitKey;
     this.principal = http.principal;

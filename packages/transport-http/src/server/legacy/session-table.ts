@@ -10,14 +10,14 @@ import { KeyedLimit } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../../errors.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { Settings } from '../options.ts';
-import { busy, HttpRefusal } from '../refusal.ts';
+import { busy, HttpRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { SessionRelay } from './session-relay.ts';
 import type { StatelessOpener } from './stateless.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
 /** What only `StreamableHTTPServerTransport` sets. */
-export interface SessionTraits {
+export interface HandlerTraits {
   /** There is one session: a second `initialize` is refused. */
   readonly isSingle?: boolean | undefined;
   /** Makes the ids of sessions. @default 192 random bits */
@@ -47,7 +47,7 @@ const ID_BYTES = 24;
 
 export class SessionTable {
   readonly #settings: Settings;
-  readonly #traits: SessionTraits;
+  readonly #traits: HandlerTraits;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
   /** Present where the program gave a store. */
@@ -55,7 +55,7 @@ export class SessionTable {
   readonly #sessions = new Map<string, HttpSession>();
   #sweepTimer: ClockTimer | undefined;
 
-  constructor(settings: Settings, traits: SessionTraits) {
+  constructor(settings: Settings, traits: HandlerTraits) {
     this.#settings = settings;
     this.#traits = traits;
     this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger);
