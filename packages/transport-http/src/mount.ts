@@ -19,11 +19,12 @@ export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoi
     throw new HttpOptionError('What a server is mounted on must be an application or a router, given first: it has no function "all"');
   checkHttpOptions(options);
   const path = options.path ?? '/mcp';
+  const handler = createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger });
   const sse = toSsePaths(options.sse);
   const paths = [
     path,
     ...(sse === undefined ? [] : [sse.stream, sse.messages]),
     ...(options.resourceMetadata === undefined ? [] : [WELL_KNOWN, WELL_KNOWN + path]),
   ];
-  return { handler: createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger }), paths };
+  return { handler, paths };
 }

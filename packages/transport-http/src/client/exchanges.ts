@@ -16,12 +16,12 @@ import {
 import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { type ExchangeOptions, type ExchangeTransport, toError } from '@mortise/jsonrpc-core/transport';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
-import { encodeHeaderValue, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
+import { encodeHeaderValue, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import { Exchange } from './exchange.ts';
 import { type HttpFailure, isSuccess, readFailure, toNoResponse, toOwnResponse } from './http-failure.ts';
 import type { HttpCall } from './http-sender.ts';
-import { mirrorMessage, ToolHeaders } from './request-headers.ts';
-import { POST_HEADERS, toLowerCaseNames, type Wire } from './wire.ts';
+import { mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
+import { POST_HEADERS, type Wire } from './wire.ts';
 
 /** How many pages of tools are read to find the one whose headers were refused. */
 const MAX_PAGES = 100;
@@ -203,14 +203,11 @@ class ModernExchange extends Exchange<JsonRpcResponse> {
   }
 }
 
-/** An extension says what its `Mcp-Name` is, and it is encoded here. Headers that mirror the body no caller sets. */
+/** An extension says what its `Mcp-Name` is, and it is encoded here. @throws {HttpOptionError} As `toSentHeaders`. */
 function toCallerHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
-  const headers = toLowerCaseNames(given);
-  const name = headers[NAME_HEADER];
-  if (name !== undefined) headers[NAME_HEADER] = encodeHeaderValue(name);
-  delete headers[METHOD_HEADER];
-  delete headers[PROTOCOL_VERSION_HEADER];
-  return headers;
+  const { [NAME_HEADER]: name, ...others } = toLowerCaseNames(given);
+  const headers = toSentHeaders(others);
+  return name === undefined ? headers : { ...headers, [NAME_HEADER]: encodeHeaderValue(name) };
 }
 
 function isEqual(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>> | undefined): boolean {

@@ -11,9 +11,10 @@ import { findRevision, NEWEST } from '@mortise/protocol';
 import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
-import { HttpClientError } from '../errors.ts';
+import { HttpClientError, HttpOptionError } from '../errors.ts';
 import {
   encodeHeaderValue,
+  isHeaderBytes,
   isHeaderText,
   METHOD_HEADER,
   NAME_HEADER,
@@ -22,6 +23,41 @@ import {
   readPath,
   toParamText,
 } from '../headers.ts';
+
+/** Headers by name; or an iterable of names and values, as `Headers` and a `Map` are. */
+export type GivenHeaders = Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
+
+/** Headers by lower-case name, so that no two spell the same one. */
+export function toLowerCaseNames(headers: GivenHeaders): Record<string, string> {
+  const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
+  return Object.fromEntries(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** These say where a message begins and ends, or which session it is of: the sender and the transport set them. */
+const RESERVED = /^(?:host|connection|content-length|transfer-encoding|upgrade|trailer|te|mcp-session-id|last-event-id)$/;
+/** RFC 9110 section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+
+/**
+ * Checks the headers that a program gives. An environment variable that is not set would be sent as the text "undefined".
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`; its message shows no value, which may be a secret.
+ */
+export function toSentHeaders(given: GivenHeaders): Record<string, string> {
+  const headers = toLowerCaseNames(given);
+  for (const [name, value] of Object.entries(headers)) {
+    const fault = findFault(name, value);
+    if (fault !== undefined) throw new HttpOptionError(`The header ${JSON.stringify(name)} in the option "headers" ${fault}`);
+  }
+  return headers;
+}
+
+function findFault(name: string, value: unknown): string | undefined {
+  if (typeof value !== 'string') return `must be a text, got ${typeof value}`;
+  if (!HEADER_NAME.test(name)) return 'has a name that no header can have';
+  if (RESERVED.test(name)) return 'is set by the transport itself: leave it out';
+  return isHeaderBytes(value) ? undefined : 'has a character that no header can carry, such as a line break';
+}
 
 const MAX_TOOLS = 10_000;
 

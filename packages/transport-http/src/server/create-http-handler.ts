@@ -5,7 +5,7 @@ import { routeRequest } from './http/route-request.ts';
 import { NodeExchange, type NodeRequest, type NodeResponse } from './http/node-exchange.ts';
 import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { HandlerState } from './http/handler-state.ts';
-import type { HttpHandlerOptions } from './options.ts';
+import { type HttpHandlerOptions, toSettings } from './options.ts';
 
 /** How `HttpHandler.close` ends. */
 export interface CloseOptions {
@@ -51,7 +51,7 @@ export const DEFAULT_DRAIN_MS = 5_000;
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const handler = new HandlerState(endpoint, options);
+  const handler = new HandlerState(endpoint, toSettings(options));
   const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => handler.close(drainMs);
   return {
     // Express passes `next` as the third argument.

@@ -1,14 +1,22 @@
 /** `StreamableHTTPServerTransport`: the class that MCP's TypeScript users know, over the same exchange as `createHttpHandler`. */
 
 import { UsageError, ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
-import { emitClose, emitError, type MessageInfo, type SendOptions, toError } from '@mortise/jsonrpc-core/transport';
+import {
+  checkOptions,
+  emitClose,
+  emitError,
+  type MessageInfo,
+  type OptionTable,
+  type SendOptions,
+  toError,
+} from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts';
+import { HttpOptionError } from '../errors.ts';
 import { TransportEndpoint } from './transport-endpoint.ts';
 import { routeNodeRequest } from './create-http-handler.ts';
 import { HandlerState } from './http/handler-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
-import type { HttpHandlerOptions } from './options.ts';
-import type { HandlerTraits } from './legacy/session-table.ts';
+import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 import { NoLink, type StatelessOpener } from './legacy/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
@@ -21,15 +29,19 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Called with the id of a session that its client ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /**
-   * Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`.
-   *
-   * @default always on
-   */
-  readonly enableDnsRebindingProtection?: boolean | undefined;
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryInterval?: number | undefined;
 }
+
+type OwnOptions = Omit<StreamableHTTPServerTransportOptions, keyof HttpHandlerOptions>;
+
+const TABLE: OptionTable<OwnOptions> = {
+  sessionIdGenerator: 'function',
+  enableJsonResponse: 'boolean',
+  onsessioninitialized: 'function',
+  onsessionclosed: 'function',
+  retryInterval: 0,
+};
 
 /**
  * One session, or with `sessionIdGenerator: undefined` any number of requests without one, behind `handleRequest(req, res, body)`.
@@ -40,16 +52,38 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   onmessage: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onclose: (() => void) | undefined;
-  readonly #options: StreamableHTTPServerTransportOptions;
-  readonly #channel: TransportEndpoint = new TransportEndpoint((message, info) => this.#deliver(message, info));
+  readonly #settings: Settings;
+  readonly #endpoint: TransportEndpoint = new TransportEndpoint((message, info) => this.#deliver(message, info));
   #resolveClosed: (() => void) | undefined;
   readonly #closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
   #handler: HandlerState | undefined;
   #sessionId: string | undefined;
   #isClosed = false;
 
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one. */
   constructor(options: StreamableHTTPServerTransportOptions = {}) {
-    this.#options = options;
+    const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, retryInterval, ...others } = options;
+    const own = { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, retryInterval };
+    checkOptions<OwnOptions>('options of an HTTP server', own, TABLE, HttpOptionError);
+    const handlerOptions: HttpHandlerOptions = {
+      ...others,
+      jsonOnly: enableJsonResponse ?? others.jsonOnly,
+      sessions: sessionIdGenerator !== undefined,
+    };
+    this.#settings = toSettings(handlerOptions, {
+      isSingle: true,
+      generateId: sessionIdGenerator,
+      retryMs: retryInterval,
+      onOpened: (id) => {
+        this.#sessionId = id;
+        return onsessioninitialized?.(id);
+      },
+      onClosed: (id) => {
+        if (this.#isClosed) return undefined;
+        void this.close();
+        return onsessionclosed?.(id);
+      },
+    });
   }
 
   /** The id of the session, once there is one. */
@@ -60,10 +94,10 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /**
    * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
    *
-   * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
-    this.#begin(new HandlerState(endpoint, this.#handlerOptions(), this.#traits()));
+    this.#begin(new HandlerState(endpoint, this.#settings));
     const close = (): Promise<void> => this.close();
     const drain = async (deadlineMs: number): Promise<void> => {
       await this.#handler?.close(deadlineMs);
@@ -74,9 +108,9 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
 
   /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
   async start(): Promise<void> {
-    const channel = this.#channel;
-    const openStateless: StatelessOpener = (_revision, http) => channel.openSession(new NoLink(http));
-    this.#begin(new HandlerState(channel, this.#handlerOptions(), { ...this.#traits(), openStateless }));
+    const endpoint = this.#endpoint;
+    const openStateless: StatelessOpener = (_revision, http) => endpoint.openSession(new NoLink(http));
+    this.#begin(new HandlerState(endpoint, { ...this.#settings, openStateless }));
   }
 
   /**
@@ -94,7 +128,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#isClosed) throw new ConnectionClosedError();
-    await this.#channel.send(message, options);
+    await this.#endpoint.send(message, options);
   }
 
   /** Ends the session and everything in flight. Safe to call twice. */
@@ -102,7 +136,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#handler?.close(0);
-    this.#channel.close();
+    this.#endpoint.close();
     this.#resolveClosed?.();
     emitClose(this);
   }
@@ -120,29 +154,5 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     } catch (error) {
       emitError(this, toError(error));
     }
-  }
-
-  #handlerOptions(): HttpHandlerOptions {
-    const { sessionIdGenerator, enableJsonResponse, retryInterval: _retry, ...others } = this.#options;
-    const { onsessioninitialized: _opened, onsessionclosed: _closed, enableDnsRebindingProtection: _protection, ...rest } = others;
-    return { ...rest, jsonOnly: enableJsonResponse ?? rest.jsonOnly, sessions: sessionIdGenerator !== undefined };
-  }
-
-  #traits(): HandlerTraits {
-    const { sessionIdGenerator, retryInterval, onsessioninitialized, onsessionclosed } = this.#options;
-    return {
-      isSingle: true,
-      generateId: sessionIdGenerator,
-      retryMs: retryInterval,
-      onOpened: (id) => {
-        this.#sessionId = id;
-        return onsessioninitialized?.(id);
-      },
-      onClosed: (id) => {
-        if (this.#isClosed) return undefined;
-        void this.close();
-        return onsessionclosed?.(id);
-      },
-    };
   }
 }

@@ -119,6 +119,10 @@ export class LegacyChannel extends PostingChannel {
       if (failure !== undefined) return await this.#onFailure(message, call, failure, caller);
       if (value === undefined) return;
       if (message.method === 'initialize') this.#noteVersion(value);
+      const revision = findRevision(this.#version);
+      // Nothing above would take it for the response, and the request would wait in vain.
+      if (Array.isArray(value) && revision?.rules.batching === false)
+        throw new InvalidResponseError(`The response to "${message.method}" came in an array, which ${revision.version} does not have`);
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);
@@ -217,7 +221,7 @@ export class LegacyChannel extends PostingChannel {
   }
 
   #openGet(): void {
-    if (this.#options.getStream === false || this.#get !== undefined || this.#state !== 'open') return;
+    if (this.#get !== undefined || this.#state !== 'open') return;
     this.#wantsGet = false;
     const listener = {
       onValue: (value: JsonValue, text: string): void => this.deliver(value, text),

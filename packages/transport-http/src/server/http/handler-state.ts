@@ -1,17 +1,16 @@
 /** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
 
 import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
-import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../../errors.ts';
-import { Guard } from './guard.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ResponseStream } from './response-stream.ts';
 import type { SseChannel } from '../legacy/http-sse.ts';
-import { checkHttpOptions, type HttpHandlerOptions, type Settings, toSettings } from '../options.ts';
+import type { Settings } from '../options.ts';
 import { busy, HttpRefusal, serverClosing } from './refusal.ts';
-import { SessionTable, type HandlerTraits, unknownSession } from '../legacy/session-table.ts';
+import { SessionTable, unknownSession } from '../legacy/session-table.ts';
 import { createStatelessOpener, type StatelessOpener } from '../legacy/stateless.ts';
 
 /** The least time that sessions, and the program's stores, have to end when the host closes. */
@@ -28,7 +27,6 @@ export interface OpenCall {
 export class HandlerState {
   readonly endpoint: McpEndpoint;
   readonly settings: Settings;
-  readonly guard: Guard;
   readonly sessions: SessionTable;
   readonly openStateless: StatelessOpener;
   /** The channels of HTTP+SSE, by the id in their address. */
@@ -39,30 +37,26 @@ export class HandlerState {
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
   readonly #streamLimit: KeyedLimit;
-  readonly #isSingleSession: boolean;
   #bodyTimer: ClockTimer | undefined;
   /** Those who wait until nothing is in flight. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: not a server, or an invalid option. */
-  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: HandlerTraits = {}) {
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the endpoint is no server. */
+  constructor(endpoint: McpEndpoint, settings: Settings) {
     // Programs without types mix arguments up, or forget one.
     if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
       throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
-    checkHttpOptions(options);
     this.endpoint = endpoint;
-    this.settings = toSettings(options, traits.retryMs);
-    if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);
-    this.guard = new Guard(options);
-    this.#isSingleSession = traits.isSingle === true;
-    this.sessions = new SessionTable(this.settings, traits);
-    this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint, this.settings.logger);
-    this.#streamLimit = new KeyedLimit(this.settings.maxSessions, this.settings.maxSessionsPerKey);
+    this.settings = settings;
+    if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);
+    this.sessions = new SessionTable(settings);
+    this.openStateless = settings.openStateless ?? createStatelessOpener(endpoint, settings.logger);
+    this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
   /** Why nothing is taken any more: 503, or 404 where the one session that there was has ended. */
   toClosedRefusal(): HttpRefusal {
-    return this.#isSingleSession ? unknownSession() : serverClosing();
+    return this.settings.isSingle === true ? unknownSession() : serverClosing();
   }
 
   /** A call has ended. */

@@ -37,8 +37,8 @@ const MAX_DEPTH = 128;
 export async function routeRequest(http: HttpExchange): Promise<void> {
   const { handler } = http;
   try {
-    const origin = handler.guard.check(http);
-    if (origin !== undefined) http.addHeaders(corsHeaders(handler.guard, origin));
+    const origin = handler.settings.guard.check(http);
+    if (origin !== undefined) http.addHeaders(corsHeaders(handler.settings.guard, origin));
     const endpoint = findEndpoint(handler, http.target) ?? findEndpoint(handler, http.mountPath + http.target);
     if (endpoint === undefined) throw nothingHere(handler);
     if (http.method === 'OPTIONS') return http.empty(204, preflightHeaders(http));
