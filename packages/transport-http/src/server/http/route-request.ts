@@ -5,8 +5,8 @@
  * body. The token is verified before the body is read, so that unknown callers cannot make the server read megabytes.
  */
 
-import type { JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
+import { classifyMessage, isJsonObject, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { isJsonContentType, PROTOCOL_VERSION_HEADER, readAccepts, SESSION_ID_HEADER } from '../../headers.ts';
@@ -18,7 +18,7 @@ import { endSession, openGetStream } from '../legacy/get-stream.ts';
 import { respondToBatch, respondToLegacy } from '../legacy/legacy-post.ts';
 import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
-import { metaOf, respondToModern } from '../modern/modern-post.ts';
+import { respondToModern } from '../modern/modern-post.ts';
 
 /** Which endpoint a request is for, by its path. */
 type EndpointKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
@@ -65,7 +65,8 @@ async function routePost(http: HttpExchange): Promise<void> {
   const { legacy } = http.handler.settings;
   if (legacy && Array.isArray(value)) return respondToBatch(http, value);
   const message = toMessage(http, value);
-  return legacy && isLegacy(http, message) ? respondToLegacy(http, message) : respondToModern(http, message);
+  const meta = metaOf(message);
+  return legacy && isLegacy(http, message, meta) ? respondToLegacy(http, message) : respondToModern(http, message, meta);
 }
 
 async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
@@ -80,14 +81,18 @@ function toMessage(http: HttpExchange, value: JsonValue): JsonRpcMessage {
   return value as unknown as JsonRpcMessage;
 }
 
+function metaOf(message: JsonRpcMessage): JsonObject | undefined {
+  const meta = 'method' in message ? message.params?.['_meta'] : undefined;
+  return isJsonObject(meta) ? meta : undefined;
+}
+
 /**
  * Tells which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
  * revision, or of an unknown one, is modern.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
-function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
-  const meta = metaOf(message);
+function isLegacy(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): boolean {
   if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return false;
   const version = http.header(PROTOCOL_VERSION_HEADER);
   const isInSession = http.header(SESSION_ID_HEADER) !== undefined;

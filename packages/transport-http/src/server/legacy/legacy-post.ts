@@ -12,7 +12,7 @@ import { HttpRefusal, SESSION_OVER, toRefusal } from '../http/refusal.ts';
 import { closeSession, type HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 import { LegacyReply, RequestCall } from './legacy-reply.ts';
-import { NoLink } from './stateless.ts';
+import { agreedRevision, NoLink } from './stateless.ts';
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
@@ -95,11 +95,6 @@ async function serveInitialize(http: HttpExchange, message: JsonRpcRequest): Pro
     handler.end(call);
     if (!isAdmitted) await handler.sessions.discard(session);
   }
-}
-
-/** The revision in a successful answer to `initialize`. */
-function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
-  return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
 }
 
 async function findTarget(http: HttpExchange, named: Revision | undefined, opensSession = false): Promise<Target> {

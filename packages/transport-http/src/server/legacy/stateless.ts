@@ -3,7 +3,7 @@
  * had been done, and is gone with the answer. So requests of many clients cannot meet, whatever their ids.
  */
 
-import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { HttpExchange } from '../http/http-exchange.ts';
@@ -47,12 +47,16 @@ export function createStatelessOpener(endpoint: McpEndpoint, logger: Logger): St
   };
 }
 
+/** The revision in a successful response to `initialize`. */
+export function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
+  return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
+}
+
 async function makeState(session: LegacySession, revision: Revision, http: HttpExchange): Promise<SessionState> {
   const call = new LegacyCall(http);
   const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
   const response = await session.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
-  if (response === undefined || 'error' in response || findRevision(response.result['protocolVersion']) !== revision)
-    throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
+  if (agreedRevision(response) !== revision) throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
   await session.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
   return session.state;
 }
