@@ -6,20 +6,18 @@
 
 import {
   ConnectionClosedError,
-  InvalidResponseError,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type JsonValue,
 } from '@mortise/jsonrpc-core';
-import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type ExchangeOptions, type ExchangeTransport, toError } from '@mortise/jsonrpc-core/transport';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
+import type { ExchangeOptions, ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import { encodeHeaderValue, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
-import { Exchange } from './exchange.ts';
-import { type HttpFailure, isSuccess, readFailure, toNoResponse, toOwnResponse } from './http-failure.ts';
+import { isSuccess, readFailure } from './http-failure.ts';
 import type { HttpCall } from './http-sender.ts';
+import { ModernExchange } from './modern-exchange.ts';
 import { mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 import { POST_HEADERS, type Wire } from './wire.ts';
 
@@ -43,7 +41,7 @@ export class Exchanges implements ExchangeTransport {
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
     if (request.method === 'tools/call') return this.#callTool(request, options);
     if (request.method === 'tools/list') return this.#listTools(request, options);
-    return this.#start(request, options).answer;
+    return this.#start(request, options).response;
   }
 
   /** Sends a message that is not answered, in the version of the last request. */
@@ -68,7 +66,7 @@ export class Exchanges implements ExchangeTransport {
 
   async #listTools(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const exchange = this.#start(request, options);
-    const response = await exchange.answer;
+    const response = await exchange.response;
     if (!('result' in response)) return response;
     return { ...response, result: this.#tools.learn(response.result, ToolHeaders.mayMark(exchange.text), this.report) };
   }
@@ -76,11 +74,11 @@ export class Exchanges implements ExchangeTransport {
   /** Calls a tool. If the server refuses its headers, reads the list of tools and calls it once more. */
   async #callTool(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const sent = this.#tools.headersOf(request.params);
-    const response = await this.#start(request, options, sent).answer;
+    const response = await this.#start(request, options, sent).response;
     if (!('error' in response) || response.error.code !== HEADER_MISMATCH) return response;
     const wanted = await this.#lookAgain(request, options).catch(() => undefined);
     options.signal?.throwIfAborted();
-    return wanted === undefined || isEqual(wanted, sent) ? response : this.#start(request, options, wanted).answer;
+    return wanted === undefined || isEqual(wanted, sent) ? response : this.#start(request, options, wanted).response;
   }
 
   /** @returns The headers of a call by the newest list of tools; undefined where that says none. */
@@ -104,7 +102,7 @@ export class Exchanges implements ExchangeTransport {
     this.#running.add(exchange);
     try {
       if (this.#isClosed) throw new ConnectionClosedError();
-      exchange.start(() => this.#toCall(request, options, params));
+      exchange.start(this.#toCall(request, options, params));
     } catch (error) {
       exchange.fail(error);
     }
@@ -123,83 +121,6 @@ export class Exchanges implements ExchangeTransport {
     if ('id' in message) this.#lastVersion = headers[PROTOCOL_VERSION_HEADER];
     else if (this.#lastVersion !== undefined) headers[PROTOCOL_VERSION_HEADER] ??= this.#lastVersion;
     return { method: 'POST', url: this.wire.url, headers, body: serializeMessage(message) };
-  }
-}
-
-/** Listens to its signal and its body itself, so that neither costs an object. */
-class ModernExchange extends Exchange<JsonRpcResponse> {
-  /** What the answer was read from. */
-  text = '';
-  readonly #owner: Exchanges;
-  readonly #options: ExchangeOptions;
-  #signal: AbortSignal | undefined;
-
-  constructor(owner: Exchanges, request: JsonRpcRequest, options: ExchangeOptions) {
-    super(owner.wire, request);
-    this.#owner = owner;
-    this.#options = options;
-  }
-
-  start(toCall: () => HttpCall): void {
-    this.#listen();
-    if (!this.isSettled) this.send(toCall(), this.#options);
-  }
-
-  /** Callers that need no signal do without one: it costs more than all else here. */
-  #listen(): void {
-    if (this.#options.onAbort) return this.#options.onAbort((reason) => this.fail(reason));
-    this.#signal = this.#options.signal;
-    this.#signal?.throwIfAborted();
-    this.#signal?.addEventListener('abort', this);
-  }
-
-  /** The caller's signal has aborted. */
-  handleEvent(): void {
-    this.fail(this.#signal?.reason);
-  }
-
-  onValue(value: JsonValue, text: string): void {
-    if (this.isSettled) return;
-    const kind = classifyMessage(value);
-    const response = kind === 'response' ? toOwnResponse(value, this.request.id) : undefined;
-    if (response !== undefined) {
-      this.text = text;
-      this.succeed(response);
-    } else if (kind === 'notification') this.#notify(value as unknown as JsonRpcNotification);
-    else if (this.reader?.isStream === true) this.#skip(value as JsonObject);
-  }
-
-  onGarbage(error: Error): void {
-    if (!this.isSettled) this.#owner.report(error);
-  }
-
-  protected onFailure({ response, error }: HttpFailure): void {
-    if (response === undefined) this.fail(error);
-    else this.succeed(response);
-  }
-
-  protected override settle(): void {
-    super.settle();
-    this.#signal?.removeEventListener('abort', this);
-    this.#owner.forget(this);
-  }
-
-  #notify(notification: JsonRpcNotification): void {
-    try {
-      this.#options.onMessage?.(notification);
-    } catch (error) {
-      this.#owner.report(toError(error));
-    }
-  }
-
-  /** What is no message is reported and skipped, unless it was meant as the answer: nothing else will come then. */
-  #skip(value: JsonValue): void {
-    const { method, id } = isJsonObject(value) ? value : ({} as JsonObject);
-    if (method === undefined && id !== undefined) return this.fail(toNoResponse(this.wire.url, this.request));
-    const what =
-      method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'something that is no message';
-    // In this era a server asks by its results: a request of its own is not answered.
-    this.#owner.report(new InvalidResponseError(`The server sent ${what} in its answer to "${this.request.method}": it was skipped`));
   }
 }
 

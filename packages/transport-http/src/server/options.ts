@@ -5,7 +5,6 @@ import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock 
 import type { CallOrigin, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkMethods, HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
-import type { StatelessOpener } from './legacy/stateless.ts';
 
 /** Who sends a request, for `limitKey`. */
 export interface LimitSubject extends CallOrigin {
@@ -186,8 +185,8 @@ export interface HandlerTraits {
   readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** When a client should come back to a stream that was closed early. @default 1 second */
   readonly retryMs?: number | undefined;
-  /** How a legacy request without a session is served. @default from the state that a handshake leaves */
-  readonly openStateless?: StatelessOpener | undefined;
+  /** A session for one POST needs no state of a handshake: what is connected handles `initialize` itself, or does without. */
+  readonly skipsHandshake?: boolean | undefined;
 }
 
 /** Where HTTP+SSE is served. */

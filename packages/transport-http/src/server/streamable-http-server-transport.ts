@@ -17,7 +17,6 @@ import { routeNodeRequest } from './create-http-handler.ts';
 import { HandlerState } from './http/handler-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
-import { NoLink, type StatelessOpener } from './legacy/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
@@ -108,9 +107,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
 
   /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
   async start(): Promise<void> {
-    const endpoint = this.#endpoint;
-    const openStateless: StatelessOpener = (_revision, http) => endpoint.openSession(new NoLink(http));
-    this.#begin(new HandlerState(endpoint, { ...this.#settings, openStateless }));
+    this.#begin(new HandlerState(this.#endpoint, { ...this.#settings, skipsHandshake: true }));
   }
 
   /**

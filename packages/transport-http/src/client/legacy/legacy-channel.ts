@@ -115,7 +115,7 @@ export class LegacyChannel extends PostingChannel {
     const exchange = new LegacyExchange(this.#owner, message, call, caller);
     this.#exchanges.add(exchange);
     try {
-      const { value, text: read = '', failure } = await exchange.answer;
+      const { value, text: read = '', failure } = await exchange.reply;
       if (failure !== undefined) return await this.#onFailure(message, call, failure, caller);
       if (value === undefined) return;
       if (message.method === 'initialize') this.#noteVersion(value);
@@ -227,10 +227,10 @@ export class LegacyChannel extends PostingChannel {
       onValue: (value: JsonValue, text: string): void => this.deliver(value, text),
       onGarbage: (error: Error): void => this.report(error),
       onRefused: (call: HttpCall, answer: HttpAnswer): void => void this.#onGetRefused(get, call, answer),
-      onOver: (error: Error): void => {
+      onOver: (error: Error | undefined): void => {
         this.#get = undefined;
         this.#wantsGet = true;
-        this.report(error);
+        if (error !== undefined) this.report(error);
       },
     };
     const get = new EventStream(this.#owner, listener, { needsCursor: false });

@@ -2,7 +2,8 @@
 
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
-import type { McpEndpoint } from '@mortise/protocol/contracts';
+import type { Revision } from '@mortise/protocol';
+import type { McpEndpoint, SessionState } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../../errors.ts';
 import type { BodyReader } from './read-body.ts';
@@ -11,7 +12,6 @@ import type { SseChannel } from '../legacy/http-sse.ts';
 import type { Settings } from '../options.ts';
 import { busy, type HttpRefusal, serverClosing } from './refusal.ts';
 import { SessionTable, unknownSession } from '../legacy/session-table.ts';
-import { createStatelessOpener, type StatelessOpener } from '../legacy/stateless.ts';
 
 /** The least time that sessions, and the program's stores, have to end when the host closes. */
 const ENDING_MS = 1_000;
@@ -28,7 +28,8 @@ export class HandlerState {
   readonly endpoint: McpEndpoint;
   readonly settings: Settings;
   readonly sessions: SessionTable;
-  readonly openStateless: StatelessOpener;
+  /** What a handshake leaves, by revision, for legacy requests without a session. */
+  readonly statelessStates = new Map<Revision, SessionState>();
   /** The channels of HTTP+SSE, by the id in their address. */
   readonly channels = new Map<string, SseChannel>();
   readonly calls = new Set<OpenCall>();
@@ -49,7 +50,6 @@ export class HandlerState {
     this.settings = settings;
     if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);
     this.sessions = new SessionTable(settings);
-    this.openStateless = settings.openStateless ?? createStatelessOpener(endpoint, settings.logger);
     this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 

@@ -4,15 +4,14 @@ import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from 
 import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
-import type { Call, LegacySession } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { HandlerState } from '../http/handler-state.ts';
 import { HttpRefusal, SESSION_OVER, toRefusal } from '../http/refusal.ts';
-import { closeSession, type HttpSession } from './http-session.ts';
+import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 import { LegacyReply, RequestCall } from './legacy-reply.ts';
-import { agreedRevision, NoLink } from './stateless.ts';
+import { agreedRevision, openStateless } from './stateless.ts';
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
@@ -20,9 +19,7 @@ const MAX_BATCH = 100;
 /** What serves the messages of one POST. */
 interface Target {
   readonly revision: Revision;
-  /** Undefined where the program turned sessions off: `legacy` then ends with the POST. */
-  readonly session: HttpSession | undefined;
-  readonly legacy: LegacySession;
+  readonly session: HttpSession;
 }
 
 /** Serves one message. @param message Known to be a message. */
@@ -39,7 +36,7 @@ export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessag
 /** Serves a batch, where the agreed revision has batches. */
 export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
   const target = await findTarget(http, readVersionHeader(http));
-  const agreed = target.session?.revision ?? target.revision;
+  const agreed = target.session.revision ?? target.revision;
   if (!agreed.rules.batching) throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
   const fault = findBatchFault(values);
   if (fault !== undefined) throw new HttpRefusal(400, fault);
@@ -98,28 +95,22 @@ async function serveInitialize(http: HttpExchange, message: JsonRpcRequest): Pro
 }
 
 async function findTarget(http: HttpExchange, named: Revision | undefined, opensSession = false): Promise<Target> {
-  const { handler } = http;
-  if (handler.settings.sessions) {
+  if (http.handler.settings.sessions) {
     const session = await findSession(http);
-    return { revision: named ?? session.revision ?? ASSUMED_WITHOUT_HEADER, session, legacy: session.legacy };
+    return { revision: named ?? session.revision ?? ASSUMED_WITHOUT_HEADER, session };
   }
-  if (opensSession) return { revision: NEWEST_LEGACY, session: undefined, legacy: handler.endpoint.openSession(new NoLink(http)) };
+  if (opensSession) return { revision: NEWEST_LEGACY, session: new HttpSession(http, undefined) };
   const revision = named ?? ASSUMED_WITHOUT_HEADER;
-  return { revision, session: undefined, legacy: await handler.openStateless(revision, http) };
-}
-
-function receive(
-  http: HttpExchange,
-  { session, legacy }: Target,
-  message: JsonRpcMessage,
-  call: Call = new LegacyCall(http),
-): Promise<JsonRpcResponse | undefined> {
-  return session === undefined ? legacy.receive(message, call) : http.handler.sessions.receive(session, message, call);
+  return { revision, session: await openStateless(http, revision) };
 }
 
 /** Every message of the POST is done. */
-function release({ handler }: HttpExchange, { session, legacy }: Target): void {
-  if (session === undefined) void closeSession(legacy, handler.settings.logger);
+function release({ session }: Target): void {
+  if (!session.canRequest) void session.close();
+}
+
+function receive(http: HttpExchange, { session }: Target, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
+  return http.handler.sessions.receive(session, message, new LegacyCall(http));
 }
 
 /** Takes messages that are not answered. What they changed is stored, and handed to other machines, before the client gets its 202. */
@@ -127,7 +118,7 @@ async function accept(http: HttpExchange, target: Target, messages: readonly Jso
   try {
     await Promise.all(messages.map((message) => receive(http, target, message)));
   } finally {
-    release(http, target);
+    release(target);
   }
   http.empty(202);
 }
@@ -146,7 +137,7 @@ async function answer(http: HttpExchange, target: Target, { requests, ready, isB
   try {
     await Promise.all(requests.map((request) => run(http, target, new RequestCall(reply, request))));
   } finally {
-    release(http, target);
+    release(target);
   }
 }
 
@@ -165,9 +156,9 @@ async function serve(http: HttpExchange, target: Target, call: RequestCall): Pro
   const { request } = call;
   const { session } = target;
   try {
-    const response = await receive(http, target, request, call);
+    const response = await http.handler.sessions.receive(session, request, call);
     // A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has.
-    if (response !== undefined || (session?.isEnded !== true && session?.isClosed !== true)) return response;
+    if (response !== undefined || (!session.isEnded && !session.isClosed)) return response;
     return { jsonrpc: '2.0', id: request.id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
   } catch (error) {
     // A store that fails, say. It must not harm others of the batch, or a stream that has begun.

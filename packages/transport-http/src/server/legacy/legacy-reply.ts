@@ -18,8 +18,7 @@ import { createStreamId, SessionStream } from './session-stream.ts';
 /** What shapes a reply. */
 export interface LegacyReplyTerms {
   readonly revision: Revision;
-  /** Absent where the program turned sessions off. */
-  readonly session: HttpSession | undefined;
+  readonly session: HttpSession;
   /** How many requests are to be answered. */
   readonly expected: number;
   readonly isBatch?: boolean;
@@ -54,7 +53,7 @@ export class LegacyReply {
   /** Whether the stream may be closed before its answer and fetched later. */
   get canPause(): boolean {
     const { revision, session } = this.#terms;
-    return this.#canStream && revision.http.polling && session?.log !== undefined;
+    return this.#canStream && revision.http.polling && session.log !== undefined;
   }
 
   get #canStream(): boolean {
@@ -70,7 +69,7 @@ export class LegacyReply {
     if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
     // A question may take the client's GET stream where its own has none; what only informs is dropped.
     if (!('id' in message)) return resolvedPromise;
-    if (session !== undefined && session.isConnected) return session.send(message);
+    if (session.isConnected) return session.send(message);
     if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
     const why = isOver ? 'its request is answered' : 'answers are JSON alone';
     return rejectUnreachable(message, `${why}, and the client has no GET stream open`);
@@ -101,7 +100,7 @@ export class LegacyReply {
     const stream = this.#stream;
     if (stream !== undefined) {
       const finished = stream.finish();
-      return finished === resolvedPromise ? finished : finished.then(() => this.#terms.session?.deletePost(stream));
+      return finished === resolvedPromise ? finished : finished.then(() => this.#terms.session.deletePost(stream));
     }
     const [only] = this.#responses;
     if (only === undefined) this.http.empty(202);
@@ -128,10 +127,10 @@ export class LegacyReply {
   #openStream(): SessionStream {
     const { revision, session, isAlone } = this.#terms;
     // The answer to `initialize` cannot be resumed, since its client does not know its session yet.
-    const log = revision.http.resumable && isAlone !== true ? session?.log : undefined;
+    const log = revision.http.resumable && isAlone !== true ? session.log : undefined;
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
-    if (log !== undefined) session?.addPost(stream);
+    if (log !== undefined) session.addPost(stream);
     stream.connect(this.http.openStream('wait'), this.canPause ? this.http.handler.settings.retryMs : undefined);
     for (const response of this.#responses.splice(0)) sendResponse(stream, response);
     return stream;

@@ -80,7 +80,7 @@ export class SessionTable {
     return session;
   }
 
-  /** Hands a message to a session, and stores what it changed before the answer goes out. */
+  /** Hands a message to a session, and stores what it changed before the response goes out. */
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
@@ -96,7 +96,7 @@ export class SessionTable {
         };
         if (changesState || session.isUnsaved) await this.#stored.save(session, changesState ? repeat : undefined);
       }
-      await this.#relay?.pass(session, message);
+      if (session.canRequest) await this.#relay?.pass(session, message);
       return response;
     } finally {
       session.inFlight--;
