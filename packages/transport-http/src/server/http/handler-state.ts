@@ -1,6 +1,6 @@
 /** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
 
-import { ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import type { McpEndpoint, SessionState } from '@mortise/protocol/contracts';
@@ -10,7 +10,7 @@ import type { BodyReader } from './read-body.ts';
 import type { ResponseStream } from './response-stream.ts';
 import type { SseChannel } from '../legacy/http-sse.ts';
 import type { Settings } from '../options.ts';
-import { busy, type HttpRefusal, serverClosing } from './refusal.ts';
+import { busy, HttpRefusal, serverClosing } from './refusal.ts';
 import { SessionTable, unknownSession } from '../legacy/session-table.ts';
 
 /** The least time that sessions, and the program's stores, have to end when the host closes. */
@@ -34,10 +34,11 @@ export class HandlerState {
   readonly channels = new Map<string, SseChannel>();
   readonly calls = new Set<OpenCall>();
   readonly streams = new Set<ResponseStream>();
-  /** Bodies that are being read. */
+  /** Bodies that are being read, the oldest first. */
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
   readonly #streamLimit: KeyedLimit;
+  #bodyTimer: ClockTimer | undefined;
   /** Those who wait until nothing is in flight. */
   readonly #onIdle: (() => void)[] = [];
 
@@ -64,6 +65,25 @@ export class HandlerState {
     this.checkIdle();
   }
 
+  /** Counts a body in, which takes itself out of `bodies`. One timer serves all, and stays for the next ones: most bodies are there at once. */
+  watchBody(body: BodyReader): void {
+    this.bodies.add(body);
+    this.#bodyTimer ??= this.settings.clock.schedule(this.#endStalledBodies, this.settings.stallMs);
+  }
+
+  readonly #endStalledBodies = (): void => {
+    const { clock } = this.settings;
+    const now = clock.monotonicMs();
+    this.#bodyTimer = undefined;
+    for (const body of this.bodies) {
+      if (body.dueAtMs > now) {
+        this.#bodyTimer = clock.schedule(this.#endStalledBodies, body.dueAtMs - now);
+        return;
+      }
+      body.refuse(new HttpRefusal(408, 'The body took too long to arrive'));
+    }
+  };
+
   /**
    * Counts in a stream that stays open.
    *
@@ -89,6 +109,7 @@ export class HandlerState {
     const { clock, logger } = this.settings;
     const deadlineMs = clock.monotonicMs() + drainMs;
     for (const body of this.bodies) body.refuse(serverClosing());
+    this.#bodyTimer?.cancel();
     for (const call of this.calls) call.endListen?.();
     await this.#within(drainMs, this.#untilIdle());
     const reason = new ConnectionClosedError('The server has closed');

@@ -1,6 +1,5 @@
 /** Reads the body of a POST: bounded in length and in time, UTF-8 or nothing. */
 
-import type { ClockTimer } from '@mortise/jsonrpc-core';
 import { PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
 import type { HandlerState } from './handler-state.ts';
@@ -12,11 +11,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export class BodyReader {
   /** Set by a face that must stop reading when the body is refused. */
   onRefused: (() => void) | undefined;
+  /** When it must be complete, by `Clock.monotonicMs`. */
+  readonly dueAtMs: number;
   readonly #handler: HandlerState;
   readonly #resolve: (text: string) => void;
   readonly #reject: (refusal: HttpRefusal) => void;
   readonly #pieces = new BytePieces();
-  readonly #timer: ClockTimer;
   #isDone = false;
 
   constructor(handler: HandlerState, resolve: (text: string) => void, reject: (refusal: HttpRefusal) => void) {
@@ -24,8 +24,8 @@ export class BodyReader {
     this.#resolve = resolve;
     this.#reject = reject;
     const { clock, stallMs } = handler.settings;
-    this.#timer = clock.schedule(() => this.refuse(new HttpRefusal(408, 'The body took too long to arrive')), stallMs);
-    handler.bodies.add(this);
+    this.dueAtMs = clock.monotonicMs() + stallMs;
+    handler.watchBody(this);
     if (handler.isClosing) this.refuse(serverClosing());
   }
 
@@ -39,7 +39,8 @@ export class BodyReader {
   /** The body is complete. */
   readonly end = (): void => {
     if (this.#isDone) return;
-    this.#finish();
+    this.#isDone = true;
+    this.#handler.bodies.delete(this);
     try {
       this.#resolve(decoder.decode(this.#pieces.join()));
     } catch {
@@ -55,16 +56,11 @@ export class BodyReader {
   /** Reads no further. The rest of the body is still on its way, so the connection ends with the answer. */
   refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
-    this.#finish();
+    this.#isDone = true;
+    this.#handler.bodies.delete(this);
     this.#pieces.clear();
     this.#reject(new HttpRefusal(status, message, { ...detail, closes: true }));
     this.onRefused?.();
-  }
-
-  #finish(): void {
-    this.#isDone = true;
-    this.#timer.cancel();
-    this.#handler.bodies.delete(this);
   }
 }
 

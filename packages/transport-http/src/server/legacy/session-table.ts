@@ -60,12 +60,17 @@ export class SessionTable {
 
   /** `initialize` succeeded. @throws What the store or the bus throws: the session is not found then, and is to be discarded. */
   async admit(session: HttpSession): Promise<void> {
-    await this.#stored?.create(session);
+    // First, since a bus that fails must leave nothing stored. Its client does not know the id yet.
+    this.#list(session);
+    // Not idle while it is being stored: it would be evicted.
+    session.inFlight++;
     try {
-      this.#list(session);
+      await this.#stored?.create(session);
     } catch (error) {
-      await this.#stored?.discard(session);
+      this.#remove(session);
       throw error;
+    } finally {
+      session.inFlight--;
     }
     await this.#notify('onOpened', session.id);
   }
@@ -215,10 +220,14 @@ export class SessionTable {
   /** @returns false where it was unlisted already. */
   #unlist(session: HttpSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
-    this.#sessions.delete(session.id);
-    session.unsubscribe?.();
+    this.#remove(session);
     this.#limit.release(session.limitKey);
     return true;
+  }
+
+  #remove(session: HttpSession): void {
+    this.#sessions.delete(session.id);
+    session.unsubscribe?.();
   }
 
   /** Moves a session to the end of the order in which they are evicted. */

@@ -114,15 +114,6 @@ export class StoredSessions {
     return this.#store.delete(session.id);
   }
 
-  /** Deletes a session that could not be opened. Never rejects: where that fails, its record expires. */
-  async discard(session: HttpSession): Promise<void> {
-    try {
-      await this.delete(session);
-    } catch (error) {
-      this.#log('A session that could not be opened could not be deleted either', error);
-    }
-  }
-
   /** Lets the store forget what has expired. Never rejects. */
   async sweep(): Promise<void> {
     try {
