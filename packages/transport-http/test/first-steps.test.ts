@@ -231,6 +231,12 @@ describe('an option that there is not', () => {
     expect(() => httpTransport(url, { authorizer: {} } as object)).toThrow(refused);
   });
 
+  it('is refused where a client, or a server, is given no revision', async () => {
+    const connecting = McpClient.connect(httpTransport(url), ME, { revisions: [] });
+    await expect(connecting).rejects.toThrow('The option "revisions" must hold a revision');
+    expect(() => new McpServer(ME, { revisions: [] })).toThrow('revisions: give values of @mortise/protocol, at least one');
+  });
+
   it('is not one that is undefined, nor one of the other function that the same options are for', async () => {
     const { signal } = new AbortController();
     // Each that `serveHttp` has beside those of `createHttpHandler`: the compiler sees to it.

@@ -18,7 +18,7 @@ import { encodeHeaderValue, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../head
 import { isSuccess, readFailure } from './http-failure.ts';
 import type { HttpCall } from './http-sender.ts';
 import { ModernExchange } from './modern-exchange.ts';
-import { mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
+import { findFacts, mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 import { POST_HEADERS, type Wire } from './wire.ts';
 
 /** How many pages of tools are read to find the one whose headers were refused. */
@@ -39,8 +39,9 @@ export class Exchanges implements ExchangeTransport {
   }
 
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
-    if (request.method === 'tools/call') return this.#callTool(request, options);
-    if (request.method === 'tools/list') return this.#listTools(request, options);
+    const paramHeaders = findFacts(request)?.paramHeaders;
+    if (paramHeaders === 'sent') return this.#callTool(request, options);
+    if (paramHeaders === 'marked') return this.#listTools(request, options);
     return this.#start(request, options).response;
   }
 

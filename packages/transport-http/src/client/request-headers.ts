@@ -10,6 +10,7 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST } from '@mortise/protocol';
 import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
+import type { MethodFacts } from '@mortise/protocol/revisions';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { HttpClientError, HttpOptionError } from '../errors.ts';
 import {
@@ -69,6 +70,11 @@ export function versionOf(params: JsonObject | undefined): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
+/** What the message's revision says of its method; undefined for the method of an extension. */
+export function findFacts({ method, params }: { readonly method: string; readonly params?: JsonObject }): MethodFacts | undefined {
+  return (findRevision(versionOf(params)) ?? NEWEST).requests.get(method);
+}
+
 /**
  * Adds the headers that mirror a message.
  *
@@ -81,7 +87,7 @@ export function mirrorMessage(headers: Record<string, string>, message: { readon
   const version = versionOf(params);
   if (version !== undefined) headers[PROTOCOL_VERSION_HEADER] = toHeader('protocol version', version);
   headers[METHOD_HEADER] = toHeader('method', method);
-  const nameParam = (findRevision(version) ?? NEWEST).requests.get(method)?.nameParam;
+  const nameParam = findFacts(message)?.nameParam;
   const name = nameParam === undefined ? undefined : params?.[nameParam];
   if (typeof name === 'string') headers[NAME_HEADER] = encodeHeaderValue(name);
 }

@@ -1,4 +1,4 @@
-/** `createHttpHandler`: one endpoint behind both faces. */
+/** `createHttpHandler`: one endpoint, for `node:http` and for `fetch`. */
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
 import { routeRequest } from './http/route-request.ts';

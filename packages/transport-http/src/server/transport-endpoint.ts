@@ -93,7 +93,7 @@ export class TransportEndpoint implements McpEndpoint {
     });
   }
 
-  /** The client has left, its session has ended, or the host closes: the server is asked to stop, and need not answer. */
+  /** The client has left, its session has ended, or the HTTP handler closes: the server is asked to stop, and need not respond. */
   #stop(id: RequestId, pending: Pending, reason: string): void {
     if (this.#pending.get(id) !== pending) return;
     this.#fail(id, reason);
@@ -129,7 +129,7 @@ export class TransportEndpoint implements McpEndpoint {
 }
 
 function toReason(reason: unknown): string {
-  return reason instanceof Error ? reason.message : 'The request was given up';
+  return reason instanceof Error ? reason.message : 'The request was cancelled';
 }
 
 function toFailure(id: RequestId, message: string): JsonRpcResponse {

@@ -30,19 +30,10 @@ const LINE_COST = 16;
 const HEAD_LENGTH = 1024;
 
 /**
- * Turns a stream of bytes into events. Leaving the loop releases the source.
+ * Turns the bytes of one stream into events. What follows the last blank line when the stream ends is no event.
  *
- * Also yields events without `data` if they carry an id or `retry`: a priming event has nothing else.
- *
- * @param maxEventBytes The longest event, in bytes of its lines; each `data` line after the first counts as 16 more.
- * @throws {MessageTooLargeError} `ERR_MESSAGE_TOO_LARGE`: an event is longer than `maxEventBytes`.
+ * Also gives events without `data` if they carry an id or `retry`: a priming event has nothing else.
  */
-export async function* decodeEvents(source: AsyncIterable<Uint8Array>, maxEventBytes?: number): AsyncGenerator<SseEvent, void, undefined> {
-  const decoder = new SseDecoder(maxEventBytes);
-  for await (const chunk of source) yield* decoder.push(chunk);
-}
-
-/** The reader of one stream, fed by hand. What follows the last blank line when the stream ends is no event. */
 export class SseDecoder {
   readonly #maxBytes: number;
   readonly #text = new TextDecoder();
@@ -56,7 +47,7 @@ export class SseDecoder {
   #id: string | undefined;
   #retryMs: number | undefined;
 
-  /** @param maxEventBytes As for `decodeEvents`. */
+  /** @param maxEventBytes The longest event, in bytes of its lines; each `data` line after the first counts as 16 more. */
   constructor(maxEventBytes: number = DEFAULT_MAX_BYTES) {
     this.#maxBytes = maxEventBytes;
   }
@@ -122,7 +113,7 @@ export class SseDecoder {
     this.#length = 0;
   }
 
-  /** The error names the message that the event holds, as far as its beginning shows it, so that a request does not wait in vain. */
+  /** The error names the message that the event holds, as far as its beginning shows it, so that its request fails at once. */
   #refuse(): never {
     const begun = new TextDecoder().decode(this.#begun.join().subarray(0, HEAD_LENGTH));
     const head = readMessageHead(this.#data[0] ?? begun.replace(/^data:/, ''), '');

@@ -120,7 +120,7 @@ export class LegacyChannel extends PostingChannel {
       if (value === undefined) return;
       if (message.method === 'initialize') this.#noteVersion(value);
       const revision = findRevision(this.#version);
-      // Nothing above would take it for the response, and the request would wait in vain.
+      // The connection above would not take it for the response, and the request would time out.
       if (Array.isArray(value) && revision?.rules.batching === false)
         throw new InvalidResponseError(`The response to "${message.method}" came in an array, which ${revision.version} does not have`);
       this.deliver(value, read);

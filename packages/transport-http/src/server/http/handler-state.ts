@@ -13,14 +13,14 @@ import type { Settings } from '../options.ts';
 import { busy, HttpRefusal, serverClosing } from './refusal.ts';
 import { SessionTable, unknownSession } from '../legacy/session-table.ts';
 
-/** The least time that sessions, and the program's stores, have to end when the host closes. */
+/** The least time that sessions, and the program's stores, have to end when the handler closes. */
 const ENDING_MS = 1_000;
 
 /** A call in flight. */
 export interface OpenCall {
   /** Ends a listen with its result. */
   readonly endListen?: (() => void) | undefined;
-  /** Breaks off, because the host has closed. */
+  /** Breaks off, because the handler has closed. */
   cut(reason: Error): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One HTTP request and its answer, whichever face it came in by: `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). The rest of the
+ * One HTTP request and its response, of `node:http` (`NodeExchange`) or of `fetch` (`WebExchange`). The rest of the
  * server knows only this. A modern POST is one call, so the exchange is also what its endpoint is given as `Call`.
  */
 
@@ -14,7 +14,7 @@ import {
 import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
-import { type Accepts, BOTH } from '../../headers.ts';
+import { type Accepts, BOTH, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import { encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { HandlerState } from './handler-state.ts';
 import { toAuthInfo } from './authorize.ts';
@@ -32,6 +32,18 @@ const SSE_HEADERS: HeaderList = [
   // Proxies such as nginx would hold events back otherwise.
   'X-Accel-Buffering',
   'no',
+];
+
+/** Headers that mean one thing and hold no comma: a second line could make two readers disagree. */
+export const SINGLE_HEADERS: readonly string[] = [
+  'host',
+  'origin',
+  'authorization',
+  'content-encoding',
+  'last-event-id',
+  SESSION_ID_HEADER,
+  PROTOCOL_VERSION_HEADER,
+  METHOD_HEADER,
 ];
 
 export abstract class HttpExchange extends Cancellation implements Call {
@@ -163,7 +175,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return this.#stream;
   }
 
-  /** Called by the faces when the client is gone. In the modern era that cancels its call. */
+  /** Called when the client is gone. In the modern era that cancels its call. */
   protected leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;

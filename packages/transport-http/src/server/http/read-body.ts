@@ -7,9 +7,9 @@ import { HttpRefusal, serverClosing } from './refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Takes the pieces of one body from the face that reads them: `push`, `end` and `fail` are its listeners. */
+/** Takes the pieces of one body from the exchange that reads them: `push`, `end` and `fail` are its listeners. */
 export class BodyReader {
-  /** Set by a face that must stop reading when the body is refused. */
+  /** Set by an exchange that must stop reading when the body is refused. */
   onRefused: (() => void) | undefined;
   /** When it must be complete, by `Clock.monotonicMs`. */
   readonly dueAtMs: number;

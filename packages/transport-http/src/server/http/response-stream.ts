@@ -21,7 +21,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** What a stream does when its reader is slower than its senders. */
 export type Overflow = 'wait' | 'cut';
 
-/** A body as a face writes it. */
+/** Where a body is written to: Node's response, or a web stream. */
 export interface ByteSink {
   /** @returns false where the layer below is full: `onDrain` is called when it is not any more. */
   write(text: string): boolean;

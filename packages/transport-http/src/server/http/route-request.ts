@@ -1,5 +1,5 @@
 /**
- * One HTTP request from its first check to its answer. Both faces call it.
+ * Leads one HTTP request, of `node:http` or of `fetch`, through its checks to what responds to it.
  *
  * The order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
  * body. The token is verified before the body is read, so that unknown callers cannot make the server read megabytes.

@@ -30,7 +30,7 @@ export class HttpSession implements SessionLink {
   /** The last of the writes to the store, which follow one another. */
   saving: Promise<void> = resolvedPromise;
   isClosed = false;
-  /** Its client has ended it: whoever still waits for an answer gets an error that says so. */
+  /** Its client has ended it: requests without a response get an error that says so. */
   isEnded = false;
   /** Ends the subscription to what other machines receive. */
   unsubscribe: (() => void) | undefined;

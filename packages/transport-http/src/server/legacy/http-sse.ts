@@ -118,7 +118,7 @@ export class SseChannel implements SessionLink {
     return this.#closed;
   }
 
-  /** The POST is answered already: who asked gets the failure on the stream, or would wait in vain. */
+  /** The POST has its 202 already, so a failure goes out on the stream: the client would wait for nothing otherwise. */
   async #answer(message: JsonRpcMessage, call: SseCall): Promise<JsonRpcResponse | undefined> {
     try {
       return await this.#legacy.receive(message, call);

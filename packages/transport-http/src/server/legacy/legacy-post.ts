@@ -22,18 +22,18 @@ interface Target {
   readonly session: HttpSession;
 }
 
-/** Serves one message. @param message Known to be a message. */
+/** Responds to one message. */
 export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
   const named = readVersionHeader(http);
   const isRequest = 'method' in message && 'id' in message;
   const opensSession = isRequest && message.method === 'initialize' && http.header(SESSION_ID_HEADER) === undefined;
-  if (opensSession && http.handler.settings.sessions) return serveInitialize(http, message);
+  if (opensSession && http.handler.settings.sessions) return openSession(http, message);
   const target = await findTarget(http, named, opensSession);
   if (!isRequest) return accept(http, target, [message]);
-  await answer(http, target, { requests: [message], ready: [], isBatch: false });
+  await respond(http, target, [message]);
 }
 
-/** Serves a batch, where the agreed revision has batches. */
+/** Responds to a batch, where the agreed revision has batches. */
 export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
   const target = await findTarget(http, readVersionHeader(http));
   const agreed = target.session.revision ?? target.revision;
@@ -51,7 +51,7 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
   }
   if (requests.length === 0 && ready.length === 0) return accept(http, target, others);
   for (const message of others) receive(http, target, message).catch((error: unknown) => http.handler.logFailure(error));
-  await answer(http, target, { requests, ready, isBatch: true });
+  await respond(http, target, requests, ready);
 }
 
 /** @throws {HttpRefusal} 400 for a value that no legacy revision has. */
@@ -71,7 +71,7 @@ export function findSession(http: HttpExchange): Promise<HttpSession> {
   throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
 }
 
-async function serveInitialize(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
+async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
   const { handler } = http;
   const session = handler.sessions.create(http);
   let isAdmitted = false;
@@ -123,17 +123,16 @@ async function accept(http: HttpExchange, target: Target, messages: readonly Jso
   http.empty(202);
 }
 
-interface Work {
-  readonly requests: readonly JsonRpcRequest[];
-  /** Answers to members of a batch that are no messages. */
-  readonly ready: readonly JsonRpcResponse[];
-  readonly isBatch: boolean;
-}
-
-async function answer(http: HttpExchange, target: Target, { requests, ready, isBatch }: Work): Promise<void> {
-  const { revision, session } = target;
-  const reply = new LegacyReply(http, { revision, session, expected: requests.length + ready.length, isBatch });
-  for (const response of ready) void reply.settle(response);
+/** @param ready Of a batch: the responses to members that are no messages. */
+async function respond(
+  http: HttpExchange,
+  target: Target,
+  requests: readonly JsonRpcRequest[],
+  ready?: readonly JsonRpcResponse[],
+): Promise<void> {
+  const expected = requests.length + (ready?.length ?? 0);
+  const reply = new LegacyReply(http, { ...target, expected, isBatch: ready !== undefined });
+  for (const response of ready ?? []) void reply.settle(response);
   try {
     await Promise.all(requests.map((request) => run(http, target, new RequestCall(reply, request))));
   } finally {
@@ -145,16 +144,15 @@ async function run(http: HttpExchange, target: Target, call: RequestCall): Promi
   const { handler } = http;
   handler.calls.add(call);
   try {
-    // The call ends once its answer is handed over, which a slow log or reader delays: closing waits for that.
-    await call.settle(await serve(http, target, call));
+    // The call ends once its response is handed over, which a slow log or reader delays: closing waits for that.
+    await call.settle(await handle(http, target, call));
   } finally {
     handler.end(call);
   }
 }
 
-async function serve(http: HttpExchange, target: Target, call: RequestCall): Promise<JsonRpcResponse | undefined> {
+async function handle(http: HttpExchange, { session }: Target, call: RequestCall): Promise<JsonRpcResponse | undefined> {
   const { request } = call;
-  const { session } = target;
   try {
     const response = await http.handler.sessions.receive(session, request, call);
     // A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has.

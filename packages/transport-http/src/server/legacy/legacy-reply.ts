@@ -28,7 +28,7 @@ export interface LegacyReplyTerms {
 
 /** How long a call may take to be refused for lack of scope with a status of HTTP, where its stream would have begun at once. */
 const HOLD_MS = 200;
-/** Answers what is left without an answer when a host closes. */
+/** The error for requests that have no response when the handler closes. */
 const CLOSED = 'The server has closed';
 
 export class LegacyReply {

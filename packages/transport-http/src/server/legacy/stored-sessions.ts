@@ -5,7 +5,7 @@ import type { SessionRecord, SessionState, SessionStore } from '@mortise/protoco
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 
-/** What is stored: the endpoint's state, and the revision, which the host itself needs. */
+/** What is stored: the endpoint's state, and the revision, which the handler itself needs. */
 interface StoredState extends SessionState {
   readonly protocolVersion: string;
   readonly session: SessionState;
