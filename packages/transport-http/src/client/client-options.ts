@@ -3,7 +3,8 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
-import { checkMethods, HttpOptionError } from '../errors.ts';
+import { checkMethods } from '../check-methods.ts';
+import { HttpOptionError } from '../errors.ts';
 import type { FetchLike, HttpSender } from './http-sender.ts';
 import type { GivenHeaders } from './request-headers.ts';
 

@@ -3,7 +3,8 @@
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { CallOrigin, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkMethods, HttpOptionError } from '../errors.ts';
+import { checkMethods } from '../check-methods.ts';
+import { HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
 
 /** Who sends a request, for `limitKey`. */
