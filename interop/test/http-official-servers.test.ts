@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { httpTransport } from '@mortise/transport-http/client';
-import { nodeHttp } from '@mortise/transport-http/node';
+import { nodeHttpSender } from '@mortise/transport-http/node';
 import { afterEach } from 'vitest';
 import { serveV1, serveV1Stateless, serveV2 } from '../fixtures/official-http-servers.mjs';
 import { answers, describeEverythingServer, describeOfficialServer } from './official-server-cases.ts';
@@ -84,6 +84,6 @@ async function stop(child: ChildProcess): Promise<void> {
 
 describeEverythingServer('over Streamable HTTP', async () => connect(`http://127.0.0.1:${await startEverything('streamableHttp')}/mcp`));
 describeEverythingServer('over Streamable HTTP, by node:http', async () =>
-  connect(`http://127.0.0.1:${await startEverything('streamableHttp')}/mcp`, undefined, { sender: nodeHttp() }),
+  connect(`http://127.0.0.1:${await startEverything('streamableHttp')}/mcp`, undefined, { sender: nodeHttpSender() }),
 );
 describeEverythingServer('over HTTP+SSE', async () => connect(`http://127.0.0.1:${await startEverything('sse')}/sse`));

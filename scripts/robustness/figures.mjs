@@ -102,13 +102,16 @@ const abandon = (maxSessionsPerKey) =>
 
 const listenIdly = () =>
   withPeer('http', {}, async (peer) => {
-    const open = (count) => inFlight(count, 32, () => listen(peer, { toolsListChanged: true }));
+    // Held until the end: `fetch` closes the stream of a response that nothing refers to any more.
+    const responses = [];
+    const open = (count) => inFlight(count, 32, async () => responses.push(await listen(peer, { toolsListChanged: true })));
     await open(50);
     const before = (await peer.held()).rss;
     await open(900);
     const { rss, counts } = await peer.held();
     const each = (rss - before) / 900;
-    return { figure: `${(each / kibibyte).toFixed(1)} KiB each of ${counts.streams}`, ok: each <= 40 * kibibyte && counts.streams === 950 };
+    const isKept = counts.streams === 950 && responses.every(({ ok }) => ok);
+    return { figure: `${(each / kibibyte).toFixed(1)} KiB each of ${counts.streams}`, ok: each <= 40 * kibibyte && isKept };
   });
 
 const disconnect = (era) =>

@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { httpTransport } from '@mortise/transport-http/client';
-import { nodeHttp } from '@mortise/transport-http/node';
+import { nodeHttpSender } from '@mortise/transport-http/node';
 
 const [url = '', sender = 'fetch'] = process.argv.slice(2);
 const peak = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
-const transport = httpTransport(url, sender === 'fetch' ? {} : { sender: nodeHttp() });
+const transport = httpTransport(url, sender === 'fetch' ? {} : { sender: nodeHttpSender() });
 const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: {}, _meta: meta } };
 

@@ -7,7 +7,7 @@ export type {
   ReconnectionOptions,
   StreamableHTTPClientTransportOptions,
 } from './client/client-options.ts';
-export type { GivenHeaders } from './client/wire.ts';
+export type { GivenHeaders } from './client/request-headers.ts';
 export { type HttpTransport, httpTransport, StreamableHTTPClientTransport } from './client/streamable-http-client-transport.ts';
 export { SSEClientTransport } from './client/legacy/sse-client-transport.ts';
 export { HttpClientError } from './errors.ts';

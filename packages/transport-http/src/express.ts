@@ -3,7 +3,7 @@
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { createMount } from './mount.ts';
 import { stderrLogger } from './node/stderr-logger.ts';
-import type { HttpHandler } from './server/handler.ts';
+import type { HttpHandler } from './server/create-http-handler.ts';
 import type { NodeRequest, NodeResponse } from './server/http/node-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 

@@ -36,6 +36,11 @@ export function isHeaderText(text: string): boolean {
   return HEADER_TEXT.test(text);
 }
 
+/** Tells whether a text can be sent as a header value, a character for each byte. */
+export function isHeaderBytes(text: string): boolean {
+  return HEADER_BYTES.test(text);
+}
+
 /**
  * Writes any text as the value of `Mcp-Name` or `Mcp-Param-*`: as it is where a header can carry it, else as base64 of its UTF-8
  * between the markers `=?base64?` and `?=`.

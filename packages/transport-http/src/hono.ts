@@ -2,7 +2,7 @@
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { createMount } from './mount.ts';
-import type { HttpHandler } from './server/handler.ts';
+import type { HttpHandler } from './server/create-http-handler.ts';
 import { isLoopbackAddress, type NodeRequest } from './server/http/node-exchange.ts';
 import type { FetchInfo } from './server/http/web-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';

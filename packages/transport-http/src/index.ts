@@ -14,5 +14,5 @@ export {
   PROTOCOL_VERSION_HEADER,
   SESSION_ID_HEADER,
 } from './headers.ts';
-export { decodeEvents, SseDecoder, type SseEvent } from './sse/decode-events.ts';
+export { SseDecoder, type SseEvent } from './sse/decode-events.ts';
 export { encodeEvent, encodeMessageEvent, SSE_KEEP_ALIVE, type SseEventFields } from './sse/encode-event.ts';

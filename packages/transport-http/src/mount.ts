@@ -3,8 +3,8 @@
 import type { Logger } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { HttpOptionError } from './errors.ts';
-import { WELL_KNOWN } from './server/exchange/authorize.ts';
-import { createHttpHandler, type HttpHandler } from './server/handler.ts';
+import { WELL_KNOWN } from './server/http/authorize.ts';
+import { createHttpHandler, type HttpHandler } from './server/create-http-handler.ts';
 import { checkHttpOptions, type HttpHandlerOptions, toSsePaths } from './server/options.ts';
 
 /** A handler and the paths that lead to it. */
@@ -19,11 +19,12 @@ export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoi
     throw new HttpOptionError('What a server is mounted on must be an application or a router, given first: it has no function "all"');
   checkHttpOptions(options);
   const path = options.path ?? '/mcp';
+  const handler = createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger });
   const sse = toSsePaths(options.sse);
   const paths = [
     path,
     ...(sse === undefined ? [] : [sse.stream, sse.messages]),
     ...(options.resourceMetadata === undefined ? [] : [WELL_KNOWN, WELL_KNOWN + path]),
   ];
-  return { handler: createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger }), paths };
+  return { handler, paths };
 }

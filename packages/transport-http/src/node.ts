@@ -2,4 +2,4 @@
 
 export { type HttpServing, serveHttp } from './node/serve-http.ts';
 export type { ServeHttpOptions } from './server/options.ts';
-export { nodeHttp, type NodeHttpOptions } from './node/node-http.ts';
+export { nodeHttpSender, type NodeHttpSenderOptions } from './node/node-http-sender.ts';

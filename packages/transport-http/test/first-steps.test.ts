@@ -204,7 +204,7 @@ describe('an option that there is not', () => {
     await expect(serveHttp(server, options)).rejects.toEqual(error);
     expect(() => createHttpHandler(server, misspelt as object)).toThrow(error as Error);
     expect(() => mountOnExpress({ all: () => undefined }, server, misspelt as object)).toThrow(error as Error);
-    await expect(server.connect(new StreamableHTTPServerTransport(misspelt as object))).rejects.toEqual(error);
+    expect(() => new StreamableHTTPServerTransport(misspelt as object)).toThrow(error as Error);
   });
 
   it.each([
@@ -217,6 +217,24 @@ describe('an option that there is not', () => {
 
   it('is refused as a path of HTTP+SSE that no request has', () => {
     expect(() => createHttpHandler(server, { sse: 'old' })).toThrow('The option "sse" must begin with "/", got "old"');
+  });
+
+  it.each([
+    ['tokenVerifier', 'verify'],
+    ['sessionStore', 'get'],
+    ['messageBus', 'publish'],
+    ['eventStore', 'append'],
+  ])('is refused where an object lacks its functions: %s', (name, method) => {
+    const error = new RegExp(`The option "${name}" must be an object with a function "${method}"`);
+    expect(() => createHttpHandler(server, { [name]: {} })).toThrow(error);
+    const refused = expect.objectContaining({ code: 'ERR_HTTP_OPTION' }) as Error;
+    expect(() => httpTransport(url, { authorizer: {} } as object)).toThrow(refused);
+  });
+
+  it('is refused where a client, or a server, is given no revision', async () => {
+    const connecting = McpClient.connect(httpTransport(url), ME, { revisions: [] });
+    await expect(connecting).rejects.toThrow('The option "revisions" must hold a revision');
+    expect(() => new McpServer(ME, { revisions: [] })).toThrow('revisions: give values of @mortise/protocol, at least one');
   });
 
   it('is not one that is undefined, nor one of the other function that the same options are for', async () => {

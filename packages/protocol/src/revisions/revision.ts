@@ -26,6 +26,12 @@ export interface MethodFacts {
   readonly paged?: true;
   /** The parameter that HTTP mirrors in `Mcp-Name`. */
   readonly nameParam?: string;
+  /** HTTP mirrors arguments in `Mcp-Param-*`: `marked` by the schemas in this method's result, `sent` with this method. */
+  readonly paramHeaders?: 'marked' | 'sent';
+  /** Its response stays open, and notifications come before the result that ends it. */
+  readonly listens?: true;
+  /** Changes what a session remembers and nothing else, so that serving it again does no harm. */
+  readonly changesSession?: true;
 }
 
 /** Every fact beside methods, shapes and HTTP that may differ between revisions, each with what it means. */

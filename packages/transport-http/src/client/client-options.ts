@@ -1,17 +1,18 @@
 /** The options of a client over HTTP, checked where they enter. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
+import { checkMethods } from '../check-methods.ts';
 import { HttpOptionError } from '../errors.ts';
-import { createFetchSender, type FetchLike, type HttpSender } from './http-sender.ts';
-import { type GivenHeaders, toLowerCaseNames, Wire } from './wire.ts';
+import type { FetchLike, HttpSender } from './http-sender.ts';
+import type { GivenHeaders } from './request-headers.ts';
 
 /** The options of every client transport over HTTP. */
 export interface HttpClientOptions {
   /**
-   * Sent with every request, beside what the protocol needs: by name, or as `Headers`, a `Map` or pairs. Names that the protocol needs
-   * have no effect.
+   * Sent with every request: by name, or as `Headers`, a `Map` or pairs. Names that this client sets for itself, such as
+   * `Content-Type`, have no effect.
    *
    * @default none
    */
@@ -25,7 +26,7 @@ export interface HttpClientOptions {
   /** What is called to send requests. Must honour `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
   readonly fetch?: FetchLike | undefined;
   /**
-   * What sends requests instead of `fetch`: on Node `nodeHttp()` of `@mortise/transport-http/node` takes a sixth of the CPU.
+   * What sends requests instead of `fetch`: on Node `nodeHttpSender()` of `@mortise/transport-http/node` takes a sixth of the CPU.
    *
    * @default `fetch`
    */
@@ -40,8 +41,6 @@ export interface HttpClientOptions {
 
 /** The options of `httpTransport`. */
 export interface HttpTransportOptions extends HttpClientOptions {
-  /** Whether a legacy session opens a stream for messages that belong to no request, where the server has one. @default true */
-  readonly getStream?: boolean | undefined;
   /** How streams of the legacy era that break are opened again. @default ten attempts in a row */
   readonly reconnectionOptions?: ReconnectionOptions | undefined;
   /** Whether `close` leaves a legacy session alive at the server, so that another transport can resume it. @default false */
@@ -75,54 +74,14 @@ const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
   authorizer: 'object',
   maxMessageBytes: 1,
   clock: 'object',
-  getStream: 'boolean',
   reconnectionOptions: { maxRetries: 0 },
   keepsSession: 'boolean',
   sessionId: 'string',
   protocolVersion: 'string',
 };
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value, or an unknown option. */
-export function toWire(url: string | URL, options: StreamableHTTPClientTransportOptions): Wire {
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid option value, or an unknown option. */
+export function checkClientOptions(options: StreamableHTTPClientTransportOptions): void {
   checkOptions<StreamableHTTPClientTransportOptions>('options of an HTTP client', options, TABLE, HttpOptionError);
-  const { headers, requestInit = {}, fetch, authorizer, maxMessageBytes = 16 * 1024 * 1024, clock = systemClock } = options;
-  // One signal for all requests would end them all at once and collect their listeners: closing the transport is for that.
-  const { headers: initHeaders, signal: _signal, body: _body, method: _method, ...init } = requestInit;
-  return new Wire({
-    url: toHref(url),
-    headers: { ...toLowerCaseNames(new Headers(initHeaders)), ...checkHeaders(toLowerCaseNames(headers ?? {})) },
-    sender: options.sender ?? createFetchSender(fetch, init),
-    authorizer,
-    maxMessageBytes,
-    clock,
-  });
-}
-
-/** An environment variable that is not set would be sent as the text "undefined". No message shows a value, which may be a secret. */
-function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string')
-      throw new HttpOptionError(`The header "${name}" in the option "headers" must be a text, got ${typeof value}`);
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      throw new HttpOptionError(
-        `The header "${name}" in the option "headers" has a character that no header can carry, such as a line break`,
-      );
-  }
-  return headers as Record<string, string>;
-}
-
-function toHref(url: string | URL): string {
-  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
-  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
-    throw new HttpOptionError(`The URL must begin with "https://" or "http://", as https://host/mcp, got ${showUrl(String(url))}`);
-  if (parsed.username !== '' || parsed.password !== '')
-    throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
-  parsed.hash = '';
-  return parsed.href;
-}
-
-/** Without what may be secret: a query, or a user with a password. */
-function showUrl(given: string): string {
-  const [shown = ''] = given.split(/[?#]/, 1);
-  return shown.includes('@') ? 'one that names a user' : `"${shown.slice(0, 100)}"`;
+  checkMethods(options, { authorizer: ['headers', 'onChallenge'] });
 }

@@ -6,22 +6,20 @@
 
 import {
   ConnectionClosedError,
-  InvalidResponseError,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type JsonValue,
 } from '@mortise/jsonrpc-core';
-import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type ExchangeOptions, type ExchangeTransport, toError } from '@mortise/jsonrpc-core/transport';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
+import type { ExchangeOptions, ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
-import { encodeHeaderValue, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
-import { Exchange } from './exchange.ts';
-import { type HttpFailure, isSuccess, readFailure, toNoResponse, toOwnResponse } from './http-failure.ts';
+import { encodeHeaderValue, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
+import { isSuccess, readFailure } from './http-failure.ts';
 import type { HttpCall } from './http-sender.ts';
-import { mirrorMessage, ToolHeaders } from './request-headers.ts';
-import { POST_HEADERS, toLowerCaseNames, type Wire } from './wire.ts';
+import { ModernExchange } from './modern-exchange.ts';
+import { findFacts, mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
+import { POST_HEADERS, type Wire } from './wire.ts';
 
 /** How many pages of tools are read to find the one whose headers were refused. */
 const MAX_PAGES = 100;
@@ -41,9 +39,10 @@ export class Exchanges implements ExchangeTransport {
   }
 
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
-    if (request.method === 'tools/call') return this.#callTool(request, options);
-    if (request.method === 'tools/list') return this.#listTools(request, options);
-    return this.#start(request, options).answer;
+    const paramHeaders = findFacts(request)?.paramHeaders;
+    if (paramHeaders === 'sent') return this.#callTool(request, options);
+    if (paramHeaders === 'marked') return this.#listTools(request, options);
+    return this.#start(request, options).response;
   }
 
   /** Sends a message that is not answered, in the version of the last request. */
@@ -68,7 +67,7 @@ export class Exchanges implements ExchangeTransport {
 
   async #listTools(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const exchange = this.#start(request, options);
-    const response = await exchange.answer;
+    const response = await exchange.response;
     if (!('result' in response)) return response;
     return { ...response, result: this.#tools.learn(response.result, ToolHeaders.mayMark(exchange.text), this.report) };
   }
@@ -76,11 +75,11 @@ export class Exchanges implements ExchangeTransport {
   /** Calls a tool. If the server refuses its headers, reads the list of tools and calls it once more. */
   async #callTool(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const sent = this.#tools.headersOf(request.params);
-    const response = await this.#start(request, options, sent).answer;
+    const response = await this.#start(request, options, sent).response;
     if (!('error' in response) || response.error.code !== HEADER_MISMATCH) return response;
     const wanted = await this.#lookAgain(request, options).catch(() => undefined);
     options.signal?.throwIfAborted();
-    return wanted === undefined || isEqual(wanted, sent) ? response : this.#start(request, options, wanted).answer;
+    return wanted === undefined || isEqual(wanted, sent) ? response : this.#start(request, options, wanted).response;
   }
 
   /** @returns The headers of a call by the newest list of tools; undefined where that says none. */
@@ -104,7 +103,7 @@ export class Exchanges implements ExchangeTransport {
     this.#running.add(exchange);
     try {
       if (this.#isClosed) throw new ConnectionClosedError();
-      exchange.start(() => this.#toCall(request, options, params));
+      exchange.start(this.#toCall(request, options, params));
     } catch (error) {
       exchange.fail(error);
     }
@@ -126,91 +125,11 @@ export class Exchanges implements ExchangeTransport {
   }
 }
 
-/** Listens to its signal and its body itself, so that neither costs an object. */
-class ModernExchange extends Exchange<JsonRpcResponse> {
-  /** What the answer was read from. */
-  text = '';
-  readonly #owner: Exchanges;
-  readonly #options: ExchangeOptions;
-  #signal: AbortSignal | undefined;
-
-  constructor(owner: Exchanges, request: JsonRpcRequest, options: ExchangeOptions) {
-    super(owner.wire, request);
-    this.#owner = owner;
-    this.#options = options;
-  }
-
-  start(toCall: () => HttpCall): void {
-    this.#listen();
-    if (!this.isSettled) this.send(toCall(), this.#options);
-  }
-
-  /** Callers that need no signal do without one: it costs more than all else here. */
-  #listen(): void {
-    if (this.#options.onAbort) return this.#options.onAbort((reason) => this.fail(reason));
-    this.#signal = this.#options.signal;
-    this.#signal?.throwIfAborted();
-    this.#signal?.addEventListener('abort', this);
-  }
-
-  /** The caller's signal has aborted. */
-  handleEvent(): void {
-    this.fail(this.#signal?.reason);
-  }
-
-  onValue(value: JsonValue, text: string): void {
-    if (this.isSettled) return;
-    const kind = classifyMessage(value);
-    const response = kind === 'response' ? toOwnResponse(value, this.request.id) : undefined;
-    if (response !== undefined) {
-      this.text = text;
-      this.succeed(response);
-    } else if (kind === 'notification') this.#notify(value as unknown as JsonRpcNotification);
-    else if (this.reader?.isStream === true) this.#skip(value as JsonObject);
-  }
-
-  onGarbage(error: Error): void {
-    if (!this.isSettled) this.#owner.report(error);
-  }
-
-  protected onFailure({ response, error }: HttpFailure): void {
-    if (response === undefined) this.fail(error);
-    else this.succeed(response);
-  }
-
-  protected override settle(): void {
-    super.settle();
-    this.#signal?.removeEventListener('abort', this);
-    this.#owner.forget(this);
-  }
-
-  #notify(notification: JsonRpcNotification): void {
-    try {
-      this.#options.onMessage?.(notification);
-    } catch (error) {
-      this.#owner.report(toError(error));
-    }
-  }
-
-  /** What is no message is reported and skipped, unless it was meant as the answer: nothing else will come then. */
-  #skip(value: JsonValue): void {
-    const { method, id } = isJsonObject(value) ? value : ({} as JsonObject);
-    if (method === undefined && id !== undefined) return this.fail(toNoResponse(this.wire.url, this.request));
-    const what =
-      method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'something that is no message';
-    // In this era a server asks by its results: a request of its own is not answered.
-    this.#owner.report(new InvalidResponseError(`The server sent ${what} in its answer to "${this.request.method}": it was skipped`));
-  }
-}
-
-/** An extension says what its `Mcp-Name` is, and it is encoded here. Headers that mirror the body no caller sets. */
+/** An extension says what its `Mcp-Name` is, and it is encoded here. @throws {HttpOptionError} As `toSentHeaders`. */
 function toCallerHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
-  const headers = toLowerCaseNames(given);
-  const name = headers[NAME_HEADER];
-  if (name !== undefined) headers[NAME_HEADER] = encodeHeaderValue(name);
-  delete headers[METHOD_HEADER];
-  delete headers[PROTOCOL_VERSION_HEADER];
-  return headers;
+  const { [NAME_HEADER]: name, ...others } = toLowerCaseNames(given);
+  const headers = toSentHeaders(others);
+  return name === undefined ? headers : { ...headers, [NAME_HEADER]: encodeHeaderValue(name) };
 }
 
 function isEqual(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>> | undefined): boolean {

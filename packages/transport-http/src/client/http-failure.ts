@@ -10,6 +10,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type JsonValue,
+  ParseError,
   type RequestId,
 } from '@mortise/jsonrpc-core';
 import { INVALID_REQUEST, isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
@@ -82,6 +83,21 @@ export function toHttpError(
 export function toNoResponse(url: string, { method, id }: JsonRpcRequest): InvalidResponseError {
   const what = `The answer of ${describe({ method: 'POST', url })} to "${method}" is not a response to its request (id ${JSON.stringify(id)})`;
   return new InvalidResponseError(`${what}: see that this is the address of an MCP server`);
+}
+
+/** An error for a response that did not come, though the head of its HTTP response did. @param error Why the body is over. */
+export function toLostResponse(
+  url: string,
+  request: JsonRpcRequest,
+  { error, isStream }: { readonly error: Error | undefined; readonly isStream: boolean },
+): Error {
+  const { method } = request;
+  if (error === undefined && !isStream) return toNoResponse(url, request);
+  if (error instanceof ParseError)
+    return new InvalidResponseError(`The answer to "${method}" cannot be read: ${error.message}`, { cause: error });
+  if (isMortiseError(error) && !(error instanceof ConnectionClosedError)) return error;
+  const message = `${describe({ method: 'POST', url })} broke off before "${method}" was answered: whether it was carried out is not known`;
+  return new ConnectionClosedError(message, error && { cause: error });
 }
 
 /**

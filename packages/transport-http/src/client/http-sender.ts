@@ -1,5 +1,5 @@
 /**
- * How a client's HTTP requests are sent: by `fetch`, by `nodeHttp()` of `/node` for a sixth of the CPU, or by anything else that keeps
+ * How a client's HTTP requests are sent: by `fetch`, by `nodeHttpSender()` of `/node` for a sixth of the CPU, or by anything else that keeps
  * the promises below. The interface is smaller than `fetch` because MCP needs less.
  */
 

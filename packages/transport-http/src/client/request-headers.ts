@@ -10,10 +10,12 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST } from '@mortise/protocol';
 import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
+import type { MethodFacts } from '@mortise/protocol/revisions';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
-import { HttpClientError } from '../errors.ts';
+import { HttpClientError, HttpOptionError } from '../errors.ts';
 import {
   encodeHeaderValue,
+  isHeaderBytes,
   isHeaderText,
   METHOD_HEADER,
   NAME_HEADER,
@@ -23,6 +25,41 @@ import {
   toParamText,
 } from '../headers.ts';
 
+/** Headers by name; or an iterable of names and values, as `Headers` and a `Map` are. */
+export type GivenHeaders = Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
+
+/** Headers by lower-case name, so that no two spell the same one. */
+export function toLowerCaseNames(headers: GivenHeaders): Record<string, string> {
+  const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
+  return Object.fromEntries(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** These say where a message begins and ends, or which session it is of: the sender and the transport set them. */
+const RESERVED = /^(?:host|connection|content-length|transfer-encoding|upgrade|trailer|te|mcp-session-id|last-event-id)$/;
+/** RFC 9110 section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+
+/**
+ * Checks the headers that a program gives. An environment variable that is not set would be sent as the text "undefined".
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`; its message shows no value, which may be a secret.
+ */
+export function toSentHeaders(given: GivenHeaders): Record<string, string> {
+  const headers = toLowerCaseNames(given);
+  for (const [name, value] of Object.entries(headers)) {
+    const fault = findFault(name, value);
+    if (fault !== undefined) throw new HttpOptionError(`The header ${JSON.stringify(name)} in the option "headers" ${fault}`);
+  }
+  return headers;
+}
+
+function findFault(name: string, value: unknown): string | undefined {
+  if (typeof value !== 'string') return `must be a text, got ${typeof value}`;
+  if (!HEADER_NAME.test(name)) return 'has a name that no header can have';
+  if (RESERVED.test(name)) return 'is set by the transport itself: leave it out';
+  return isHeaderBytes(value) ? undefined : 'has a character that no header can carry, such as a line break';
+}
+
 const MAX_TOOLS = 10_000;
 
 /** Tells whether a message is written in the modern era: its `_meta` names its version. */
@@ -31,6 +68,11 @@ export function versionOf(params: JsonObject | undefined): string | undefined {
   if (!isJsonObject(meta) || !Object.hasOwn(meta, META_PROTOCOL_VERSION)) return undefined;
   const version = meta[META_PROTOCOL_VERSION];
   return typeof version === 'string' ? version : undefined;
+}
+
+/** What the message's revision says of its method; undefined for the method of an extension. */
+export function findFacts({ method, params }: { readonly method: string; readonly params?: JsonObject }): MethodFacts | undefined {
+  return (findRevision(versionOf(params)) ?? NEWEST).requests.get(method);
 }
 
 /**
@@ -45,7 +87,7 @@ export function mirrorMessage(headers: Record<string, string>, message: { readon
   const version = versionOf(params);
   if (version !== undefined) headers[PROTOCOL_VERSION_HEADER] = toHeader('protocol version', version);
   headers[METHOD_HEADER] = toHeader('method', method);
-  const nameParam = (findRevision(version) ?? NEWEST).requests.get(method)?.nameParam;
+  const nameParam = findFacts(message)?.nameParam;
   const name = nameParam === undefined ? undefined : params?.[nameParam];
   if (typeof name === 'string') headers[NAME_HEADER] = encodeHeaderValue(name);
 }

@@ -23,11 +23,11 @@ import {
   type TransportFactory,
   type WaitingCaller,
 } from '@mortise/jsonrpc-core/transport';
-import { type HttpTransportOptions, type StreamableHTTPClientTransportOptions, toWire } from './client-options.ts';
+import type { HttpTransportOptions, StreamableHTTPClientTransportOptions } from './client-options.ts';
 import { Exchanges } from './exchanges.ts';
 import type { LegacyChannel } from './legacy/legacy-channel.ts';
 import { versionOf } from './request-headers.ts';
-import { toEraKey, type Wire } from './wire.ts';
+import { toEraKey, Wire } from './wire.ts';
 
 /**
  * A client's side of Streamable HTTP in every revision, with HTTP+SSE for servers that know nothing newer.
@@ -66,7 +66,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions = {}) {
     this.#url = url;
     this.#options = options;
-    this.#wire = toWire(url, options);
+    this.#wire = new Wire(url, options);
     this.#exchanges = new Exchanges(this.#wire, (error) => emitError(this, error));
     this.eraKey = toEraKey(this.#wire.url);
   }

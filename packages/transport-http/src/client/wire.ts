@@ -1,12 +1,15 @@
 /** Sends every request of a client: with its authorization, following redirects within the origin, with errors that say what failed. */
 
 import { type Clock, type ClockTimer, TimeoutError } from '@mortise/jsonrpc-core';
-import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
+import { systemClock, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
-import { HttpClientError } from '../errors.ts';
+import { HttpClientError, HttpOptionError } from '../errors.ts';
+import { checkClientOptions, type StreamableHTTPClientTransportOptions } from './client-options.ts';
 import { describe, toNetworkError } from './http-failure.ts';
-import type { HttpAnswer, HttpCall, HttpFlight, HttpSender } from './http-sender.ts';
+import { createFetchSender, type HttpAnswer, type HttpCall, type HttpFlight, type HttpSender } from './http-sender.ts';
+import { toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 
+const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const MAX_CHALLENGES = 3;
 /** How long a body that is not needed may take to end by itself, so that its connection can be used again. */
@@ -19,16 +22,6 @@ export const POST_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'application/json',
 };
 
-export interface WireOptions {
-  readonly url: string;
-  /** Sent with every request unless the protocol needs the name. By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly sender: HttpSender;
-  readonly authorizer: Authorizer | undefined;
-  readonly maxMessageBytes: number;
-  readonly clock: Clock;
-}
-
 /** How one request is sent. */
 export interface SendTerms {
   /** Whose time limit stands still while the authorizer is at work. */
@@ -39,6 +32,7 @@ export interface SendTerms {
 
 export class Wire {
   readonly url: string;
+  /** Sent with every request, unless the protocol needs the name. By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
   readonly clock: Clock;
@@ -48,13 +42,18 @@ export class Wire {
   #authorization: string | undefined;
   #authContext: string | undefined;
 
-  constructor({ url, headers, sender, authorizer, maxMessageBytes, clock }: WireOptions) {
-    this.url = url;
-    this.headers = headers;
-    this.maxMessageBytes = maxMessageBytes;
-    this.clock = clock;
-    this.sender = sender;
-    this.authorizer = authorizer;
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value, or an unknown option. */
+  constructor(url: string | URL, options: StreamableHTTPClientTransportOptions) {
+    checkClientOptions(options);
+    const { headers = {}, requestInit = {}, fetch } = options;
+    // One signal for all requests would end them all at once and collect their listeners: closing the transport is for that.
+    const { headers: initHeaders, signal: _signal, body: _body, method: _method, ...init } = requestInit;
+    this.url = toHref(url);
+    this.headers = { ...toSentHeaders(new Headers(initHeaders)), ...toSentHeaders(headers) };
+    this.sender = options.sender ?? createFetchSender(fetch, init);
+    this.authorizer = options.authorizer;
+    this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_BYTES;
+    this.clock = options.clock ?? systemClock;
   }
 
   /** Changes with the authorization, and gives nothing of it away; undefined before the first. */
@@ -229,13 +228,20 @@ function toRedirectError(call: HttpCall, what: string): HttpClientError {
   return new HttpClientError('ERR_HTTP_REDIRECT', `${describe(call)} ${what}`);
 }
 
-/** Headers by name; or an iterable of names and values, as `Headers` and a `Map` are. */
-export type GivenHeaders = Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
+function toHref(url: string | URL): string {
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
+    throw new HttpOptionError(`The URL must begin with "https://" or "http://", as https://host/mcp, got ${showUrl(String(url))}`);
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
+  parsed.hash = '';
+  return parsed.href;
+}
 
-/** Headers by lower-case name, so that no two spell the same one. */
-export function toLowerCaseNames(headers: GivenHeaders): Record<string, string> {
-  const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
-  return Object.fromEntries(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]));
+/** Without what may be secret: a query, or a user with a password. */
+function showUrl(given: string): string {
+  const [shown = ''] = given.split(/[?#]/, 1);
+  return shown.includes('@') ? 'one that names a user' : `"${shown.slice(0, 100)}"`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { guardLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../errors.ts';
-import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server/handler.ts';
+import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server/create-http-handler.ts';
 import type { ServeHttpOptions } from '../server/options.ts';
 import { stderrLogger } from './stderr-logger.ts';
 

@@ -3,7 +3,9 @@
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { CallOrigin, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
+import { checkMethods } from '../check-methods.ts';
 import { HttpOptionError } from '../errors.ts';
+import { Guard } from './http/guard.ts';
 
 /** Who sends a request, for `limitKey`. */
 export interface LimitSubject extends CallOrigin {
@@ -161,7 +163,32 @@ const DEFAULTS = {
   maxBodyBytes: 4 * 1024 * 1024,
   stallMs: 30_000,
   clock: systemClock,
+  logger: silentLogger,
 };
+
+/** Functions that a given object must have. */
+const METHODS: { readonly [Name in keyof HttpHandlerOptions]?: readonly string[] } = {
+  tokenVerifier: ['verify'],
+  sessionStore: ['get', 'put', 'touch', 'delete', 'deleteExpired'],
+  messageBus: ['publish', 'subscribe'],
+  eventStore: ['append', 'replay', 'delete'],
+};
+
+/** What only `StreamableHTTPServerTransport` sets. */
+export interface HandlerTraits {
+  /** There is one session: a second `initialize` is refused. */
+  readonly isSingle?: boolean | undefined;
+  /** Makes the ids of sessions. @default 192 random bits */
+  readonly generateId?: (() => string) | undefined;
+  /** Called before the client learns of its session, which waits for it. What it throws is logged. */
+  readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Called when a session has ended, whoever ended it. What it throws is logged. */
+  readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** When a client should come back to a stream that was closed early. @default 1 second */
+  readonly retryMs?: number | undefined;
+  /** A session for one POST needs no state of a handshake: what is connected handles `initialize` itself, or does without. */
+  readonly skipsHandshake?: boolean | undefined;
+}
 
 /** Where HTTP+SSE is served. */
 export interface SsePaths {
@@ -170,43 +197,44 @@ export interface SsePaths {
 }
 
 /** The options with everything that has a default filled in. */
-export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS>, Readonly<typeof DEFAULTS> {
-  readonly logger: Logger;
+export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS>, HandlerTraits, Readonly<typeof DEFAULTS> {
+  readonly guard: Guard;
   readonly ssePaths: SsePaths | undefined;
-  /** When a client should come back to a stream that was closed early. */
   readonly retryMs: number;
 }
 
+const RETRY_MS = 1_000;
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no options object, an option of the wrong kind, or an unknown one. */
+export function checkHttpOptions(options: HttpHandlerOptions): void {
+  checkOptions<ServeHttpOptions>('options of an HTTP server', options as ServeHttpOptions, TABLE, HttpOptionError);
+}
+
 /**
- * Checks the options of `createHttpHandler`, `serveHttp` and the mounts.
+ * Checks the options of `createHttpHandler`, `serveHttp` and the mounts, and fills in the defaults.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one.
  */
-export function checkHttpOptions(options: HttpHandlerOptions | undefined): void {
-  checkOptions<ServeHttpOptions>('options of an HTTP server', options as ServeHttpOptions, TABLE, HttpOptionError);
-  const { path, sse, baseUrl, tokenVerifier } = options ?? {};
+export function toSettings(options: HttpHandlerOptions, traits: HandlerTraits = {}): Settings {
+  checkHttpOptions(options);
+  checkMethods(options, METHODS);
+  const { path, sse, baseUrl } = options;
   for (const [name, given] of Object.entries({ path, sse })) {
     // No request has another path: it would silently be served nowhere.
     if (typeof given === 'string' && !given.startsWith('/'))
       throw new HttpOptionError(`The option "${name}" must begin with "/", got "${given}"`);
   }
-  if (tokenVerifier !== undefined && typeof tokenVerifier.verify !== 'function')
-    throw new HttpOptionError('The option "tokenVerifier" must be an object with a function "verify"');
   if (baseUrl !== undefined && !URL.canParse(baseUrl))
     throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
-}
-
-const RETRY_MS = 1_000;
-
-/** Fills in the defaults. @param options Known to be checked. */
-export function toSettings(options: HttpHandlerOptions, retryMs: number = RETRY_MS): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as HttpHandlerOptions;
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   return {
     ...DEFAULTS,
-    ...(given as Partial<typeof DEFAULTS>),
+    ...(given as HttpHandlerOptions & typeof DEFAULTS),
+    ...traits,
+    guard: new Guard(options),
     logger: guardLogger(options.logger ?? silentLogger),
-    ssePaths: toSsePaths(options.sse),
-    retryMs,
+    ssePaths: toSsePaths(sse),
+    retryMs: traits.retryMs ?? RETRY_MS,
   };
 }
 

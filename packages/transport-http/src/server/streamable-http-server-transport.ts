@@ -1,15 +1,22 @@
 /** `StreamableHTTPServerTransport`: the class that MCP's TypeScript users know, over the same exchange as `createHttpHandler`. */
 
 import { UsageError, ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
-import { emitClose, emitError, type MessageInfo, type SendOptions, toError } from '@mortise/jsonrpc-core/transport';
+import {
+  checkOptions,
+  emitClose,
+  emitError,
+  type MessageInfo,
+  type OptionTable,
+  type SendOptions,
+  toError,
+} from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts';
-import { ChannelEndpoint } from './channel-endpoint.ts';
-import { serveNode } from './handler.ts';
-import { HttpHost } from './http-host.ts';
+import { HttpOptionError } from '../errors.ts';
+import { TransportEndpoint } from './transport-endpoint.ts';
+import { routeNodeRequest } from './create-http-handler.ts';
+import { HandlerState } from './http/handler-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
-import type { HttpHandlerOptions } from './options.ts';
-import type { SessionTraits } from './session/session-table.ts';
-import { NoLink, type StatelessOpener } from './session/stateless.ts';
+import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
@@ -21,15 +28,19 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Called with the id of a session that its client ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /**
-   * Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`.
-   *
-   * @default always on
-   */
-  readonly enableDnsRebindingProtection?: boolean | undefined;
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryInterval?: number | undefined;
 }
+
+type OwnOptions = Omit<StreamableHTTPServerTransportOptions, keyof HttpHandlerOptions>;
+
+const TABLE: OptionTable<OwnOptions> = {
+  sessionIdGenerator: 'function',
+  enableJsonResponse: 'boolean',
+  onsessioninitialized: 'function',
+  onsessionclosed: 'function',
+  retryInterval: 0,
+};
 
 /**
  * One session, or with `sessionIdGenerator: undefined` any number of requests without one, behind `handleRequest(req, res, body)`.
@@ -40,97 +51,25 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   onmessage: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onclose: (() => void) | undefined;
-  readonly #options: StreamableHTTPServerTransportOptions;
-  readonly #channel: ChannelEndpoint = new ChannelEndpoint((message, info) => this.#deliver(message, info));
+  readonly #settings: Settings;
+  readonly #endpoint: TransportEndpoint = new TransportEndpoint((message, info) => this.#deliver(message, info));
   #resolveClosed: (() => void) | undefined;
   readonly #closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
-  #host: HttpHost | undefined;
+  #handler: HandlerState | undefined;
   #sessionId: string | undefined;
   #isClosed = false;
 
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one. */
   constructor(options: StreamableHTTPServerTransportOptions = {}) {
-    this.#options = options;
-  }
-
-  /** The id of the session, once there is one. */
-  get sessionId(): string | undefined {
-    return this.#sessionId;
-  }
-
-  /**
-   * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
-   *
-   * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
-   */
-  async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
-    this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
-    const close = (): Promise<void> => this.close();
-    const drain = async (deadlineMs: number): Promise<void> => {
-      await this.#host?.close(deadlineMs);
-      await this.close();
+    const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, retryInterval, ...others } = options;
+    const own = { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, retryInterval };
+    checkOptions<OwnOptions>('options of an HTTP server', own, TABLE, HttpOptionError);
+    const handlerOptions: HttpHandlerOptions = {
+      ...others,
+      jsonOnly: enableJsonResponse ?? others.jsonOnly,
+      sessions: sessionIdGenerator !== undefined,
     };
-    return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
-  }
-
-  /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
-  async start(): Promise<void> {
-    const channel = this.#channel;
-    const openStateless: StatelessOpener = (_revision, http) => channel.openSession(new NoLink(http));
-    this.#begin(new HttpHost(channel, this.#handlerOptions(), { ...this.#traits(), openStateless }));
-  }
-
-  /**
-   * Serves one request of `node:http` or Express.
-   *
-   * @param body The body, where a parser in front has read it already. @default `request.body`
-   */
-  async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
-    const host = this.#host;
-    if (host === undefined)
-      throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
-    await serveNode(host, request, response, { parsedBody: body });
-  }
-
-  /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
-  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
-    if (this.#isClosed) throw new ConnectionClosedError();
-    await this.#channel.send(message, options);
-  }
-
-  /** Ends the session and everything in flight. Safe to call twice. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#host?.close(0);
-    this.#channel.close();
-    this.#resolveClosed?.();
-    emitClose(this);
-  }
-
-  #begin(host: HttpHost): void {
-    if (this.#isClosed) throw new ConnectionClosedError();
-    if (this.#host !== undefined)
-      throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new one for another server');
-    this.#host = host;
-  }
-
-  #deliver(message: JsonRpcMessage, info: MessageInfo): void {
-    try {
-      this.onmessage?.(message, info);
-    } catch (error) {
-      emitError(this, toError(error));
-    }
-  }
-
-  #handlerOptions(): HttpHandlerOptions {
-    const { sessionIdGenerator, enableJsonResponse, retryInterval: _retry, ...others } = this.#options;
-    const { onsessioninitialized: _opened, onsessionclosed: _closed, enableDnsRebindingProtection: _protection, ...rest } = others;
-    return { ...rest, jsonOnly: enableJsonResponse ?? rest.jsonOnly, sessions: sessionIdGenerator !== undefined };
-  }
-
-  #traits(): SessionTraits {
-    const { sessionIdGenerator, retryInterval, onsessioninitialized, onsessionclosed } = this.#options;
-    return {
+    this.#settings = toSettings(handlerOptions, {
       isSingle: true,
       generateId: sessionIdGenerator,
       retryMs: retryInterval,
@@ -143,6 +82,74 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
         void this.close();
         return onsessionclosed?.(id);
       },
+    });
+  }
+
+  /** The id of the session, once there is one. */
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /**
+   * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
+   *
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed.
+   */
+  async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
+    this.#begin(new HandlerState(endpoint, this.#settings));
+    const close = (): Promise<void> => this.close();
+    const drain = async (deadlineMs: number): Promise<void> => {
+      await this.#handler?.close(deadlineMs);
+      await this.close();
     };
+    return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
+  }
+
+  /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
+  async start(): Promise<void> {
+    this.#begin(new HandlerState(this.#endpoint, { ...this.#settings, skipsHandshake: true }));
+  }
+
+  /**
+   * Serves one request of `node:http` or Express.
+   *
+   * @param body The body, where a parser in front has read it already. @default `request.body`
+   */
+  async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
+    const handler = this.#handler;
+    if (handler === undefined)
+      throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
+    await routeNodeRequest(handler, request, response, { parsedBody: body });
+  }
+
+  /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
+  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if (this.#isClosed) throw new ConnectionClosedError();
+    await this.#endpoint.send(message, options);
+  }
+
+  /** Ends the session and everything in flight. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#handler?.close(0);
+    this.#endpoint.close();
+    this.#resolveClosed?.();
+    emitClose(this);
+  }
+
+  #begin(handler: HandlerState): void {
+    if (this.#isClosed) throw new ConnectionClosedError();
+    if (this.#handler !== undefined)
+      throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new one for another server');
+    this.#handler = handler;
+  }
+
+  #deliver(message: JsonRpcMessage, info: MessageInfo): void {
+    try {
+      this.onmessage?.(message, info);
+    } catch (error) {
+      emitError(this, toError(error));
+    }
   }
 }

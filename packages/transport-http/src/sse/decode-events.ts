@@ -6,6 +6,7 @@
 
 import { MessageTooLargeError } from '@mortise/jsonrpc-core';
 import { readMessageHead } from '@mortise/jsonrpc-core/messages';
+import { BytePieces } from '@mortise/protocol/edge';
 
 /** One event as it was read. */
 export interface SseEvent {
@@ -20,33 +21,24 @@ export interface SseEvent {
 }
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+const LF = 0x0a;
+const CR = 0x0d;
 const LINE_END = /\r\n|\r|\n/;
 /** What each `data` line after the first counts beside its bytes: empty ones are kept as well. */
 const LINE_COST = 16;
 /** How much of an event that is too long is looked at for the message that it holds. */
 const HEAD_LENGTH = 1024;
-const PIECES_PER_BLOCK = 1024;
 
 /**
- * Turns a stream of bytes into events. Leaving the loop releases the source.
+ * Turns the bytes of one stream into events. What follows the last blank line when the stream ends is no event.
  *
- * Also yields events without `data` if they carry an id or `retry`: a priming event has nothing else.
- *
- * @param maxEventBytes The longest event, in bytes of its lines; each `data` line after the first counts as 16 more.
- * @throws {MessageTooLargeError} `ERR_MESSAGE_TOO_LARGE`: an event is longer than `maxEventBytes`.
+ * Also gives events without `data` if they carry an id or `retry`: a priming event has nothing else.
  */
-export async function* decodeEvents(source: AsyncIterable<Uint8Array>, maxEventBytes?: number): AsyncGenerator<SseEvent, void, undefined> {
-  const decoder = new SseDecoder(maxEventBytes);
-  for await (const chunk of source) yield* decoder.push(chunk);
-}
-
-/** The reader of one stream, fed by hand. What follows the last blank line when the stream ends is no event. */
 export class SseDecoder {
   readonly #maxBytes: number;
   readonly #text = new TextDecoder();
-  /** The begin of a line whose end has not come, and its bytes. */
-  readonly #begun = new TextPieces();
-  #begunBytes = 0;
+  /** A line whose end has not come. */
+  readonly #begun = new BytePieces();
   #endedWithCr = false;
   /** The bytes of the event so far, without the line that has only begun. */
   #length = 0;
@@ -55,46 +47,45 @@ export class SseDecoder {
   #id: string | undefined;
   #retryMs: number | undefined;
 
-  /** @param maxEventBytes As for `decodeEvents`. */
+  /** @param maxEventBytes The longest event, in bytes of its lines; each `data` line after the first counts as 16 more. */
   constructor(maxEventBytes: number = DEFAULT_MAX_BYTES) {
     this.#maxBytes = maxEventBytes;
   }
 
   /**
-   * Takes the next bytes.
+   * Takes the next bytes, which belong to the decoder from now on.
    *
    * @returns The events that they completed.
    * @throws {MessageTooLargeError} `ERR_MESSAGE_TOO_LARGE`: the event is too long; the decoder is of no more use.
    */
   push(chunk: Uint8Array): readonly SseEvent[] {
     const events: SseEvent[] = [];
-    const decoded = this.#text.decode(chunk, { stream: true });
-    if (decoded === '') return events;
-    const text = this.#endedWithCr && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
-    this.#endedWithCr = decoded.endsWith('\r');
-    // On average: 1 where all is ASCII.
-    const bytesPerUnit = Math.max(1, chunk.length / decoded.length);
-    // Nearly every server ends lines by LF alone, which is found faster.
-    const lines = text.split(text.includes('\r') ? LINE_END : '\n');
-    const rest = lines.pop() ?? '';
-    for (const line of lines) this.#endLine(line, line.length * bytesPerUnit, events);
-    if (rest !== '') this.#begin(rest, rest.length * bytesPerUnit);
+    if (chunk.length === 0) return events;
+    const bytes = this.#endedWithCr && chunk[0] === LF ? chunk.subarray(1) : chunk;
+    this.#endedWithCr = chunk.at(-1) === CR;
+    const end = 1 + Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR));
+    if (end > 0) {
+      this.#begun.push(bytes.subarray(0, end));
+      this.#readLines(this.#begun.join(), events);
+    }
+    if (end < bytes.length) this.#begun.push(bytes.subarray(end));
+    if (this.#length + this.#begun.length > this.#maxBytes) this.#refuse();
     return events;
   }
 
-  #begin(piece: string, bytes: number): void {
-    this.#begun.push(piece);
-    this.#begunBytes += bytes;
-    if (this.#length + this.#begunBytes > this.#maxBytes) this.#refuse();
-  }
-
-  #endLine(last: string, lastBytes: number, events: SseEvent[]): void {
-    const line = this.#begunBytes === 0 ? last : this.#begun.join(last);
-    const bytes = this.#begunBytes + lastBytes;
-    this.#begunBytes = 0;
-    if (line === '') this.#endEvent(events);
-    // A comment is not part of an event: however many come, they must not fill the bound of the next one.
-    else if (!line.startsWith(':')) this.#readField(line, bytes);
+  /** @param block Whole lines. */
+  #readLines(block: Uint8Array, events: SseEvent[]): void {
+    const text = this.#text.decode(block, { stream: true });
+    // On average: 1 where all is ASCII.
+    const bytesPerUnit = Math.max(1, block.length / text.length);
+    // Nearly every server ends lines by LF alone, which is found faster.
+    const lines = text.split(text.includes('\r') ? LINE_END : '\n');
+    lines.pop();
+    for (const line of lines) {
+      if (line === '') this.#endEvent(events);
+      // A comment is not part of an event: however many come, they must not fill the bound of the next one.
+      else if (!line.startsWith(':')) this.#readField(line, line.length * bytesPerUnit);
+    }
   }
 
   #readField(line: string, bytes: number): void {
@@ -122,9 +113,9 @@ export class SseDecoder {
     this.#length = 0;
   }
 
-  /** The error names the message that the event holds, as far as its beginning shows it, so that a request does not wait in vain. */
+  /** The error names the message that the event holds, as far as its beginning shows it, so that its request fails at once. */
   #refuse(): never {
-    const begun = this.#begun.join('').slice(0, HEAD_LENGTH);
+    const begun = new TextDecoder().decode(this.#begun.join().subarray(0, HEAD_LENGTH));
     const head = readMessageHead(this.#data[0] ?? begun.replace(/^data:/, ''), '');
     this.#data = [];
     throw new MessageTooLargeError(
@@ -132,25 +123,5 @@ export class SseDecoder {
       `A server-sent event is longer than ${this.#maxBytes} bytes: raise the bound, or send less`,
       head,
     );
-  }
-}
-
-/** Gathers the pieces of a text. Many short ones are joined now and then: they would take many times their length. */
-class TextPieces {
-  #blocks: string[] = [];
-  #pieces: string[] = [];
-
-  push(piece: string): void {
-    if (this.#pieces.push(piece) < PIECES_PER_BLOCK) return;
-    this.#blocks.push(this.#pieces.join(''));
-    this.#pieces = [];
-  }
-
-  /** Gives the whole text with its last piece, and holds none afterwards. */
-  join(last: string): string {
-    const joined = [...this.#blocks, ...this.#pieces, last].join('');
-    this.#blocks = [];
-    this.#pieces = [];
-    return joined;
   }
 }

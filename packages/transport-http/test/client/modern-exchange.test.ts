@@ -125,6 +125,19 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       await exchange;
     });
 
+    it.each([
+      [{ 'x-mine': 'a\r\nx-evil: 1' }, 'has a character that no header can carry'],
+      [{ 'x mine': '1' }, 'has a name that no header can have'],
+      [{ 'x-mine': undefined as unknown as string }, 'must be a text, got undefined'],
+      [{ 'Content-Length': '1' }, 'is set by the transport itself'],
+      [{ 'Mcp-Session-Id': 'other' }, 'is set by the transport itself'],
+    ])('refuses headers of a single call that cannot be sent: %j', async (headers, why) => {
+      const error = { code: 'ERR_HTTP_OPTION', message: expect.stringContaining(why) as string };
+      await expect(transport.exchange(callRequest('mine'), { headers })).rejects.toMatchObject(error);
+      expect(() => new StreamableHTTPClientTransport(server.url, { headers })).toThrow(why);
+      expect(server.visits).toHaveLength(0);
+    });
+
     it('refuses a method that no header can carry', async () => {
       await expect(transport.exchange(modernRequest('a\r\nx-evil: 1'))).rejects.toMatchObject({ code: 'ERR_INVALID_REQUEST' });
       await expect(transport.exchange(modernRequest('tools/líst'))).rejects.toMatchObject({ code: 'ERR_INVALID_REQUEST' });

@@ -11,6 +11,10 @@ import { serveHttp } from '@mortise/transport-http/node';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+/** Refuses the GET stream, whose own sign-in would take its time beside that of the call. */
+const fetchWithoutGet: typeof fetch = (url, init) =>
+  init?.method === 'GET' ? Promise.resolve(new Response(null, { status: 405 })) : fetch(url, init);
+
 const INFO = { name: 'c', version: '1.0.0' };
 
 interface Served {
@@ -58,7 +62,7 @@ describe('while the authorizer signs in', () => {
   it.each([undefined, 'modern', 'legacy'] as const)('the time of a call, and of connecting, stands still (era: %s)', async (era) => {
     const clock = new FakeClock();
     const { url, authorizer, valid, person } = await serve(clock);
-    const client = await connect(httpTransport(url, { authorizer, clock, getStream: false }), { clock, era });
+    const client = await connect(httpTransport(url, { authorizer, clock, fetch: fetchWithoutGet }), { clock, era });
     expect(person.signIns).toBe(1);
     valid.clear();
     const { content } = await client.callTool('who', {}, { timeoutMs: 1000, maxTimeoutMs: 1000 });
@@ -69,7 +73,7 @@ describe('while the authorizer signs in', () => {
   it('the time of a notification stands still in a legacy session, and that of the calls behind it', async () => {
     const clock = new FakeClock();
     const { url, authorizer, valid, person } = await serve(clock);
-    const connection = new Connection(await httpTransport(url, { authorizer, clock, getStream: false }).openLegacy(), { clock });
+    const connection = new Connection(await httpTransport(url, { authorizer, clock, fetch: fetchWithoutGet }).openLegacy(), { clock });
     onTestFinished(() => connection.close());
     await connection.start();
     const [{ version: protocolVersion } = expect.fail('no legacy revision')] = REVISIONS.filter(({ era }) => era === 'legacy').reverse();

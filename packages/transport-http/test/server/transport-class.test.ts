@@ -161,7 +161,6 @@ describe('connected to an McpServer', () => {
       sessionIdGenerator: () => randomUUID(),
       eventStore: new MemoryEventStore(),
       retryInterval: 4321,
-      enableDnsRebindingProtection: true,
       allowedHosts: ['127.0.0.1', 'mcp.example'],
       allowedOrigins: ['https://app.example'],
     };
@@ -173,29 +172,37 @@ describe('connected to an McpServer', () => {
     expect((await post(port, initializeRequest(), { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('[ROBUSTNESS-1] checks Host and Origin also where the program asks for no protection', async () => {
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableDnsRebindingProtection: false });
+  it('[ROBUSTNESS-1] cannot be made without the check of Host and Origin', async () => {
+    const options = { sessionIdGenerator: undefined, enableDnsRebindingProtection: false };
+    expect(() => new StreamableHTTPServerTransport(options)).toThrow('unknown option "enableDnsRebindingProtection"');
+    const transport = new StreamableHTTPServerTransport();
     await createMcpServer().connect(transport);
     const port = await serveOne(transport);
     expect((await post(port, initializeRequest(), { host: 'evil.example' })).status).toBe(403);
+  });
+
+  it.each([
+    [{ baseUrl: 'here' }, '"baseUrl" must be an absolute URL'],
+    [{ sessionIdGenerator: 'random' }, '"sessionIdGenerator" must be a function'],
+    [{ retryInterval: -1 }, '"retryInterval" must be a number, 0 or more'],
+    [{ allowedHosts: ['a/b'] }, 'allowedHosts'],
+    [{ eventStore: {} }, '"eventStore" must be an object with a function "append"'],
+  ])('refuses the option %j where it is made', (options, message) => {
+    const error = expect.objectContaining({ code: 'ERR_HTTP_OPTION', message: expect.stringContaining(message) as string }) as Error;
+    expect(() => new StreamableHTTPServerTransport(options as object)).toThrow(error);
   });
 
   it('rejects, and throws nothing, where it cannot be connected', async () => {
     const server = createMcpServer();
     const transport = new StreamableHTTPServerTransport();
     await server.connect(transport);
-    const outcomes = [server.connect(transport), transport.start(), server.connect(new StreamableHTTPServerTransport({ baseUrl: 'here' }))];
+    const outcomes = [server.connect(transport), transport.start()];
     const codes = (await Promise.allSettled(outcomes)).map(
       (outcome) => outcome.status === 'rejected' && (outcome.reason as MortiseError).code,
     );
     await transport.close();
     const closed: unknown = await transport.start().catch((error: unknown) => error);
-    expect([...codes, (closed as MortiseError).code]).toEqual([
-      'ERR_ALREADY_STARTED',
-      'ERR_ALREADY_STARTED',
-      'ERR_HTTP_OPTION',
-      'ERR_CONNECTION_CLOSED',
-    ]);
+    expect([...codes, (closed as MortiseError).code]).toEqual(['ERR_ALREADY_STARTED', 'ERR_ALREADY_STARTED', 'ERR_CONNECTION_CLOSED']);
   });
 
   it('rejects a request before it is connected', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { decodeEvents, encodeEvent, encodeMessageEvent, SSE_KEEP_ALIVE, SseDecoder, type SseEvent } from '@mortise/transport-http';
+import { encodeEvent, encodeMessageEvent, SSE_KEEP_ALIVE, SseDecoder, type SseEvent } from '@mortise/transport-http';
 import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 const bytes = new TextEncoder();
@@ -106,22 +106,6 @@ describe('reading server-sent events', () => {
     const cpuMs = countCpuMs();
     decode(text, Math.ceil(text.length / pieces));
     expect(cpuMs()).toBeLessThan(2_000);
-  });
-
-  it('yields from a source and lets go of it when the loop is left', async () => {
-    let released = false;
-    async function* source(): AsyncGenerator<Uint8Array> {
-      try {
-        for (;;) yield bytes.encode('data: a\n\n');
-      } finally {
-        released = true;
-      }
-    }
-    for await (const { data } of decodeEvents(source())) {
-      expect(data).toBe('a');
-      break;
-    }
-    expect(released).toBe(true);
   });
 });
 

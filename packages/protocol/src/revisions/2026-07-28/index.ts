@@ -50,7 +50,7 @@ export const revision: RevisionFacts = defineRevision({
   adds: {
     requests: {
       'server/discover': { direction: 'client-to-server', cacheable: true },
-      'subscriptions/listen': { direction: 'client-to-server' },
+      'subscriptions/listen': { direction: 'client-to-server', listens: true },
     },
     notifications: { 'notifications/subscriptions/acknowledged': { direction: 'server-to-client' } },
     clientCapabilities: ['extensions'],
@@ -59,8 +59,8 @@ export const revision: RevisionFacts = defineRevision({
   },
   changes: {
     requests: {
-      'tools/list': { cacheable: true },
-      'tools/call': { inputRequired: true, nameParam: 'name' },
+      'tools/list': { cacheable: true, paramHeaders: 'marked' },
+      'tools/call': { inputRequired: true, nameParam: 'name', paramHeaders: 'sent' },
       'prompts/list': { cacheable: true },
       'prompts/get': { inputRequired: true, nameParam: 'name' },
       'resources/list': { cacheable: true },

@@ -1,5 +1,5 @@
 /**
- * An event stream of the legacy era that is opened again where it broke off: by GET, with the id of the last event.
+ * An event stream of the legacy era, begun by a POST or a GET, that is opened again where it broke off: by GET, with the id of the last event.
  *
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
@@ -24,10 +24,12 @@ export interface StreamOwner {
 
 /** Takes what comes over a stream. None of these may throw. */
 export interface StreamListener extends Pick<MessageListener, 'onValue' | 'onGarbage'> {
-  /** The server does not give the stream. @param answer Its body is unread. */
+  /** The head of the response to the POST, if it is a success. @throws What makes the response worthless. */
+  onHead?(answer: HttpAnswer): void;
+  /** The response holds no message. @param answer Its body is unread. */
   onRefused(call: HttpCall, answer: HttpAnswer): void;
-  /** It is over and cannot be opened again. */
-  onOver(error: Error): void;
+  /** It is over and cannot be opened again. @param error undefined where it ended in good order. */
+  onOver(error: Error | undefined, isStream: boolean): void;
 }
 
 export interface StreamTerms {
@@ -38,7 +40,7 @@ export interface StreamTerms {
 }
 
 export class EventStream implements MessageListener {
-  /** Whether any GET gave a stream. */
+  /** Whether any response was a stream. */
   wasGiven = false;
   readonly #owner: StreamOwner;
   readonly #listener: StreamListener;
@@ -58,12 +60,11 @@ export class EventStream implements MessageListener {
   }
 
   /** Opens the stream. */
-  open(): void {
-    const call = this.#owner.toGet(this.#cursor);
+  open(call: HttpCall = this.#owner.toGet(this.#cursor)): void {
     this.#sending = this.#owner.wire.send(call, { caller: this.#terms.caller });
     this.#sending.answer.then(
       (answer) => this.#onAnswer(call, answer),
-      (error: Error) => this.#onFailed(error),
+      (error: Error) => this.#onFailed(call, error),
     );
   }
 
@@ -99,35 +100,48 @@ export class EventStream implements MessageListener {
     if (retryMs !== undefined) this.#pace.onRetry(retryMs);
   }
 
-  /** The stream, or the response to a POST that it resumes, has ended before its last message. */
+  /** The response has ended before its last message. */
   onEnd(error?: Error): void {
+    if (this.#isStopped) return;
     // A message that is too long would come again after the last event.
-    if (error instanceof MessageTooLargeError) return this.#giveUp(error);
-    if (!this.#terms.needsCursor || this.#cursor !== undefined) return this.#openLater();
-    const message = 'The stream ended before its last message, and has no event to resume from';
-    this.#giveUp(new ConnectionClosedError(message, error && { cause: error }));
+    const isFinal = error instanceof MessageTooLargeError || (this.#terms.needsCursor && this.#cursor === undefined);
+    if (isFinal) this.#giveUp(error);
+    else this.#openLater();
   }
 
   #onAnswer(call: HttpCall, answer: HttpAnswer): void {
     if (this.#isStopped) return answer.abort();
-    if (isSuccess(answer) && mediaTypeOf(answer.header('content-type')) === SSE_TYPE) {
+    const isPost = call.method === 'POST';
+    if (isSuccess(answer) && (isPost || mediaTypeOf(answer.header('content-type')) === SSE_TYPE)) {
+      if (isPost && !this.#acceptHead(answer)) return;
       this.wasGiven = true;
       this.#reader = MessageReader.open(answer, this.#owner.wire.maxMessageBytes, this);
-    } else if (isTemporary(answer.status)) {
+      if (this.#reader !== undefined) return;
+    } else if (!isPost && isTemporary(answer.status)) {
       const seconds = Number(answer.header('retry-after') ?? NaN);
       if (seconds > 0) this.#pace.onRetry(seconds * 1000);
       this.#owner.wire.discard(answer);
-      this.#openLater();
-    } else {
-      this.#isStopped = true;
-      this.#listener.onRefused(call, answer);
+      return this.#openLater();
+    }
+    this.#isStopped = true;
+    this.#listener.onRefused(call, answer);
+  }
+
+  #acceptHead(answer: HttpAnswer): boolean {
+    try {
+      this.#listener.onHead?.(answer);
+      return true;
+    } catch (error) {
+      answer.abort();
+      this.#giveUp(error as Error);
+      return false;
     }
   }
 
-  #onFailed(error: Error): void {
+  #onFailed({ method }: HttpCall, error: Error): void {
     if (this.#isStopped) return;
-    // The network may come back; what the authorizer or a redirect says will not change.
-    if (error instanceof ConnectionClosedError) this.#openLater();
+    // The network may come back; what the authorizer or a redirect says will not change. A POST may have been carried out already.
+    if (method === 'GET' && error instanceof ConnectionClosedError) this.#openLater();
     else this.#giveUp(error);
   }
 
@@ -139,9 +153,9 @@ export class EventStream implements MessageListener {
     }
   }
 
-  #giveUp(error: Error): void {
+  #giveUp(error: Error | undefined): void {
     this.#isStopped = true;
-    this.#listener.onOver(error);
+    this.#listener.onOver(error, this.#reader?.isStream === true);
   }
 }
 

@@ -115,10 +115,14 @@ export class LegacyChannel extends PostingChannel {
     const exchange = new LegacyExchange(this.#owner, message, call, caller);
     this.#exchanges.add(exchange);
     try {
-      const { value, text: read = '', failure } = await exchange.answer;
+      const { value, text: read = '', failure } = await exchange.reply;
       if (failure !== undefined) return await this.#onFailure(message, call, failure, caller);
       if (value === undefined) return;
       if (message.method === 'initialize') this.#noteVersion(value);
+      const revision = findRevision(this.#version);
+      // The connection above would not take it for the response, and the request would time out.
+      if (Array.isArray(value) && revision?.rules.batching === false)
+        throw new InvalidResponseError(`The response to "${message.method}" came in an array, which ${revision.version} does not have`);
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);
@@ -217,16 +221,16 @@ export class LegacyChannel extends PostingChannel {
   }
 
   #openGet(): void {
-    if (this.#options.getStream === false || this.#get !== undefined || this.#state !== 'open') return;
+    if (this.#get !== undefined || this.#state !== 'open') return;
     this.#wantsGet = false;
     const listener = {
       onValue: (value: JsonValue, text: string): void => this.deliver(value, text),
       onGarbage: (error: Error): void => this.report(error),
       onRefused: (call: HttpCall, answer: HttpAnswer): void => void this.#onGetRefused(get, call, answer),
-      onOver: (error: Error): void => {
+      onOver: (error: Error | undefined): void => {
         this.#get = undefined;
         this.#wantsGet = true;
-        this.report(error);
+        if (error !== undefined) this.report(error);
       },
     };
     const get = new EventStream(this.#owner, listener, { needsCursor: false });

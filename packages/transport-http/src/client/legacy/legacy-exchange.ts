@@ -3,9 +3,7 @@
 import { ConnectionClosedError, type JsonRpcRequest, type JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
-import type { SseEvent } from '../../sse/decode-events.ts';
-import { Exchange } from '../exchange.ts';
-import { describe, type HttpFailure, toOwnResponse } from '../http-failure.ts';
+import { describe, type HttpFailure, isSuccess, readFailure, toHttpError, toLostResponse, toOwnResponse } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { EventStream, type StreamListener, type StreamOwner } from './event-stream.ts';
 
@@ -27,77 +25,73 @@ export interface LegacyExchangeOwner extends StreamOwner {
   report(error: Error): void;
 }
 
-export class LegacyExchange extends Exchange<LegacyReply> implements StreamListener {
+export class LegacyExchange implements StreamListener {
+  readonly reply: Promise<LegacyReply>;
+  readonly request: JsonRpcRequest;
   readonly #owner: LegacyExchangeOwner;
-  readonly #caller: WaitingCaller | undefined;
-  #stream: EventStream | undefined;
+  readonly #stream: EventStream;
+  #resolve: (reply: LegacyReply) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
 
   constructor(owner: LegacyExchangeOwner, request: JsonRpcRequest, call: HttpCall, caller: WaitingCaller | undefined) {
-    super(owner.wire, request);
     this.#owner = owner;
-    this.#caller = caller;
-    this.send(call, caller);
+    this.request = request;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#stream = new EventStream(owner, this, { needsCursor: true, caller });
+    this.#stream.open(call);
   }
 
-  /** The server has been asked to cancel the request: closes what the answer would come over. */
+  /** The server has been asked to cancel the request: closes what the response would come over. */
   cancel(): void {
-    this.abort();
-    this.succeed({});
+    this.#stream.stop();
+    this.#resolve({});
+  }
+
+  fail(error: unknown): void {
+    this.#stream.stop();
+    this.#reject(error);
+  }
+
+  onHead(answer: HttpAnswer): void {
+    this.#owner.onHead(this.request, answer);
   }
 
   onValue(value: JsonValue, text: string): void {
-    if (this.isSettled) return;
     const { id } = this.request;
     const members = Array.isArray(value) ? (value as readonly JsonValue[]) : [value];
-    const isAnswered = members.some((member) => isJsonObject(member) && member['method'] === undefined && member['id'] === id);
-    const answer = isAnswered ? value : (toOwnResponse(value, id) as JsonValue | undefined);
-    if (answer === undefined) return this.#owner.deliver(value, text);
-    this.succeed({ value: answer, text });
-    this.#stream?.finish();
+    const isResponse = members.some((member) => isJsonObject(member) && member['method'] === undefined && member['id'] === id);
+    const response = isResponse ? value : (toOwnResponse(value, id) as JsonValue | undefined);
+    if (response === undefined) return this.#owner.deliver(value, text);
+    this.#stream.finish();
+    this.#resolve({ value: response, text });
   }
 
   onGarbage(error: Error): void {
     this.#owner.report(error);
   }
 
-  onEvent(event: SseEvent): void {
-    if (event.id === undefined && event.retryMs === undefined) return;
-    this.#stream ??= new EventStream(this.#owner, this, { needsCursor: true, caller: this.#caller });
-    this.#stream.onEvent(event);
-  }
-
-  override onEnd(error?: Error): void {
-    if (this.#stream) this.#stream.onEnd(error);
-    else super.onEnd(error);
-  }
-
   onRefused(call: HttpCall, answer: HttpAnswer): void {
-    answer.abort();
-    const why = `${describe(call)} does not give the stream: HTTP status ${answer.status}`;
-    this.fail(new ConnectionClosedError(`The answer to "${this.request.method}" broke off, and ${why}`));
+    const { wire } = this.#owner;
+    if (call.method === 'GET') {
+      answer.abort();
+      const why = `${describe(call)} does not give the stream: HTTP status ${answer.status}`;
+      this.#reject(new ConnectionClosedError(`The answer to "${this.request.method}" broke off, and ${why}`));
+    } else if (!isSuccess(answer)) {
+      void readFailure(call, answer, this.request.id).then((failure) => this.#resolve({ failure }));
+    } else if (answer.status === 202) {
+      // Some servers send the response on the stream of the session.
+      wire.discard(answer);
+      this.#resolve({});
+    } else {
+      this.#reject(toHttpError(call, answer));
+      answer.abort();
+    }
   }
 
-  onOver(error: Error): void {
-    super.onEnd(error);
-  }
-
-  protected override onHead(answer: HttpAnswer): void {
-    this.#owner.onHead(this.request, answer);
-  }
-
-  protected onFailure(failure: HttpFailure): void {
-    this.succeed({ failure });
-  }
-
-  protected override onNoMessage(call: HttpCall, answer: HttpAnswer): void {
-    if (answer.status !== 202) return super.onNoMessage(call, answer);
-    // Some servers answer on the stream of the session.
-    this.wire.discard(answer);
-    this.succeed({});
-  }
-
-  protected override abort(): void {
-    super.abort();
-    this.#stream?.stop();
+  onOver(error: Error | undefined, isStream: boolean): void {
+    this.fail(toLostResponse(this.#owner.wire.url, this.request, { error, isStream }));
   }
 }

@@ -19,11 +19,11 @@ import {
 } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
-import { type HttpClientOptions, toWire } from '../client-options.ts';
+import type { HttpClientOptions } from '../client-options.ts';
 import { describe, isSuccess, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { MessageReader, SSE_TYPE } from '../message-reader.ts';
-import { POST_HEADERS, type Sending, toEraKey } from '../wire.ts';
+import { POST_HEADERS, type Sending, toEraKey, Wire } from '../wire.ts';
 import { PostingChannel } from './posting-channel.ts';
 
 /** How long a server may take to say where to post. */
@@ -160,7 +160,7 @@ export class SSEClientTransport extends SseChannel {
    * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
    */
   constructor(url: string | URL, options: HttpClientOptions = {}) {
-    super(toWire(url, options));
+    super(new Wire(url, options));
     this.#url = url;
     this.#options = options;
     this.eraKey = toEraKey(this.wire.url);

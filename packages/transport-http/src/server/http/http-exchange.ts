@@ -1,5 +1,5 @@
 /**
- * One HTTP request and its answer, whichever face it came in by: `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). The rest of the
+ * One HTTP request and its response, of `node:http` (`NodeExchange`) or of `fetch` (`WebExchange`). The rest of the
  * server knows only this. A modern POST is one call, so the exchange is also what its endpoint is given as `Call`.
  */
 
@@ -14,11 +14,11 @@ import {
 import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
-import { type Accepts, BOTH } from '../../headers.ts';
+import { type Accepts, BOTH, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import { encodeMessageEvent } from '../../sse/encode-event.ts';
-import type { HttpHost } from '../http-host.ts';
-import { toAuthInfo } from '../exchange/authorize.ts';
-import { type HeaderList, HttpRefusal, serverClosing } from '../refusal.ts';
+import type { HandlerState } from './handler-state.ts';
+import { toAuthInfo } from './authorize.ts';
+import { type HeaderList, HttpRefusal, serverClosing } from './refusal.ts';
 import { BodyReader, tooLarge } from './read-body.ts';
 import { type ByteSink, type Overflow, ResponseStream } from './response-stream.ts';
 
@@ -34,8 +34,20 @@ const SSE_HEADERS: HeaderList = [
   'no',
 ];
 
+/** Headers that mean one thing and hold no comma: a second line could make two readers disagree. */
+export const SINGLE_HEADERS: readonly string[] = [
+  'host',
+  'origin',
+  'authorization',
+  'content-encoding',
+  'last-event-id',
+  SESSION_ID_HEADER,
+  PROTOCOL_VERSION_HEADER,
+  METHOD_HEADER,
+];
+
 export abstract class HttpExchange extends Cancellation implements Call {
-  readonly host: HttpHost;
+  readonly handler: HandlerState;
   abstract readonly method: string;
   /** Path and query, below the path that a framework has mounted the handler on. */
   abstract readonly target: string;
@@ -67,9 +79,9 @@ export abstract class HttpExchange extends Cancellation implements Call {
   #isFinished = false;
 
   /** @param given What the program around it knows: the caller, in a shape that `toAuthInfo` reads, and the parsed body. */
-  constructor(host: HttpHost, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
+  constructor(handler: HandlerState, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
     super();
-    this.host = host;
+    this.handler = handler;
     this.auth = auth === undefined ? undefined : toAuthInfo(auth);
     this.parsedBody = parsedBody;
   }
@@ -89,8 +101,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   readBody(): Promise<string> {
     const length = Number(this.header('content-length') ?? Number.NaN);
     return new Promise((resolve, reject) => {
-      if (length > this.host.settings.maxBodyBytes) throw tooLarge(this.host);
-      this.feed(new BodyReader(this.host, resolve, reject), length);
+      if (length > this.handler.settings.maxBodyBytes) throw tooLarge(this.handler);
+      this.feed(new BodyReader(this.handler, resolve, reject), length);
     });
   }
 
@@ -100,7 +112,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** The absolute URL that was asked for, as clients know it. */
   get url(): string {
-    const { baseUrl } = this.host.settings;
+    const { baseUrl } = this.handler.settings;
     const base = baseUrl === undefined ? `${this.scheme}://${this.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
     return base + this.mountPath + this.target;
   }
@@ -120,7 +132,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** What sessions and streams are counted by. Asked for once, so that the same key is counted in and out. */
   get limitKey(): string {
-    return (this.#limitKey ??= this.host.settings.limitKey({ ...this.origin, principal: this.principal }));
+    return (this.#limitKey ??= this.handler.settings.limitKey({ ...this.origin, principal: this.principal }));
   }
 
   // ---- the answer: one of `json`, `empty`, `refuse` and `openStream`, once
@@ -158,12 +170,12 @@ export abstract class HttpExchange extends Cancellation implements Call {
   openStream(overflow: Overflow): ResponseStream {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.hasAnswered = true;
-    this.#stream = new ResponseStream(sink, this.host, { overflow, isEvents: true });
+    this.#stream = new ResponseStream(sink, this.handler, { overflow, isEvents: true });
     if (this.hasLeft) this.#stream.closed();
     return this.#stream;
   }
 
-  /** Called by the faces when the client is gone. In the modern era that cancels its call. */
+  /** Called when the client is gone. In the modern era that cancels its call. */
   protected leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
@@ -192,7 +204,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
       const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
       return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
     }
-    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.host.settings.jsonOnly);
+    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.handler.settings.jsonOnly);
     if (this.isCancelled || this.#isFinished || !canStream) return resolvedPromise;
     try {
       return this.#eventStream.write(encodeMessageEvent(serializeMessage(message)));

@@ -1,21 +1,11 @@
-/** The `node:http` face: an exchange straight from Node's objects, without a `Request` or `Response`. */
+/** Exchanges of `node:http`: straight from Node's objects, without a `Request` or `Response`. */
 
-import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
-import { HttpExchange, takenBody } from './http-exchange.ts';
+import type { HandlerState } from './handler-state.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
+import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import { type ByteSink, ResponseStream } from './response-stream.ts';
 
-/** Headers that mean one thing: a second line could make two readers disagree. */
-const SINGLE_HEADERS: ReadonlySet<string> = new Set([
-  'host',
-  'origin',
-  'authorization',
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'last-event-id',
-]);
 const MAX_HEADERS = 200;
 /** A longer answer is written at the pace of its reader, so that one who takes nothing is noticed. */
 const LONG_ANSWER = 64 * 1024;
@@ -33,12 +23,12 @@ export class NodeExchange extends HttpExchange {
   #isComplete = false;
 
   constructor(
-    host: HttpHost,
+    handler: HandlerState,
     request: NodeRequest,
     response: NodeResponse,
     given: { readonly auth?: unknown; readonly parsedBody?: unknown },
   ) {
-    super(host, given);
+    super(handler, given);
     this.#request = request;
     this.#response = response;
     this.method = request.method ?? 'GET';
@@ -89,7 +79,7 @@ export class NodeExchange extends HttpExchange {
     const names: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at]?.toLowerCase() ?? '';
-      if (!SINGLE_HEADERS.has(name) && !name.startsWith('mcp-')) continue;
+      if (!SINGLE_HEADERS.includes(name) && !/^(?:mcp-|content-type$|content-length$)/.test(name)) continue;
       if (names.includes(name)) return name;
       names.push(name);
     }
@@ -143,7 +133,7 @@ export class NodeExchange extends HttpExchange {
   }
 
   #writeAtReadersPace(body: string): void {
-    const stream = new ResponseStream(new NodeSink(this.#response), this.host, { overflow: 'wait', isEvents: false });
+    const stream = new ResponseStream(new NodeSink(this.#response), this.handler, { overflow: 'wait', isEvents: false });
     this.#response.on('close', () => stream.closed());
     stream.end(body);
   }

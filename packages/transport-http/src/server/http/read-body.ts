@@ -2,45 +2,45 @@
 
 import { PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
-import type { HttpHost } from '../http-host.ts';
-import { HttpRefusal, serverClosing } from '../refusal.ts';
+import type { HandlerState } from './handler-state.ts';
+import { HttpRefusal, serverClosing } from './refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Takes the pieces of one body from the face that reads them: `push`, `end` and `fail` are its listeners. */
+/** Takes the pieces of one body from the exchange that reads them: `push`, `end` and `fail` are its listeners. */
 export class BodyReader {
+  /** Set by an exchange that must stop reading when the body is refused. */
+  onRefused: (() => void) | undefined;
   /** When it must be complete, by `Clock.monotonicMs`. */
   readonly dueAtMs: number;
-  /** Set by a face that must stop reading when the body is refused. */
-  onRefused: (() => void) | undefined;
-  readonly #host: HttpHost;
+  readonly #handler: HandlerState;
   readonly #resolve: (text: string) => void;
   readonly #reject: (refusal: HttpRefusal) => void;
   readonly #pieces = new BytePieces();
   #isDone = false;
 
-  constructor(host: HttpHost, resolve: (text: string) => void, reject: (refusal: HttpRefusal) => void) {
-    this.#host = host;
+  constructor(handler: HandlerState, resolve: (text: string) => void, reject: (refusal: HttpRefusal) => void) {
+    this.#handler = handler;
     this.#resolve = resolve;
     this.#reject = reject;
-    const { clock, stallMs } = host.settings;
+    const { clock, stallMs } = handler.settings;
     this.dueAtMs = clock.monotonicMs() + stallMs;
-    host.watchBody(this);
-    if (host.isClosing) this.refuse(serverClosing());
+    handler.watchBody(this);
+    if (handler.isClosing) this.refuse(serverClosing());
   }
 
   /** Throws away what comes after a refusal, so that the connection is not stuck. */
   readonly push = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
-    if (this.#pieces.length > this.#host.settings.maxBodyBytes) this.refuse(tooLarge(this.#host));
+    if (this.#pieces.length > this.#handler.settings.maxBodyBytes) this.refuse(tooLarge(this.#handler));
   };
 
   /** The body is complete. */
   readonly end = (): void => {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#host.bodies.delete(this);
+    this.#handler.bodies.delete(this);
     try {
       this.#resolve(decoder.decode(this.#pieces.join()));
     } catch {
@@ -57,14 +57,14 @@ export class BodyReader {
   refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#host.bodies.delete(this);
+    this.#handler.bodies.delete(this);
     this.#pieces.clear();
     this.#reject(new HttpRefusal(status, message, { ...detail, closes: true }));
     this.onRefused?.();
   }
 }
 
-export function tooLarge({ settings: { maxBodyBytes } }: HttpHost): HttpRefusal {
+export function tooLarge({ settings: { maxBodyBytes } }: HandlerState): HttpRefusal {
   const message = `The body is longer than ${maxBodyBytes} bytes: send less, or raise the server's maxBodyBytes`;
   return new HttpRefusal(413, message, { closes: true });
 }

@@ -6,7 +6,7 @@
 import type { ClockTimer } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
-import type { HttpHost } from '../http-host.ts';
+import type { HandlerState } from './handler-state.ts';
 
 /** How much may wait for a slow reader, in characters: then senders wait, or the stream is cut. */
 const MAX_QUEUED = 1024 * 1024;
@@ -21,7 +21,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** What a stream does when its reader is slower than its senders. */
 export type Overflow = 'wait' | 'cut';
 
-/** A body as a face writes it. */
+/** Where a body is written to: Node's response, or a web stream. */
 export interface ByteSink {
   /** @returns false where the layer below is full: `onDrain` is called when it is not any more. */
   write(text: string): boolean;
@@ -42,7 +42,7 @@ export interface ResponseStreamOptions {
 
 export class ResponseStream {
   readonly #sink: ByteSink;
-  readonly #host: HttpHost;
+  readonly #handler: HandlerState;
   readonly #options: ResponseStreamOptions;
   /** What the layer below has not been given yet. */
   #queue = '';
@@ -63,13 +63,13 @@ export class ResponseStream {
   /** Senders that wait until there is room. */
   #waiting: (() => void)[] = [];
 
-  constructor(sink: ByteSink, host: HttpHost, options: ResponseStreamOptions) {
+  constructor(sink: ByteSink, handler: HandlerState, options: ResponseStreamOptions) {
     this.#sink = sink;
-    this.#host = host;
+    this.#handler = handler;
     this.#options = options;
     sink.onDrain = this.#onDrain;
     this.#timer = this.#schedule();
-    host.streams.add(this);
+    handler.streams.add(this);
   }
 
   get isOpen(): boolean {
@@ -134,8 +134,8 @@ export class ResponseStream {
     this.#queue = '';
     clearTimeout(this.#busy);
     this.#timer.cancel();
-    this.#host.streams.delete(this);
-    this.#host.checkIdle();
+    this.#handler.streams.delete(this);
+    this.#handler.checkIdle();
     this.#tellClosed();
   }
 
@@ -185,7 +185,7 @@ export class ResponseStream {
   readonly #onDrain = (): void => {
     this.#isFull = false;
     this.#flush();
-    this.#stalledSinceMs = this.#waitsForReader ? this.#host.settings.clock.monotonicMs() : undefined;
+    this.#stalledSinceMs = this.#waitsForReader ? this.#handler.settings.clock.monotonicMs() : undefined;
   };
 
   #waitForRoom(): Promise<void> {
@@ -202,13 +202,13 @@ export class ResponseStream {
   }
 
   #schedule(): ClockTimer {
-    const { clock, stallMs } = this.#host.settings;
+    const { clock, stallMs } = this.#handler.settings;
     return clock.schedule(this.#look, Math.min(KEEP_ALIVE_MS, stallMs));
   }
 
   /** Keeps a quiet connection alive, and ends one whose reader takes nothing. */
   readonly #look = (): void => {
-    const { clock, stallMs } = this.#host.settings;
+    const { clock, stallMs } = this.#handler.settings;
     if (!this.#waitsForReader) {
       this.#stalledSinceMs = undefined;
       if (!this.#hasWritten && this.isOpen && this.#options.isEvents) this.#sink.write(SSE_KEEP_ALIVE);

@@ -1,9 +1,9 @@
-/** The `fetch` face: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
+/** Exchanges of `fetch`: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
-import { HttpExchange, takenBody } from './http-exchange.ts';
+import type { HandlerState } from './handler-state.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
+import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ByteSink } from './response-stream.ts';
 
@@ -19,17 +19,6 @@ export interface FetchInfo {
   readonly parsedBody?: unknown;
 }
 
-/** `Headers` joins lines of one name by a comma, so a comma in what cannot have one means that there were two. */
-const NO_COMMA = [
-  'host',
-  'origin',
-  'authorization',
-  'content-encoding',
-  'mcp-session-id',
-  'mcp-protocol-version',
-  'mcp-method',
-  'last-event-id',
-];
 const MAX_HEADER_LENGTH = 16 * 1024;
 /** A body of announced length that is no longer is read as a whole, which platforms do faster than piece by piece. */
 const SHORT_BYTES = 64 * 1024;
@@ -46,8 +35,8 @@ export class WebExchange extends HttpExchange {
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
 
-  constructor(host: HttpHost, request: Request, info: FetchInfo) {
-    super(host, info);
+  constructor(handler: HandlerState, request: Request, info: FetchInfo) {
+    super(handler, info);
     this.#request = request;
     this.method = request.method;
     const url = splitUrl(request.url);
@@ -65,9 +54,12 @@ export class WebExchange extends HttpExchange {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  /** Walking all headers makes platforms sort them, so only those that mean something here are looked at. */
+  /**
+   * `Headers` joins lines of one name by a comma. Walking all headers makes platforms sort them, so only those that mean something here are
+   * looked at.
+   */
   findDuplicateHeader(): string | undefined {
-    for (const name of NO_COMMA) {
+    for (const name of SINGLE_HEADERS) {
       const value = this.header(name);
       if (value === undefined) continue;
       if (value.length > MAX_HEADER_LENGTH)

@@ -1,7 +1,7 @@
 /** The two ways in which a client's requests are sent: whatever it does, it does over both. */
 
 import { type HttpTransportOptions } from '@mortise/transport-http/client';
-import { nodeHttp } from '@mortise/transport-http/node';
+import { nodeHttpSender } from '@mortise/transport-http/node';
 
 export interface SenderCase {
   readonly name: string;
@@ -10,5 +10,5 @@ export interface SenderCase {
 
 export const SENDERS: readonly SenderCase[] = [
   { name: 'fetch', options: {} },
-  { name: 'node:http', options: { sender: nodeHttp() } },
+  { name: 'node:http', options: { sender: nodeHttpSender() } },
 ];

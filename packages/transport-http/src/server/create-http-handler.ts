@@ -1,11 +1,11 @@
-/** `createHttpHandler`: one endpoint behind both faces. */
+/** `createHttpHandler`: one endpoint, for `node:http` and for `fetch`. */
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
-import { serveExchange } from './exchange/serve-exchange.ts';
+import { routeRequest } from './http/route-request.ts';
 import { NodeExchange, type NodeRequest, type NodeResponse } from './http/node-exchange.ts';
 import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
-import { HttpHost } from './http-host.ts';
-import type { HttpHandlerOptions } from './options.ts';
+import { HandlerState } from './http/handler-state.ts';
+import { type HttpHandlerOptions, toSettings } from './options.ts';
 
 /** How `HttpHandler.close` ends. */
 export interface CloseOptions {
@@ -51,18 +51,19 @@ export const DEFAULT_DRAIN_MS = 5_000;
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const host = new HttpHost(endpoint, options);
-  const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => host.close(drainMs);
+  const handler = new HandlerState(endpoint, toSettings(options));
+  const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => handler.close(drainMs);
   return {
     // Express passes `next` as the third argument.
-    node: (request, response, info) => serveNode(host, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
+    node: (request, response, info) =>
+      routeNodeRequest(handler, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
     fetch: (request, info = {}) => {
-      const http = new WebExchange(host, request, info);
-      void serveExchange(http).then(() => http.settle());
+      const http = new WebExchange(handler, request, info);
+      void routeRequest(http).then(() => http.settle());
       return http.response;
     },
     get counts() {
-      return { sessions: host.sessions.size, streams: host.streams.size, calls: host.calls.size };
+      return { sessions: handler.sessions.size, streams: handler.streams.size, calls: handler.calls.size };
     },
     close,
     [Symbol.asyncDispose]: () => close(),
@@ -72,7 +73,7 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
 const NO_INFO: NodeInfo = {};
 
 /** Serves one request of `node:http`. */
-export function serveNode(host: HttpHost, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
+export function routeNodeRequest(handler: HandlerState, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
   const given = { auth: info.auth ?? request.auth, parsedBody: info.parsedBody ?? request.body };
-  return serveExchange(new NodeExchange(host, request, response, given));
+  return routeRequest(new NodeExchange(handler, request, response, given));
 }

@@ -15,10 +15,10 @@ import { classifyMessage, INVALID_REQUEST, isRequestId } from '@mortise/jsonrpc-
 import { type MessageInfo, resolvedPromise, type SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
-import { SESSION_OVER } from './refusal.ts';
+import { SESSION_OVER } from './http/refusal.ts';
 
 /** What a server of MCP's official SDK expects beside each message. */
-export interface ChannelMessageInfo extends MessageInfo {
+export interface TransportMessageInfo extends MessageInfo {
   readonly authInfo?: unknown;
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> };
 }
@@ -30,12 +30,12 @@ interface Pending {
   resolve(response: JsonRpcResponse): void;
 }
 
-export class ChannelEndpoint implements McpEndpoint {
-  readonly #deliver: (message: JsonRpcMessage, info: ChannelMessageInfo) => void;
+export class TransportEndpoint implements McpEndpoint {
+  readonly #deliver: (message: JsonRpcMessage, info: TransportMessageInfo) => void;
   readonly #pending: Map<RequestId, Pending> = new Map();
   #link: SessionLink | undefined;
 
-  constructor(deliver: (message: JsonRpcMessage, info: ChannelMessageInfo) => void) {
+  constructor(deliver: (message: JsonRpcMessage, info: TransportMessageInfo) => void) {
     this.#deliver = deliver;
   }
 
@@ -93,7 +93,7 @@ export class ChannelEndpoint implements McpEndpoint {
     });
   }
 
-  /** The client has left, its session has ended, or the host closes: the server is asked to stop, and need not answer. */
+  /** The client has left, its session has ended, or the HTTP handler closes: the server is asked to stop, and need not respond. */
   #stop(id: RequestId, pending: Pending, reason: string): void {
     if (this.#pending.get(id) !== pending) return;
     this.#fail(id, reason);
@@ -129,14 +129,14 @@ export class ChannelEndpoint implements McpEndpoint {
 }
 
 function toReason(reason: unknown): string {
-  return reason instanceof Error ? reason.message : 'The request was given up';
+  return reason instanceof Error ? reason.message : 'The request was cancelled';
 }
 
 function toFailure(id: RequestId, message: string): JsonRpcResponse {
   return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message } };
 }
 
-function toInfo({ auth, origin }: Call): ChannelMessageInfo {
+function toInfo({ auth, origin }: Call): TransportMessageInfo {
   const names = ['host', 'user-agent', 'mcp-session-id', 'mcp-protocol-version', 'accept', 'content-type', 'origin'];
   const headers = Object.fromEntries(
     names.flatMap((name) => (origin?.header(name) === undefined ? [] : [[name, origin.header(name) ?? '']])),

@@ -1,4 +1,4 @@
-/** A legacy session as its host keeps it: what the endpoint keeps of it, and the streams towards its client. */
+/** A legacy session as the handler keeps it: what the endpoint remembers of it, and the streams towards its client. */
 
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -9,11 +9,12 @@ import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HttpSession implements SessionLink {
+  /** Empty for a session that serves one POST, because the program turned sessions off. */
   readonly id: string;
   readonly limitKey: string;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  readonly canRequest: boolean = true;
+  readonly canRequest: boolean;
   /** Keeps what is sent, so that streams can be resumed. */
   readonly log: StreamLog | undefined;
   legacy: LegacySession;
@@ -29,7 +30,7 @@ export class HttpSession implements SessionLink {
   /** The last of the writes to the store, which follow one another. */
   saving: Promise<void> = resolvedPromise;
   isClosed = false;
-  /** Its client has ended it: whoever still waits for an answer gets an error that says so. */
+  /** Its client has ended it: requests without a response get an error that says so. */
   isEnded = false;
   /** Ends the subscription to what other machines receive. */
   unsubscribe: (() => void) | undefined;
@@ -42,22 +43,27 @@ export class HttpSession implements SessionLink {
   /** Streams that GETs opened, the newest last. */
   #gets: SessionStream[] = [];
 
-  /** @param saved The state of the session that it goes on from. @throws What the endpoint throws. */
-  constructor(http: HttpExchange, id: string, saved?: SessionState) {
-    const { endpoint, settings } = http.host;
-    this.id = id;
-    this.limitKey = http.limitKey;
+  /**
+   * @param id undefined for a session that serves one POST.
+   * @param saved The state of the session that it goes on from.
+   * @throws What the endpoint throws.
+   */
+  constructor(http: HttpExchange, id: string | undefined, saved?: SessionState) {
+    const { endpoint, settings } = http.handler;
+    this.id = id ?? '';
+    this.canRequest = id !== undefined;
+    this.limitKey = id === undefined ? '' : http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
-    this.log = settings.eventStore && { store: settings.eventStore, sessionId: id, logger: settings.logger };
+    if (id !== undefined && settings.eventStore) this.log = { store: settings.eventStore, sessionId: id, logger: settings.logger };
     this.#endpoint = endpoint;
     this.#logger = settings.logger;
     this.legacy = endpoint.openSession(this, saved);
   }
 
   /** Shown to handlers, so that what they keep by session can be found again. */
-  get sessionId(): string {
-    return this.id;
+  get sessionId(): string | undefined {
+    return this.canRequest ? this.id : undefined;
   }
 
   /** Whether a client holds a stream open. */
@@ -84,6 +90,7 @@ export class HttpSession implements SessionLink {
 
   /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    if (!this.canRequest) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
     const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
     return stream?.send(message) ?? rejectUnreachable(message, 'it has no GET stream open');
   }

@@ -9,7 +9,7 @@ import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse }
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
-import { FORBIDDEN, scopeChallenge } from '../exchange/authorize.ts';
+import { FORBIDDEN, scopeChallenge } from '../http/authorize.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HttpSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
@@ -18,8 +18,7 @@ import { createStreamId, SessionStream } from './session-stream.ts';
 /** What shapes a reply. */
 export interface LegacyReplyTerms {
   readonly revision: Revision;
-  /** Absent where the program turned sessions off. */
-  readonly session: HttpSession | undefined;
+  readonly session: HttpSession;
   /** How many requests are to be answered. */
   readonly expected: number;
   readonly isBatch?: boolean;
@@ -29,7 +28,7 @@ export interface LegacyReplyTerms {
 
 /** How long a call may take to be refused for lack of scope with a status of HTTP, where its stream would have begun at once. */
 const HOLD_MS = 200;
-/** Answers what is left without an answer when a host closes. */
+/** The error for requests that have no response when the handler closes. */
 const CLOSED = 'The server has closed';
 
 export class LegacyReply {
@@ -48,17 +47,17 @@ export class LegacyReply {
     // With an event id from the beginning, a client can come back for an answer that it missed. A verified caller may lack a scope, which
     // needs the status 403: its stream waits a moment for that.
     if (http.auth === undefined) this.#openStream();
-    else this.#holdTimer = http.host.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
+    else this.#holdTimer = http.handler.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
   /** Whether the stream may be closed before its answer and fetched later. */
   get canPause(): boolean {
     const { revision, session } = this.#terms;
-    return this.#canStream && revision.http.polling && session?.log !== undefined;
+    return this.#canStream && revision.http.polling && session.log !== undefined;
   }
 
   get #canStream(): boolean {
-    return this.http.accepts.sse && !this.http.host.settings.jsonOnly && this.#terms.isAlone !== true;
+    return this.http.accepts.sse && !this.http.handler.settings.jsonOnly && this.#terms.isAlone !== true;
   }
 
   /** Sends what belongs to one of the requests. */
@@ -70,7 +69,7 @@ export class LegacyReply {
     if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
     // A question may take the client's GET stream where its own has none; what only informs is dropped.
     if (!('id' in message)) return resolvedPromise;
-    if (session !== undefined && session.isConnected) return session.send(message);
+    if (session.isConnected) return session.send(message);
     if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
     const why = isOver ? 'its request is answered' : 'answers are JSON alone';
     return rejectUnreachable(message, `${why}, and the client has no GET stream open`);
@@ -101,7 +100,7 @@ export class LegacyReply {
     const stream = this.#stream;
     if (stream !== undefined) {
       const finished = stream.finish();
-      return finished === resolvedPromise ? finished : finished.then(() => this.#terms.session?.deletePost(stream));
+      return finished === resolvedPromise ? finished : finished.then(() => this.#terms.session.deletePost(stream));
     }
     const [only] = this.#responses;
     if (only === undefined) this.http.empty(202);
@@ -128,11 +127,11 @@ export class LegacyReply {
   #openStream(): SessionStream {
     const { revision, session, isAlone } = this.#terms;
     // The answer to `initialize` cannot be resumed, since its client does not know its session yet.
-    const log = revision.http.resumable && isAlone !== true ? session?.log : undefined;
+    const log = revision.http.resumable && isAlone !== true ? session.log : undefined;
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
-    if (log !== undefined) session?.addPost(stream);
-    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.host.settings.retryMs : undefined);
+    if (log !== undefined) session.addPost(stream);
+    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.handler.settings.retryMs : undefined);
     for (const response of this.#responses.splice(0)) sendResponse(stream, response);
     return stream;
   }
@@ -157,7 +156,7 @@ export class RequestCall extends LegacyCall {
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
     if (!this.#reply.canPause) return undefined;
-    return (retryMs = this.#reply.http.host.settings.retryMs) => {
+    return (retryMs = this.#reply.http.handler.settings.retryMs) => {
       if (!this.isCancelled) this.#reply.pause(retryMs);
     };
   }

@@ -5,115 +5,114 @@
  * @see 2026-07-28 basic/transports/streamable-http#server-validation
  */
 
-import { CancelledError, type JsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { classifyMessage, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import {
+  CancelledError,
+  type JsonObject,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type JsonValue,
+} from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import type { HttpRules } from '@mortise/protocol/revisions';
 import { HEADER_MISMATCH, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { decodeHeaderValue, isSameParam, METHOD_HEADER, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { HttpRefusal } from '../refusal.ts';
-import { FORBIDDEN, scopeChallenge, watchExpiry } from './authorize.ts';
+import { HttpRefusal } from '../http/refusal.ts';
+import { FORBIDDEN, scopeChallenge, watchExpiry } from '../http/authorize.ts';
 
-/** The request that stays open and delivers what changes. */
-const LISTEN_METHOD = 'subscriptions/listen';
-
-/** Serves one message. */
-export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promise<void> | void {
-  const kind = classifyMessage(message);
-  if (kind === 'response')
+/** Responds to one message. @param meta Its `_meta`. */
+export function respondToModern(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): Promise<void> | void {
+  if (!('method' in message))
     throw new HttpRefusal(
       400,
       'A response is not accepted here: modern servers ask through their results, and older ones within a session',
     );
-  if (kind === 'notification') return acceptNotification(http, message);
-  const request = message as JsonRpcRequest;
-  const revision = checkHeaders(http, request);
-  return request.method === LISTEN_METHOD ? serveListen(http, request, revision) : answer(http, request, revision);
+  const version = meta?.[META_PROTOCOL_VERSION];
+  if (!('id' in message)) return acceptNotification(http, message, version);
+  checkVersionHeader(http, version);
+  const revision = findRevision(version);
+  const hasMeta = typeof version === 'string' && isJsonObject(meta?.[META_CLIENT_CAPABILITIES]);
+  const isModern = revision?.era === 'modern';
+  // The endpoint reports what is missing in `_meta`, and a version that is not spoken.
+  if (isModern && hasMeta && revision.http.mirrorHeaders) checkMirrors(http, message, revision);
+  const terms = { rules: (isModern ? revision : NEWEST).http, hasMeta };
+  return revision?.requests.get(message.method)?.listens === true ? listen(http, message, terms) : respond(http, message, terms);
 }
 
-/** The `_meta` of a message; undefined where it has none. */
-export function metaOf(message: JsonRpcMessage): JsonObject | undefined {
-  const meta = 'method' in message ? message.params?.['_meta'] : undefined;
-  return isJsonObject(meta) ? meta : undefined;
+/** What the status of a response depends on. */
+interface StatusTerms {
+  readonly rules: HttpRules;
+  /** The request has the members that its `_meta` must have. */
+  readonly hasMeta: boolean;
 }
 
 /**
  * The core has no notification from clients over HTTP, and the specification does not say which headers one needs: those that are there must
  * agree with it.
  */
-function acceptNotification(http: HttpExchange, message: JsonRpcMessage): void {
-  if (http.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(http, metaOf(message)?.[META_PROTOCOL_VERSION]);
-  if ('method' in message && http.header(METHOD_HEADER) !== undefined) checkMethodHeader(http, message.method);
+function acceptNotification(http: HttpExchange, { method }: JsonRpcNotification, version: JsonValue | undefined): void {
+  if (http.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(http, version);
+  if (http.header(METHOD_HEADER) !== undefined) checkMethodHeader(http, method);
   http.empty(202);
 }
 
-async function serveListen(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
-  if (!http.accepts.sse) throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"');
-  const { host } = http;
-  const { id } = request;
-  const release = host.holdStream(http.limitKey);
+/** A response that stays open counts as a stream, and ends with the token it was asked with. */
+async function listen(http: HttpExchange, request: JsonRpcRequest, terms: StatusTerms): Promise<void> {
+  const { handler } = http;
+  const { id, method } = request;
+  if (!http.accepts.sse) throw new HttpRefusal(406, `"${method}" is answered with an event stream: accept "text/event-stream"`);
+  const release = handler.holdStream(http.limitKey);
   http.endListen = () => {
     http.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
     http.cancel(new CancelledError('the server closes'));
   };
-  const expiry = watchExpiry(host.settings.clock, http.auth, () => http.expire());
+  const expiry = watchExpiry(handler.settings.clock, http.auth, () => http.expire());
   try {
-    await answer(http, request, revision);
+    await respond(http, request, terms);
   } finally {
     expiry?.cancel();
     release();
   }
 }
 
-async function answer(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
-  const { host } = http;
-  host.calls.add(http);
+async function respond(http: HttpExchange, request: JsonRpcRequest, terms: StatusTerms): Promise<void> {
+  const { handler } = http;
+  handler.calls.add(http);
   try {
-    const response = await host.endpoint.handle(request, http);
+    const response = await handler.endpoint.handle(request, http);
     const challenge = scopeChallenge(response, http);
     if (challenge !== undefined) http.addHeaders(challenge);
-    http.finish(response, challenge === undefined ? statusOf(response, request, revision) : FORBIDDEN);
+    http.finish(response, challenge === undefined ? statusOf(response, terms) : FORBIDDEN);
   } finally {
-    host.end(http);
+    handler.end(http);
   }
 }
 
-function statusOf(response: JsonRpcResponse, request: JsonRpcRequest, revision: Revision | undefined): number {
+function statusOf(response: JsonRpcResponse, { rules, hasMeta }: StatusTerms): number {
   if (!('error' in response)) return 200;
-  const { http } = revision ?? NEWEST;
   const { code } = response.error;
-  const meta = metaOf(request);
-  const lacksMeta = typeof meta?.[META_PROTOCOL_VERSION] !== 'string' || !isJsonObject(meta[META_CLIENT_CAPABILITIES]);
-  if (code === INVALID_PARAMS && lacksMeta) return http.missingMetaStatus;
-  return http.statusByCode.get(code) ?? 200;
+  if (code === INVALID_PARAMS && !hasMeta) return rules.missingMetaStatus;
+  return rules.statusByCode.get(code) ?? 200;
 }
 
 // ---- headers against the body
 
-/**
- * Checks the version, then `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call.
- *
- * @returns The modern revision that the request names; undefined for any other version, which the endpoint refuses.
- */
-function checkHeaders(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
-  const { method, params } = request;
-  const { endpoint } = http.host;
-  const meta = metaOf(request);
-  const version = meta?.[META_PROTOCOL_VERSION];
-  checkVersionHeader(http, version);
-  const revision = findRevision(version);
-  if (revision?.era !== 'modern') return undefined;
-  // The endpoint reports what is missing in `_meta`.
-  if (!revision.http.mirrorHeaders || !isJsonObject(meta?.[META_CLIENT_CAPABILITIES])) return revision;
+/** Checks `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call. */
+function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, revision: Revision): void {
+  const { endpoint } = http.handler;
   checkMethodHeader(http, method);
   const facts = revision.requests.get(method);
   const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
-  if (nameParam !== undefined) checkMirror(http, 'Mcp-Name', params?.[nameParam]);
-  const tool = method === 'tools/call' ? params?.['name'] : undefined;
-  const marked = typeof tool === 'string' ? endpoint.paramHeaders(tool, http.principal, http) : undefined;
+  if (nameParam === undefined) return;
+  const name = params?.[nameParam];
+  checkMirror(http, 'Mcp-Name', name);
+  if (facts?.paramHeaders !== 'sent' || typeof name !== 'string') return;
   // Headers that the tool does not mark mean nothing.
-  for (const [name, path] of marked ?? []) checkMirror(http, `Mcp-Param-${name}`, readPath(params?.['arguments'], path));
-  return revision;
+  for (const [header, path] of endpoint.paramHeaders(name, http.principal, http) ?? [])
+    checkMirror(http, `Mcp-Param-${header}`, readPath(params?.['arguments'], path));
 }
 
 /** @param inBody The version in `_meta`. If the body has none either, the endpoint refuses the request. */
@@ -121,7 +120,7 @@ function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
   if (header !== undefined && header === inBody) return;
   const isNamed = typeof inBody === 'string';
-  if (!isNamed && !http.host.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
+  if (!isNamed && !http.handler.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
   if (header === undefined) throw mismatch('MCP-Protocol-Version', `is missing: ${isNamed ? NO_HEADER : NO_VERSION}`);
   if (isNamed) throw mismatch('MCP-Protocol-Version', 'differs from the version in "_meta"');
 }

@@ -4,15 +4,14 @@ import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from 
 import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
-import type { Call, LegacySession } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import type { HttpHost } from '../http-host.ts';
-import { HttpRefusal, SESSION_OVER, toRefusal } from '../refusal.ts';
-import { closeSession, type HttpSession } from './http-session.ts';
+import type { HandlerState } from '../http/handler-state.ts';
+import { HttpRefusal, SESSION_OVER, toRefusal } from '../http/refusal.ts';
+import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 import { LegacyReply, RequestCall } from './legacy-reply.ts';
-import { NoLink } from './stateless.ts';
+import { agreedRevision, openStateless } from './stateless.ts';
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
@@ -20,26 +19,24 @@ const MAX_BATCH = 100;
 /** What serves the messages of one POST. */
 interface Target {
   readonly revision: Revision;
-  /** Undefined where the program turned sessions off: `legacy` then ends with the POST. */
-  readonly session: HttpSession | undefined;
-  readonly legacy: LegacySession;
+  readonly session: HttpSession;
 }
 
-/** Serves one message. @param message Known to be a message. */
-export async function serveLegacyMessage(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
+/** Responds to one message. */
+export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
   const named = readVersionHeader(http);
   const isRequest = 'method' in message && 'id' in message;
   const opensSession = isRequest && message.method === 'initialize' && http.header(SESSION_ID_HEADER) === undefined;
-  if (opensSession && http.host.settings.sessions) return serveInitialize(http, message);
+  if (opensSession && http.handler.settings.sessions) return openSession(http, message);
   const target = await findTarget(http, named, opensSession);
   if (!isRequest) return accept(http, target, [message]);
-  await answer(http, target, { requests: [message], ready: [], isBatch: false });
+  await respond(http, target, [message]);
 }
 
-/** Serves a batch, where the agreed revision has batches. */
-export async function serveLegacyBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
+/** Responds to a batch, where the agreed revision has batches. */
+export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
   const target = await findTarget(http, readVersionHeader(http));
-  const agreed = target.session?.revision ?? target.revision;
+  const agreed = target.session.revision ?? target.revision;
   if (!agreed.rules.batching) throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
   const fault = findBatchFault(values);
   if (fault !== undefined) throw new HttpRefusal(400, fault);
@@ -53,8 +50,8 @@ export async function serveLegacyBatch(http: HttpExchange, values: readonly Json
     else others.push(value as unknown as JsonRpcMessage);
   }
   if (requests.length === 0 && ready.length === 0) return accept(http, target, others);
-  for (const message of others) receive(http, target, message).catch((error: unknown) => http.host.logFailure(error));
-  await answer(http, target, { requests, ready, isBatch: true });
+  for (const message of others) receive(http, target, message).catch((error: unknown) => http.handler.logFailure(error));
+  await respond(http, target, requests, ready);
 }
 
 /** @throws {HttpRefusal} 400 for a value that no legacy revision has. */
@@ -70,61 +67,50 @@ export function readVersionHeader(http: HttpExchange): Revision | undefined {
 /** @throws {HttpRefusal} 400 without a session's id, 404 for one that does not exist or belongs to another caller. */
 export function findSession(http: HttpExchange): Promise<HttpSession> {
   const id = http.header(SESSION_ID_HEADER);
-  if (id !== undefined) return http.host.sessions.find(id, http);
+  if (id !== undefined) return http.handler.sessions.find(id, http);
   throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
 }
 
-async function serveInitialize(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
-  const { host } = http;
-  const session = host.sessions.create(http);
+async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
+  const { handler } = http;
+  const session = handler.sessions.create(http);
   let isAdmitted = false;
   // Nothing may precede this answer: the client learns of its session only from the headers that go with it.
   const reply = new LegacyReply(http, { revision: NEWEST_LEGACY, session, expected: 1, isAlone: true });
   const call = new RequestCall(reply, message);
-  host.calls.add(call);
+  handler.calls.add(call);
   try {
-    const response = await host.sessions.receive(session, message, call);
+    const response = await handler.sessions.receive(session, message, call);
     session.revision = agreedRevision(response);
     if (session.revision !== undefined) {
-      await host.sessions.admit(session);
+      await handler.sessions.admit(session);
       isAdmitted = true;
       http.addHeaders([SESSION_ID_HEADER, session.id]);
     }
     void call.settle(response);
   } finally {
-    host.end(call);
-    if (!isAdmitted) await host.sessions.discard(session);
+    handler.end(call);
+    if (!isAdmitted) await handler.sessions.discard(session);
   }
-}
-
-/** The revision in a successful answer to `initialize`. */
-function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
-  return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
 }
 
 async function findTarget(http: HttpExchange, named: Revision | undefined, opensSession = false): Promise<Target> {
-  const { host } = http;
-  if (host.settings.sessions) {
+  if (http.handler.settings.sessions) {
     const session = await findSession(http);
-    return { revision: named ?? session.revision ?? ASSUMED_WITHOUT_HEADER, session, legacy: session.legacy };
+    return { revision: named ?? session.revision ?? ASSUMED_WITHOUT_HEADER, session };
   }
-  if (opensSession) return { revision: NEWEST_LEGACY, session: undefined, legacy: host.endpoint.openSession(new NoLink(http)) };
+  if (opensSession) return { revision: NEWEST_LEGACY, session: new HttpSession(http, undefined) };
   const revision = named ?? ASSUMED_WITHOUT_HEADER;
-  return { revision, session: undefined, legacy: await host.openStateless(revision, http) };
-}
-
-function receive(
-  http: HttpExchange,
-  { session, legacy }: Target,
-  message: JsonRpcMessage,
-  call: Call = new LegacyCall(http),
-): Promise<JsonRpcResponse | undefined> {
-  return session === undefined ? legacy.receive(message, call) : http.host.sessions.receive(session, message, call);
+  return { revision, session: await openStateless(http, revision) };
 }
 
 /** Every message of the POST is done. */
-function release({ host }: HttpExchange, { session, legacy }: Target): void {
-  if (session === undefined) void closeSession(legacy, host.settings.logger);
+function release({ session }: Target): void {
+  if (!session.canRequest) void session.close();
+}
+
+function receive(http: HttpExchange, { session }: Target, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
+  return http.handler.sessions.receive(session, message, new LegacyCall(http));
 }
 
 /** Takes messages that are not answered. What they changed is stored, and handed to other machines, before the client gets its 202. */
@@ -132,57 +118,55 @@ async function accept(http: HttpExchange, target: Target, messages: readonly Jso
   try {
     await Promise.all(messages.map((message) => receive(http, target, message)));
   } finally {
-    release(http, target);
+    release(target);
   }
   http.empty(202);
 }
 
-interface Work {
-  readonly requests: readonly JsonRpcRequest[];
-  /** Answers to members of a batch that are no messages. */
-  readonly ready: readonly JsonRpcResponse[];
-  readonly isBatch: boolean;
-}
-
-async function answer(http: HttpExchange, target: Target, { requests, ready, isBatch }: Work): Promise<void> {
-  const { revision, session } = target;
-  const reply = new LegacyReply(http, { revision, session, expected: requests.length + ready.length, isBatch });
-  for (const response of ready) void reply.settle(response);
+/** @param ready Of a batch: the responses to members that are no messages. */
+async function respond(
+  http: HttpExchange,
+  target: Target,
+  requests: readonly JsonRpcRequest[],
+  ready?: readonly JsonRpcResponse[],
+): Promise<void> {
+  const expected = requests.length + (ready?.length ?? 0);
+  const reply = new LegacyReply(http, { ...target, expected, isBatch: ready !== undefined });
+  for (const response of ready ?? []) void reply.settle(response);
   try {
     await Promise.all(requests.map((request) => run(http, target, new RequestCall(reply, request))));
   } finally {
-    release(http, target);
+    release(target);
   }
 }
 
 async function run(http: HttpExchange, target: Target, call: RequestCall): Promise<void> {
-  const { host } = http;
-  host.calls.add(call);
+  const { handler } = http;
+  handler.calls.add(call);
   try {
-    // The call ends once its answer is handed over, which a slow log or reader delays: closing waits for that.
-    await call.settle(await serve(http, target, call));
+    // The call ends once its response is handed over, which a slow log or reader delays: closing waits for that.
+    await call.settle(await handle(http, target, call));
   } finally {
-    host.end(call);
+    handler.end(call);
   }
 }
 
-async function serve(http: HttpExchange, target: Target, call: RequestCall): Promise<JsonRpcResponse | undefined> {
+async function handle(http: HttpExchange, { session }: Target, call: RequestCall): Promise<JsonRpcResponse | undefined> {
   const { request } = call;
-  const { session } = target;
   try {
-    const response = await receive(http, target, request, call);
+    const response = await http.handler.sessions.receive(session, request, call);
     // A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has.
-    if (response !== undefined || (session?.isEnded !== true && session?.isClosed !== true)) return response;
+    if (response !== undefined || (!session.isEnded && !session.isClosed)) return response;
     return { jsonrpc: '2.0', id: request.id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
   } catch (error) {
     // A store that fails, say. It must not harm others of the batch, or a stream that has begun.
-    return toFailure(http.host, request, error);
+    return toFailure(http.handler, request, error);
   }
 }
 
 /** Logs why a request failed. @returns Its answer, which says nothing of that. */
-export function toFailure(host: HttpHost, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
-  host.logFailure(error);
+export function toFailure(handler: HandlerState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
+  handler.logFailure(error);
   const { rpcCode, message } = toRefusal(error);
   return { jsonrpc: '2.0', id, error: { code: rpcCode, message } };
 }

@@ -9,16 +9,16 @@
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, LegacySession, Principal, SessionLink } from '@mortise/protocol/contracts';
-import { namesEventStream } from '../headers.ts';
-import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
-import { type HttpExchange, writeResponse } from './http/http-exchange.ts';
-import type { ResponseStream } from './http/response-stream.ts';
-import type { HttpHost } from './http-host.ts';
-import { busy, HttpRefusal } from './refusal.ts';
-import { closeSession } from './session/http-session.ts';
-import { LegacyCall, rejectUnreachable } from './session/legacy-call.ts';
-import { toFailure } from './session/legacy-post.ts';
-import { generateSessionId } from './session/session-table.ts';
+import { namesEventStream } from '../../headers.ts';
+import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
+import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
+import type { ResponseStream } from '../http/response-stream.ts';
+import type { HandlerState } from '../http/handler-state.ts';
+import { busy, HttpRefusal } from '../http/refusal.ts';
+import { closeSession } from './http-session.ts';
+import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
+import { toFailure } from './legacy-post.ts';
+import { generateSessionId } from './session-table.ts';
 
 const ID_PARAMETER = 'sessionId';
 /**
@@ -28,12 +28,12 @@ const ID_PARAMETER = 'sessionId';
 const MAX_CALLS = 100;
 
 /** Opens a channel. */
-export function serveSseStream(http: HttpExchange): void {
-  const { host } = http;
+export function openSseChannel(http: HttpExchange): void {
+  const { handler } = http;
   if (!namesEventStream(http.header('accept')))
     throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = generateSessionId();
-  const release = host.holdStream(http.limitKey);
+  const release = handler.holdStream(http.limitKey);
   let channel: SseChannel;
   try {
     channel = new SseChannel(http);
@@ -41,21 +41,21 @@ export function serveSseStream(http: HttpExchange): void {
     release();
     throw error;
   }
-  host.channels.set(id, channel);
+  handler.channels.set(id, channel);
   channel.stream.onClose(() => {
     release();
-    host.channels.delete(id);
+    handler.channels.delete(id);
     void channel.close();
   });
   // Relative to the stream's own address, so that it holds behind any proxy and never leaves the origin.
-  const path = http.mountPath + (host.settings.ssePaths?.messages ?? '');
+  const path = http.mountPath + (handler.settings.ssePaths?.messages ?? '');
   void channel.stream.write(encodeEvent({ event: 'endpoint', data: `${path}?${ID_PARAMETER}=${encodeURIComponent(id)}` }));
 }
 
 /** Takes a message for a channel, whose answer goes out on the stream. @param readMessage Reads the body. */
-export async function serveSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
+export async function acceptSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
   const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
-  const channel = http.host.channels.get(query.get(ID_PARAMETER) ?? '');
+  const channel = http.handler.channels.get(query.get(ID_PARAMETER) ?? '');
   if (channel === undefined || channel.principal !== http.principal) throw unknownChannel();
   await channel.serve(http, await readMessage());
 }
@@ -70,7 +70,7 @@ export class SseChannel implements SessionLink {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly stream: ResponseStream;
-  readonly #host: HttpHost;
+  readonly #handler: HandlerState;
   readonly #legacy: LegacySession;
   #closed: Promise<void> | undefined;
   #calls = 0;
@@ -78,8 +78,8 @@ export class SseChannel implements SessionLink {
   constructor(http: HttpExchange) {
     this.principal = http.principal;
     this.auth = http.auth;
-    this.#host = http.host;
-    this.#legacy = http.host.endpoint.openSession(this);
+    this.#handler = http.handler;
+    this.#legacy = http.handler.endpoint.openSession(this);
     this.stream = http.openStream('wait');
   }
 
@@ -100,31 +100,31 @@ export class SseChannel implements SessionLink {
     if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
     http.empty(202);
     const call = new SseCall(http, this);
-    this.#host.calls.add(call);
+    this.#handler.calls.add(call);
     if (isRequest) this.#calls++;
     try {
       const response = await this.#answer(message, call);
       if (response !== undefined) await this.stream.writeWhenRoom(encodeMessageEvent(writeResponse(response).json));
     } finally {
       if (isRequest) this.#calls--;
-      this.#host.end(call);
+      this.#handler.end(call);
     }
   }
 
   /** Safe to call twice: the end of the stream, which it brings about, calls it too. Never rejects. */
   close(): Promise<void> {
-    this.#closed ??= closeSession(this.#legacy, this.#host.settings.logger);
+    this.#closed ??= closeSession(this.#legacy, this.#handler.settings.logger);
     this.stream.end();
     return this.#closed;
   }
 
-  /** The POST is answered already: who asked gets the failure on the stream, or would wait in vain. */
+  /** The POST has its 202 already, so a failure goes out on the stream: the client would wait for nothing otherwise. */
   async #answer(message: JsonRpcMessage, call: SseCall): Promise<JsonRpcResponse | undefined> {
     try {
       return await this.#legacy.receive(message, call);
     } catch (error) {
       if (classifyMessage(message) !== 'request') throw error;
-      return toFailure(this.#host, message as JsonRpcRequest, error);
+      return toFailure(this.#handler, message as JsonRpcRequest, error);
     }
   }
 }

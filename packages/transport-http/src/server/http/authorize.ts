@@ -5,9 +5,9 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo, parseAuthorization } from '@mortise/protocol/edge';
-import type { HttpExchange } from '../http/http-exchange.ts';
+import type { HttpExchange } from './http-exchange.ts';
 import type { Settings } from '../options.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
 
 /**
  * Verifies the request's token, and sets `http.auth`.
@@ -68,7 +68,7 @@ export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): H
   const scopes = 'error' in response ? readRequiredScopes(response.error) : undefined;
   if (scopes === undefined || http.auth === undefined) return undefined;
   const scheme = /^dpop /i.test(http.header('authorization') ?? '') ? 'DPoP' : 'Bearer';
-  const { tokenVerifier } = http.host.settings;
+  const { tokenVerifier } = http.handler.settings;
   if (isScopeChallenger(tokenVerifier)) return ['WWW-Authenticate', tokenVerifier.challengeScopes(http.auth, scopes, { scheme })];
   return ['WWW-Authenticate', withMetadata(`${scheme} error="insufficient_scope", scope="${scopes.join(' ')}"`, metadataUrlOf(http))];
 }
@@ -97,7 +97,7 @@ export function isMetadataPath(path: string, settings: Settings): boolean {
 }
 
 function metadataUrlOf(http: HttpExchange): string | undefined {
-  if (http.host.settings.resourceMetadata === undefined) return undefined;
+  if (http.handler.settings.resourceMetadata === undefined) return undefined;
   const { origin, pathname } = new URL(http.url);
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
 }

@@ -1,24 +1,24 @@
 /**
- * One HTTP request from its first check to its answer. Both faces call it.
+ * Leads one HTTP request, of `node:http` or of `fetch`, through its checks to what responds to it.
  *
  * The order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
  * body. The token is verified before the body is read, so that unknown callers cannot make the server read megabytes.
  */
 
-import type { JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
+import { classifyMessage, isJsonObject, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { isJsonContentType, PROTOCOL_VERSION_HEADER, readAccepts, SESSION_ID_HEADER } from '../../headers.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
-import type { HttpHost } from '../http-host.ts';
-import { serveSseMessage, serveSseStream } from '../http-sse.ts';
-import { HttpRefusal, toRefusal } from '../refusal.ts';
-import { serveDelete, serveGet } from '../session/get-stream.ts';
-import { serveLegacyBatch, serveLegacyMessage } from '../session/legacy-post.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import type { HandlerState } from './handler-state.ts';
+import { acceptSseMessage, openSseChannel } from '../legacy/http-sse.ts';
+import { HttpRefusal, toRefusal } from './refusal.ts';
+import { endSession, openGetStream } from '../legacy/get-stream.ts';
+import { respondToBatch, respondToLegacy } from '../legacy/legacy-post.ts';
 import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
-import { metaOf, serveModern } from './modern.ts';
+import { respondToModern } from '../modern/modern-post.ts';
 
 /** Which endpoint a request is for, by its path. */
 type EndpointKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
@@ -34,38 +34,39 @@ const METHODS: Readonly<Record<EndpointKind, readonly string[]>> = {
 const MAX_DEPTH = 128;
 
 /** Serves one request. Never rejects: whatever fails is answered. */
-export async function serveExchange(http: HttpExchange): Promise<void> {
-  const { host } = http;
+export async function routeRequest(http: HttpExchange): Promise<void> {
+  const { handler } = http;
   try {
-    const origin = host.guard.check(http);
-    if (origin !== undefined) http.addHeaders(corsHeaders(host.guard, origin));
-    const endpoint = findEndpoint(host, http.target) ?? findEndpoint(host, http.mountPath + http.target);
-    if (endpoint === undefined) throw nothingHere(host);
+    const origin = handler.settings.guard.check(http);
+    if (origin !== undefined) http.addHeaders(corsHeaders(handler.settings.guard, origin));
+    const endpoint = findEndpoint(handler, http.target) ?? findEndpoint(handler, http.mountPath + http.target);
+    if (endpoint === undefined) throw nothingHere(handler);
     if (http.method === 'OPTIONS') return http.empty(204, preflightHeaders(http));
     const isMcpPost = endpoint === 'mcp' && http.method === 'POST';
     if (!isMcpPost) checkMethod(http, endpoint);
-    if (host.isClosing) throw host.toClosedRefusal();
-    if (endpoint === 'metadata') return http.json(200, JSON.stringify(host.settings.resourceMetadata));
-    if (host.settings.tokenVerifier !== undefined) await authorize(http, host.settings.tokenVerifier);
-    if (isMcpPost) await servePost(http);
-    else if (endpoint === 'sse-message') await serveSseMessage(http, () => readPostedMessage(http));
-    else if (endpoint === 'sse-stream') serveSseStream(http);
-    else await (http.method === 'GET' ? serveGet(http) : serveDelete(http));
+    if (handler.isClosing) throw handler.toClosedRefusal();
+    if (endpoint === 'metadata') return http.json(200, JSON.stringify(handler.settings.resourceMetadata));
+    if (handler.settings.tokenVerifier !== undefined) await authorize(http, handler.settings.tokenVerifier);
+    if (isMcpPost) await routePost(http);
+    else if (endpoint === 'sse-message') await acceptSseMessage(http, () => readPostedMessage(http));
+    else if (endpoint === 'sse-stream') openSseChannel(http);
+    else await (http.method === 'GET' ? openGetStream(http) : endSession(http));
   } catch (error) {
     refuse(http, error);
   }
 }
 
-async function servePost(http: HttpExchange): Promise<void> {
+async function routePost(http: HttpExchange): Promise<void> {
   http.accepts = readAccepts(http.header('accept'));
   if (!http.accepts.json && !http.accepts.sse)
     throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
   const value = await readPostedJson(http);
   if (http.hasLeft) return;
-  const { legacy } = http.host.settings;
-  if (legacy && Array.isArray(value)) return serveLegacyBatch(http, value);
+  const { legacy } = http.handler.settings;
+  if (legacy && Array.isArray(value)) return respondToBatch(http, value);
   const message = toMessage(http, value);
-  return legacy && isLegacy(http, message) ? serveLegacyMessage(http, message) : serveModern(http, message);
+  const meta = metaOf(message);
+  return legacy && isLegacy(http, message, meta) ? respondToLegacy(http, message) : respondToModern(http, message, meta);
 }
 
 async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
@@ -80,21 +81,25 @@ function toMessage(http: HttpExchange, value: JsonValue): JsonRpcMessage {
   return value as unknown as JsonRpcMessage;
 }
 
+function metaOf(message: JsonRpcMessage): JsonObject | undefined {
+  const meta = 'method' in message ? message.params?.['_meta'] : undefined;
+  return isJsonObject(meta) ? meta : undefined;
+}
+
 /**
  * Tells which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
  * revision, or of an unknown one, is modern.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
-function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
-  const meta = metaOf(message);
+function isLegacy(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): boolean {
   if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return false;
   const version = http.header(PROTOCOL_VERSION_HEADER);
   const isInSession = http.header(SESSION_ID_HEADER) !== undefined;
   // Inside a session an unknown version is that session's error.
   if (version !== undefined) return (findRevision(version)?.era ?? (isInSession ? 'legacy' : 'modern')) === 'legacy';
   // With sessions on, a request that neither opens nor names a session is treated as a modern one without its headers.
-  if (!http.host.settings.sessions || isInSession) return true;
+  if (!http.handler.settings.sessions || isInSession) return true;
   return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
 
@@ -124,7 +129,7 @@ function isNestedDeeper(value: unknown, maxDepth: number): boolean {
   return Object.values(value).some((member) => isNestedDeeper(member, maxDepth - 1));
 }
 
-function findEndpoint({ settings }: HttpHost, target: string): EndpointKind | undefined {
+function findEndpoint({ settings }: HandlerState, target: string): EndpointKind | undefined {
   const { path, ssePaths } = settings;
   if (target === path) return 'mcp';
   const query = target.indexOf('?');
@@ -136,13 +141,13 @@ function findEndpoint({ settings }: HttpHost, target: string): EndpointKind | un
 }
 
 /** The right path is no secret, and a slip is the most common reason. */
-function nothingHere({ settings: { path = '/', ssePaths } }: HttpHost): HttpRefusal {
+function nothingHere({ settings: { path = '/', ssePaths } }: HandlerState): HttpRefusal {
   const sse = ssePaths === undefined ? '' : `, that of HTTP+SSE at "${ssePaths.stream}"`;
   return new HttpRefusal(404, `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`);
 }
 
-function checkMethod({ host, method }: HttpExchange, endpoint: EndpointKind): void {
-  const hasSessions = host.settings.legacy && host.settings.sessions;
+function checkMethod({ handler, method }: HttpExchange, endpoint: EndpointKind): void {
+  const hasSessions = handler.settings.legacy && handler.settings.sessions;
   const methods = endpoint === 'mcp' && !hasSessions ? ['POST'] : METHODS[endpoint];
   if (methods.includes(method)) return;
   const headers = ['Allow', [...methods, 'OPTIONS'].join(', ')];
@@ -150,16 +155,16 @@ function checkMethod({ host, method }: HttpExchange, endpoint: EndpointKind): vo
 }
 
 function refuse(http: HttpExchange, error: unknown): void {
-  const { host } = http;
+  const { handler } = http;
   const refusal = toRefusal(error);
-  if (refusal.status === 500) host.logFailure(refusal.detail.fault ?? error);
+  if (refusal.status === 500) handler.logFailure(refusal.detail.fault ?? error);
   // Older revisions have no error without an id: where none could be read it is `null` there.
   const nullId = findRevision(http.header(PROTOCOL_VERSION_HEADER))?.rules.errorIdOptional === false;
   try {
     http.refuse(refusal, nullId);
   } catch (unsent) {
     // For example a verifier's challenge that no HTTP header can carry. The client gets an answer all the same.
-    host.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
+    handler.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
     http.refuse(toRefusal(unsent), nullId);
   }
 }

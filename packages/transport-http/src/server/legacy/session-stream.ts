@@ -11,7 +11,7 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
-import { HttpRefusal } from '../refusal.ts';
+import { HttpRefusal } from '../http/refusal.ts';
 
 /** The log of one session's streams. */
 export interface StreamLog {

@@ -8,21 +8,21 @@ import type { Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { decodeEventId, LAST_EVENT_ID_HEADER, namesEventStream } from '../../headers.ts';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
-import { watchExpiry } from '../exchange/authorize.ts';
+import { watchExpiry } from '../http/authorize.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
-import { HttpRefusal } from '../refusal.ts';
+import { HttpRefusal } from '../http/refusal.ts';
 import type { HttpSession } from './http-session.ts';
 import { findSession, readVersionHeader } from './legacy-post.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
 /** Opens a stream, or goes on with one that broke. */
-export async function serveGet(http: HttpExchange): Promise<void> {
+export async function openGetStream(http: HttpExchange): Promise<void> {
   if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const named = readVersionHeader(http);
   const session = await findSession(http);
   const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
-  const get: Get = { http, session, revision, release: http.host.holdStream(http.limitKey) };
+  const get: Get = { http, session, revision, release: http.handler.holdStream(http.limitKey) };
   try {
     const lastEvent = http.header(LAST_EVENT_ID_HEADER);
     if (lastEvent !== undefined && session.log !== undefined && revision.http.resumable) await resumeStream(get, decodeEventId(lastEvent));
@@ -35,9 +35,9 @@ export async function serveGet(http: HttpExchange): Promise<void> {
 }
 
 /** Ends a session. */
-export async function serveDelete(http: HttpExchange): Promise<void> {
+export async function endSession(http: HttpExchange): Promise<void> {
   readVersionHeader(http);
-  await http.host.sessions.end(await findSession(http));
+  await http.handler.sessions.end(await findSession(http));
   http.empty(204);
 }
 
@@ -75,14 +75,14 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
 
 /** When a client should come back, in revisions that can say so. */
 function retryMsOf({ http, revision }: Get): number | undefined {
-  return revision.http.polling ? http.host.settings.retryMs : undefined;
+  return revision.http.polling ? http.handler.settings.retryMs : undefined;
 }
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
   // Answers can wait for a slow reader; notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
-  const expiry = watchExpiry(http.host.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
+  const expiry = watchExpiry(http.handler.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
   sse.onClose(() => {
     expiry?.cancel();
     release();

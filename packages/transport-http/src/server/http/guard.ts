@@ -1,6 +1,6 @@
 /**
  * The check of Host and Origin, which every request meets before anything else: POST, GET, DELETE, OPTIONS, the HTTP+SSE endpoints and the
- * metadata, on both faces. It keeps web pages that a user happens to visit away from servers on the user's machine and network (DNS
+ * metadata, of `node:http` and of `fetch`. It keeps web pages that a user happens to visit away from servers on the user's machine and network (DNS
  * rebinding). And CORS, which tells browsers which pages may call, out of the same list.
  *
  * @see 2026-07-28 basic/transports/streamable-http#security--endpoint; https://fetch.spec.whatwg.org/#http-cors-protocol
@@ -9,9 +9,9 @@
 import { createHostGuard, type HostGuard } from '@mortise/protocol/edge';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import { HttpOptionError } from '../../errors.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
+import type { HttpExchange } from './http-exchange.ts';
 import type { HttpHandlerOptions } from '../options.ts';
-import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from './refusal.ts';
 
 const ANY = '*';
 
@@ -56,7 +56,7 @@ export class Guard {
   }
 
   /**
-   * Checks that a request names a host that is this server, and comes from no page that has no business here.
+   * Checks that a request names a host that is this server, and comes from no web page that is not allowed.
    *
    * @returns The origin of the page that calls, where a page does.
    * @throws {HttpRefusal} 400 for headers that say two things, 403 for a foreign host or origin.

@@ -5,49 +5,22 @@
 
 import type { ClockTimer, JsonRpcMessage, JsonRpcResponse, LogLevel } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
+import type { Revision } from '@mortise/protocol';
 import type { Call, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../../errors.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { Settings } from '../options.ts';
-import { busy, HttpRefusal } from '../refusal.ts';
+import { busy, HttpRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { SessionRelay } from './session-relay.ts';
-import type { StatelessOpener } from './stateless.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
-/** What only `StreamableHTTPServerTransport` sets. */
-export interface SessionTraits {
-  /** There is one session: a second `initialize` is refused. */
-  readonly isSingle?: boolean | undefined;
-  /** Makes the ids of sessions. @default 192 random bits */
-  readonly generateId?: (() => string) | undefined;
-  /** Called before the client learns of its session, which waits for it. What it throws is logged. */
-  readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Called when a session has ended, whoever ended it. What it throws is logged. */
-  readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** When a client should come back to a stream that was closed early. @default 1 second */
-  readonly retryMs?: number | undefined;
-  /** How a legacy request without a session is served. @default from the state that a handshake leaves */
-  readonly openStateless?: StatelessOpener | undefined;
-}
-
-/**
- * Messages that only change a session's state. They may be received again if another machine changed the state first. Any other message
- * runs code of the program, so it is received once.
- */
-const STATE_METHODS: ReadonlySet<string> = new Set([
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'notifications/initialized',
-]);
 const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
 
 export class SessionTable {
   readonly #settings: Settings;
-  readonly #traits: SessionTraits;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
   /** Present where the program gave a store. */
@@ -55,9 +28,8 @@ export class SessionTable {
   readonly #sessions = new Map<string, HttpSession>();
   #sweepTimer: ClockTimer | undefined;
 
-  constructor(settings: Settings, traits: SessionTraits) {
+  constructor(settings: Settings) {
     this.#settings = settings;
-    this.#traits = traits;
     this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger);
     this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
@@ -75,9 +47,9 @@ export class SessionTable {
    * @throws {HttpRefusal} 503 if all sessions are busy; 400 if a transport for one session has one already.
    */
   create(http: HttpExchange): HttpSession {
-    if (this.#traits.isSingle === true && this.#limit.total > 0)
+    if (this.#settings.isSingle === true && this.#limit.total > 0)
       throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
-    return this.#counted(http, () => new HttpSession(http, checkSessionId((this.#traits.generateId ?? generateSessionId)())));
+    return this.#counted(http, () => new HttpSession(http, checkSessionId((this.#settings.generateId ?? generateSessionId)())));
   }
 
   /** `initialize` failed: the session never was. */
@@ -88,12 +60,17 @@ export class SessionTable {
 
   /** `initialize` succeeded. @throws What the store or the bus throws: the session is not found then, and is to be discarded. */
   async admit(session: HttpSession): Promise<void> {
-    await this.#stored?.create(session);
+    // First, since a bus that fails must leave nothing stored. Its client does not know the id yet.
+    this.#list(session);
+    // Not idle while it is being stored: it would be evicted.
+    session.inFlight++;
     try {
-      this.#list(session);
+      await this.#stored?.create(session);
     } catch (error) {
-      await this.#stored?.discard(session);
+      this.#remove(session);
       throw error;
+    } finally {
+      session.inFlight--;
     }
     await this.#notify('onOpened', session.id);
   }
@@ -108,14 +85,14 @@ export class SessionTable {
     return session;
   }
 
-  /** Hands a message to a session, and stores what it changed before the answer goes out. */
+  /** Hands a message to a session, and stores what it changed before the response goes out. */
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
       let served = session.legacy;
       let response = await served.receive(message, call);
       if (this.#stored !== undefined && session.revision !== undefined) {
-        const changesState = 'method' in message && STATE_METHODS.has(message.method);
+        const changesState = changesSession(session.revision, message);
         // Saving may find that another machine changed the state: then it has replaced `session.legacy`, which has not seen the message.
         const repeat = async (): Promise<void> => {
           if (session.legacy === served) return;
@@ -124,7 +101,7 @@ export class SessionTable {
         };
         if (changesState || session.isUnsaved) await this.#stored.save(session, changesState ? repeat : undefined);
       }
-      await this.#relay?.pass(session, message);
+      if (session.canRequest) await this.#relay?.pass(session, message);
       return response;
     } finally {
       session.inFlight--;
@@ -243,10 +220,14 @@ export class SessionTable {
   /** @returns false where it was unlisted already. */
   #unlist(session: HttpSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
-    this.#sessions.delete(session.id);
-    session.unsubscribe?.();
+    this.#remove(session);
     this.#limit.release(session.limitKey);
     return true;
+  }
+
+  #remove(session: HttpSession): void {
+    this.#sessions.delete(session.id);
+    session.unsubscribe?.();
   }
 
   /** Moves a session to the end of the order in which they are evicted. */
@@ -274,7 +255,7 @@ export class SessionTable {
 
   async #notify(callback: 'onOpened' | 'onClosed', sessionId: string): Promise<void> {
     try {
-      await this.#traits[callback]?.(sessionId);
+      await this.#settings[callback]?.(sessionId);
     } catch (error) {
       this.#log(`A callback of the transport (${callback === 'onOpened' ? 'onsessioninitialized' : 'onsessionclosed'}) failed`, error);
     }
@@ -283,6 +264,15 @@ export class SessionTable {
   #log(text: string, error: unknown, level: LogLevel = 'error'): void {
     this.#settings.logger.log(level, text, { error: String(error) });
   }
+}
+
+/**
+ * Whether a message may be received again if another machine changed the session's state first. One that does more than change it, such as
+ * run code of the program, is received once.
+ */
+function changesSession({ requests, notifications }: Revision, message: JsonRpcMessage): boolean {
+  if (!('method' in message)) return false;
+  return (requests.get(message.method) ?? notifications.get(message.method))?.changesSession === true;
 }
 
 /** A session that has ended, never was, or belongs to another principal: the answer does not say which. */

@@ -8,7 +8,7 @@ import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from '../client/http-sender.ts';
 
 /** How connections are made and kept. */
-export interface NodeHttpOptions {
+export interface NodeHttpSenderOptions {
   /**
    * For the protocol of the server's address: proxies, certificates and sockets are its options.
    *
@@ -21,11 +21,11 @@ export interface NodeHttpOptions {
 const KEEP_ALIVE_MS = 4000;
 
 /**
- * Sends a client's requests by `node:http`: `httpTransport(url, { sender: nodeHttp() })`. Takes about a sixth of the CPU of `fetch`.
+ * Sends a client's requests by `node:http`: `httpTransport(url, { sender: nodeHttpSender() })`. Takes about a sixth of the CPU of `fetch`.
  *
  * Idle connections do not keep a process alive.
  */
-export function nodeHttp({ agent }: NodeHttpOptions = {}): HttpSender {
+export function nodeHttpSender({ agent }: NodeHttpSenderOptions = {}): HttpSender {
   return (call) => new NodeFlight(call, agent);
 }
 

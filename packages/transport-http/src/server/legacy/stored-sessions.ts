@@ -5,7 +5,7 @@ import type { SessionRecord, SessionState, SessionStore } from '@mortise/protoco
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 
-/** What is stored: the endpoint's state, and the revision, which the host itself needs. */
+/** What is stored: the endpoint's state, and the revision, which the handler itself needs. */
 interface StoredState extends SessionState {
   readonly protocolVersion: string;
   readonly session: SessionState;
@@ -112,15 +112,6 @@ export class StoredSessions {
   /** @throws What the store throws. */
   delete(session: HttpSession): Promise<void> {
     return this.#store.delete(session.id);
-  }
-
-  /** Deletes a session that could not be opened. Never rejects: where that fails, its record expires. */
-  async discard(session: HttpSession): Promise<void> {
-    try {
-      await this.delete(session);
-    } catch (error) {
-      this.#log('A session that could not be opened could not be deleted either', error);
-    }
   }
 
   /** Lets the store forget what has expired. Never rejects. */

@@ -1,72 +1,66 @@
 /** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
 
 import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
-import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
+import type { Revision } from '@mortise/protocol';
+import type { McpEndpoint, SessionState } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
-import { HttpOptionError } from '../errors.ts';
-import { Guard } from './exchange/guard.ts';
-import type { BodyReader } from './http/read-body.ts';
-import type { ResponseStream } from './http/response-stream.ts';
-import type { SseChannel } from './http-sse.ts';
-import { checkHttpOptions, type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
+import { HttpOptionError } from '../../errors.ts';
+import type { BodyReader } from './read-body.ts';
+import type { ResponseStream } from './response-stream.ts';
+import type { SseChannel } from '../legacy/http-sse.ts';
+import type { Settings } from '../options.ts';
 import { busy, HttpRefusal, serverClosing } from './refusal.ts';
-import { SessionTable, type SessionTraits, unknownSession } from './session/session-table.ts';
-import { createStatelessOpener, type StatelessOpener } from './session/stateless.ts';
+import { SessionTable, unknownSession } from '../legacy/session-table.ts';
 
-/** The least time that sessions, and the program's stores, have to end when the host closes. */
+/** The least time that sessions, and the program's stores, have to end when the handler closes. */
 const ENDING_MS = 1_000;
 
 /** A call in flight. */
-export interface HostedCall {
+export interface OpenCall {
   /** Ends a listen with its result. */
   readonly endListen?: (() => void) | undefined;
-  /** Breaks off, because the host has closed. */
+  /** Breaks off, because the handler has closed. */
   cut(reason: Error): void;
 }
 
-export class HttpHost {
+export class HandlerState {
   readonly endpoint: McpEndpoint;
   readonly settings: Settings;
-  readonly guard: Guard;
   readonly sessions: SessionTable;
-  readonly openStateless: StatelessOpener;
+  /** What a handshake leaves, by revision, for legacy requests without a session. */
+  readonly statelessStates = new Map<Revision, SessionState>();
   /** The channels of HTTP+SSE, by the id in their address. */
   readonly channels = new Map<string, SseChannel>();
-  readonly calls = new Set<HostedCall>();
+  readonly calls = new Set<OpenCall>();
   readonly streams = new Set<ResponseStream>();
   /** Bodies that are being read, the oldest first. */
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
   readonly #streamLimit: KeyedLimit;
-  readonly #isSingleSession: boolean;
   #bodyTimer: ClockTimer | undefined;
   /** Those who wait until nothing is in flight. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: not a server, or an invalid option. */
-  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: SessionTraits = {}) {
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the endpoint is no server. */
+  constructor(endpoint: McpEndpoint, settings: Settings) {
     // Programs without types mix arguments up, or forget one.
     if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
       throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
-    checkHttpOptions(options);
     this.endpoint = endpoint;
-    this.settings = toSettings(options, traits.retryMs);
-    if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);
-    this.guard = new Guard(options);
-    this.#isSingleSession = traits.isSingle === true;
-    this.sessions = new SessionTable(this.settings, traits);
-    this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint, this.settings.logger);
-    this.#streamLimit = new KeyedLimit(this.settings.maxSessions, this.settings.maxSessionsPerKey);
+    this.settings = settings;
+    if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);
+    this.sessions = new SessionTable(settings);
+    this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
   /** Why nothing is taken any more: 503, or 404 where the one session that there was has ended. */
   toClosedRefusal(): HttpRefusal {
-    return this.#isSingleSession ? unknownSession() : serverClosing();
+    return this.settings.isSingle === true ? unknownSession() : serverClosing();
   }
 
   /** A call has ended. */
-  end(call: HostedCall): void {
+  end(call: OpenCall): void {
     this.calls.delete(call);
     this.checkIdle();
   }
