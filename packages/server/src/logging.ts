@@ -2,7 +2,9 @@
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
-import { isLevelEnabled } from '@mortise/protocol/checks';
+import { isLevelEnabled, isLoggingLevel } from '@mortise/protocol/checks';
+import { META_LOG_LEVEL } from '@mortise/protocol/wire';
+import type { Context } from './context.ts';
 import type { HandlerLog } from './handler-context.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import type { Server } from './server.ts';
@@ -65,7 +67,24 @@ const LEVELS: object = Object.setPrototypeOf(
   Function.prototype,
 );
 
-export function createLog(write: WriteLog): HandlerLog {
-  const log: WriteLog = (level, data, logger) => write(level, data, logger);
+/** Makes `ctx.log`. */
+export function createLog(context: Context): HandlerLog {
+  let gate: LogGate | undefined;
+  const log: WriteLog = async (level, data, logger) => {
+    if (!isLoggingLevel(level)) throw noSuchLevel(level);
+    if (context.isOver) return;
+    warnOfSilence(context.server, context.revision, 'ctx.log');
+    gate ??= findGate(context);
+    const params = gate?.admit(level, data ?? null, logger);
+    if (params) await context.report({ jsonrpc: '2.0', method: 'notifications/message', params });
+  };
   return Object.setPrototypeOf(log, LEVELS);
+}
+
+/** What lets the log messages of a request through; undefined where its client gets none. */
+function findGate({ server, session, revision, meta }: Context): LogGate | undefined {
+  if (!server.capabilities.has(revision, 'logging')) return undefined;
+  if (session && revision.rules.logLevel === 'session') return session.logGate;
+  const level = meta[META_LOG_LEVEL];
+  return isLoggingLevel(level) ? new LogGate(level, server.clock) : undefined;
 }

@@ -3,14 +3,14 @@
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
 import type { Context } from './context.ts';
-import type { Answer } from './answer.ts';
+import type { Served } from './serve-request.ts';
 
 /**
  * Serves a request within a span that continues the trace of its `_meta`.
  *
  * @see 2026-07-28 basic/index#meta
  */
-export function traceRequest(tracer: Tracer, context: Context, serve: () => Answer): Answer {
+export function traceRequest(tracer: Tracer, context: Context, serve: () => Served): Served {
   const { method, target } = context;
   const span = tracer.startSpan(target === undefined ? method : `${method} ${target}`, 'server', context.meta);
   context.span = span;

@@ -25,7 +25,7 @@ class Host {
         this.sent.push({ ...message, on: 'link' });
         return Promise.resolve();
       },
-      onStateChange: (state) => void this.states.push(state),
+      onStateChange: () => void this.states.push(this.session.state),
     };
     this.session = server.openSession(this.link, saved);
   }

@@ -5,7 +5,7 @@ import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
-import { finishResult, markFinished } from '../answer.ts';
+import { finishResult, markFinished } from '../serve-request.ts';
 import type { Context } from '../context.ts';
 import { RegistrationError } from '../errors.ts';
 import type { ListKind } from '../events.ts';

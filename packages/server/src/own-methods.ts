@@ -1,4 +1,4 @@
-/** The handshake of a legacy session, and the methods that exist only within one. */
+/** The methods that every server has: discovery and subscriptions, the handshake of a legacy session, and the methods within one. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
@@ -12,15 +12,30 @@ import { methodNotFoundError } from './wire-error.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
 
-/** Gives a server the methods of the handshake and of sessions. */
-export function addSessionMethods(server: Server): void {
+export function addOwnMethods(server: Server): void {
   const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
     server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
   add('initialize', initialize);
-  server.setMethod('ping', { run: () => NOTHING });
   add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
   add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
   add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
+  server.setMethod('ping', { run: () => NOTHING });
+  server.setMethod('server/discover', { run: (_params, context) => discover(context) });
+  server.setMethod('subscriptions/listen', {
+    isUnbounded: true,
+    run: async (params, context) => (await import('./listen.ts')).listen(params, context),
+  });
+}
+
+function discover({ server, revision, via, principal, auth }: Context): JsonObject {
+  const { instructions } = server.options;
+  return {
+    supportedVersions: server.versions,
+    capabilities: server.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
+    ...(instructions === undefined ? {} : { instructions }),
+    // What extensions show may depend on who asks.
+    ...(server.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
+  };
 }
 
 function initialize(session: Session, _params: JsonObject, { server, revision, client }: Context): JsonObject {
