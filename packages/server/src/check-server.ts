@@ -27,7 +27,7 @@ export function checkServer(info: Implementation, options: ServerOptions & Value
       messageBus: 'object',
       validator: 'object',
       handlerTimeoutMs: 0,
-      requestState: { keys: 'array', ttlMs: 0, maxStateBytes: 0, store: 'object', replay: 'object', maxRounds: 0 },
+      requestState: { keys: 'array', ttlMs: 0, store: 'object', replay: 'object', maxRounds: 0 },
       pageSize: 1,
       cache: { listTtlMs: 0, readTtlMs: 0, listScope: 'string' },
       keepAliveMs: 1,

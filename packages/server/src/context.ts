@@ -224,7 +224,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
         `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
       );
     }
-    this.server.deadlines.end(this.deadline);
+    if (this.deadline) this.server.deadlines.end(this.deadline);
     this.#progress?.end(this.call.isCancelled);
     this.#asking?.cancel(callOver());
     this.isEnded = true;

@@ -31,8 +31,8 @@ export class Deadlines {
     return deadline;
   }
 
-  end(deadline: Deadline | undefined): void {
-    if (deadline && this.#running.delete(deadline)) this.#timer.remove(deadline.atMs);
+  end(deadline: Deadline): void {
+    if (this.#running.delete(deadline)) this.#timer.remove(deadline.atMs);
   }
 
   /** Stops counting. Pauses nest. @returns Goes on counting. */

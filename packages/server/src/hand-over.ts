@@ -10,7 +10,7 @@ export function handOver(context: Context, run: HandlerRun): RunSoFar | undefine
   if (session || context.taskRun || context.isOver || context.isConcluded || isBusy) return undefined;
   // What the handler gives now is no longer the answer to this request.
   context.isConcluded = true;
-  server.deadlines.end(context.deadline);
+  if (context.deadline) server.deadlines.end(context.deadline);
   context.continueIn(run);
   const { done, running } = context.steps;
   return { steps: done, running, answers: round?.answers ?? new Map(), hasLeft: () => context.call.isCancelled };

@@ -52,25 +52,10 @@ export function noSuchLevel(level: unknown): TypeError {
   return new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`);
 }
 
-type WriteLog = (level: LogLevel, data: JsonValue, logger?: string) => Promise<void>;
-
-/** `log.info(...)` and its like call the log itself. */
-const LEVELS: object = Object.setPrototypeOf(
-  Object.fromEntries(
-    LOGGING_LEVELS.map((level) => [
-      level,
-      function (this: WriteLog, data: JsonValue, logger?: string): Promise<void> {
-        return this(level, data, logger);
-      },
-    ]),
-  ),
-  Function.prototype,
-);
-
-/** Makes `ctx.log`. */
+/** Makes `ctx.log`, and `ctx.log.info` and its like. */
 export function createLog(context: Context): HandlerLog {
   let gate: LogGate | undefined;
-  const log: WriteLog = async (level, data, logger) => {
+  const write = async (level: LogLevel, data: JsonValue, logger?: string): Promise<void> => {
     if (!isLoggingLevel(level)) throw noSuchLevel(level);
     if (context.isOver) return;
     warnOfSilence(context.server, context.revision, 'ctx.log');
@@ -78,7 +63,8 @@ export function createLog(context: Context): HandlerLog {
     const params = gate?.admit(level, data ?? null, logger);
     if (params) await context.report({ jsonrpc: '2.0', method: 'notifications/message', params });
   };
-  return Object.setPrototypeOf(log, LEVELS);
+  const byLevel = LOGGING_LEVELS.map((level) => [level, (data: JsonValue, logger?: string) => write(level, data, logger)] as const);
+  return Object.assign(write, Object.fromEntries(byLevel) as Record<LogLevel, (typeof byLevel)[number][1]>);
 }
 
 /** What lets the log messages of a request through; undefined where its client gets none. */

@@ -30,9 +30,7 @@ export interface RequestStateOptions {
   readonly keys?: readonly Uint8Array[] | undefined;
   /** How long the client has for its answer, in milliseconds: a state that is older is refused. @default 600_000 (10 minutes) */
   readonly ttlMs?: number | undefined;
-  /** How long the `requestState` may be, in characters. A longer one goes to `store`, or is an error. @default 262_144 (256 KiB) */
-  readonly maxStateBytes?: number | undefined;
-  /** Holds states that are too long; the client then gets a sealed reference. @default none: they are refused */
+  /** Holds states of more than 262,144 characters (256 KiB); the client then gets a sealed reference. @default none: they are an error */
   readonly store?: StateStore | undefined;
   /**
    * Lets each state be used once: the second request with it is refused (-32602). Without one a client that sends a state

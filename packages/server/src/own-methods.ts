@@ -14,14 +14,14 @@ const NOTHING: JsonObject = Object.freeze({});
 
 export function addOwnMethods(server: Server): void {
   const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
-    server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
+    server.methods.set(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
   add('initialize', initialize);
   add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
   add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
   add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
-  server.setMethod('ping', { run: () => NOTHING });
-  server.setMethod('server/discover', { run: (_params, context) => discover(context) });
-  server.setMethod('subscriptions/listen', {
+  server.methods.set('ping', { run: () => NOTHING });
+  server.methods.set('server/discover', { run: (_params, context) => discover(context) });
+  server.methods.set('subscriptions/listen', {
     isUnbounded: true,
     run: async (params, context) => (await import('./listen.ts')).listen(params, context),
   });

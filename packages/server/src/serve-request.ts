@@ -167,7 +167,11 @@ async function settleAsked(context: Context, asked: Promise<JsonObject>): Promis
 
 function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   try {
-    checkResult(context, result);
+    const fault = findFault(result);
+    if (fault !== undefined)
+      throw new InvalidHandlerResultError(
+        `"${context.method}" gave ${fault}, which is not a result: a handler gives an object, middleware what next() gave`,
+      );
     context.end();
     if (context.call.isCancelled) logCancelled(context);
     return { jsonrpc: '2.0', id: context.requestId as RequestId, result: finishResult(result, context) };
@@ -176,15 +180,7 @@ function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   }
 }
 
-/** @throws {InvalidHandlerResultError} The result of a handler, or of middleware, is none. */
-function checkResult({ method }: Context, result: unknown): void {
-  const fault = findFault(result);
-  if (fault === undefined) return;
-  throw new InvalidHandlerResultError(
-    `"${method}" gave ${fault}, which is not a result: a handler gives an object, middleware what next() gave`,
-  );
-}
-
+/** Says why something is not a result. */
 function findFault(result: unknown): string | undefined {
   if (!isJsonObject(result)) return result === null ? 'null' : Array.isArray(result) ? 'an array' : typeof result;
   const { _meta, resultType } = result;

@@ -34,7 +34,7 @@ import { installExtension } from './extension-host.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
 import { noSuchLevel } from './logging.ts';
-import { type ChainLink, type MethodEntry, Methods, type NotificationHandler } from './method.ts';
+import { type ChainLink, Methods, type NotificationHandler } from './method.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import type { ContextCall, ServerOptions } from './options.ts';
 import { addOwnMethods } from './own-methods.ts';
@@ -185,7 +185,7 @@ export class Server<App = unknown> implements McpEndpoint {
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
     checkHandler('setRequestHandler', method, handler);
     const run = handler as RequestHandler<JsonObject, unknown>;
-    this.setMethod(method, { run: (params, context) => run({ method, params }, context.forHandler()) });
+    this.methods.set(method, { run: (params, context) => run({ method, params }, context.forHandler()) });
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.serverCapability).find((name) => name !== undefined);
     const [capability] = needed?.split('.') ?? [];
     if (capability !== undefined) this.registerCapability(capability, {});
@@ -237,11 +237,6 @@ export class Server<App = unknown> implements McpEndpoint {
     // Middleware runs for requests only, and these have an id, which a context need not have.
     this.methods.use(method, middleware as unknown as ChainLink);
     return this;
-  }
-
-  /** @internal */
-  setMethod(method: string, entry: MethodEntry): void {
-    this.methods.set(method, entry);
   }
 
   /** @internal */

@@ -18,7 +18,7 @@ import { AskError, HandlerStoppedError } from './errors.ts';
 import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { findBeforeOpening, negotiate } from './own-methods.ts';
 import { LogGate, warnOfSilence } from './logging.ts';
-import { toNotificationRoute } from './method.ts';
+import { createCall, toNotificationRoute } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
@@ -141,14 +141,8 @@ export abstract class Session implements EventListener {
 
   /** What the handler of a notification is given. Nothing cancels a notification. */
   #toContext(method: string, revision: Revision, params: JsonObject, { principal, auth }: Pick<Call, 'principal' | 'auth'>): Context {
-    const call: Call = {
-      principal,
-      auth,
-      signal: new AbortController().signal,
-      isCancelled: false,
-      cancel: () => undefined,
-      send: async (message) => (this.isReady ? this.link.send(message) : undefined),
-    };
+    const { signal } = new AbortController();
+    const call = createCall({ principal, auth, signal }, async (message) => (this.isReady ? this.link.send(message) : undefined));
     const route = toNotificationRoute(revision, method);
     return new Context({ server: this.server, route, requestId: undefined, params, client: this.client, call, session: this });
   }

@@ -8,10 +8,9 @@ import { urlElicitationRequiredError } from '@mortise/protocol/wire';
 import type { Context } from '../context.ts';
 import { AskError, InvalidHandlerResultError } from '../errors.ts';
 import { isForProtocol } from '../wire-error.ts';
-import { prepareAsk } from './prepare-ask.ts';
 import { DEFAULT_MAX_ROUNDS } from './round.ts';
 import type { EarlierRounds } from './round-state.ts';
-import { requireClientCapability, requireEmbeddable } from './send.ts';
+import { prepareAsk, requireClientCapability, requireEmbeddable } from './send.ts';
 
 /** An outcome that asks: the handler's result, or the pages that its error names. */
 type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };

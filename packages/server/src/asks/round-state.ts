@@ -145,7 +145,7 @@ export async function sealState(context: Context, state: RoundState): Promise<st
     .map(([name, value]) => ({ name, bytes: JSON.stringify(value).length }))
     .sort((one, other) => other.bytes - one.bytes);
   const culprit = largest ? `; its largest step is "${largest.name.slice(0, 100)}" with ${largest.bytes} bytes` : '';
-  const problem = `${context.name}: requestState has ${sealed} bytes, more than maxStateBytes${culprit}: keep less in ctx.once, ask for less, or give requestState.store`;
+  const problem = `${context.name}: requestState has ${sealed} bytes, more than a client carries (262,144)${culprit}: keep less in ctx.once, ask for less, or give requestState.store`;
   server.logger.log('error', problem);
   throw new ProtocolError(INTERNAL_ERROR, problem);
 }

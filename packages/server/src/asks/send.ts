@@ -1,4 +1,4 @@
-/** Sends a prepared question: as a request in a legacy session, as part of the round in the modern era, through its task in a task. */
+/** Checks a question to the client and sends it: as a request in a legacy session, as part of the round in the modern era, by its task in a task. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
@@ -10,10 +10,26 @@ import type { Context } from '../context.ts';
 import { AskError, callOver } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
 import type { Session } from '../session.ts';
+import { preparePage, prepareForm, toFormAdapter } from './forms.ts';
+import { prepareSampling } from './sampling.ts';
 import { traceAsk } from '../tracing.ts';
 
 /** How many questions one call sends at most, so that a loop with a model comes to an end. */
 const MAX_ASKS = 1_000;
+
+/**
+ * Checks a question and brings it into the wire's form. A method that MCP does not define passes as it is.
+ *
+ * @throws {AskError} `ERR_INVALID_ASK`: it breaks a rule of its kind.
+ * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a form that clients could not show.
+ */
+export function prepareAsk(ask: Ask, context: Context): Ask {
+  const { method, params = {} } = ask;
+  if (method === 'sampling/createMessage') return { ...ask, params: prepareSampling(params, context) };
+  if (method !== 'elicitation/create') return ask;
+  if (params['mode'] === 'url') return { ...ask, params: preparePage(params, context) };
+  return { ...ask, params: prepareForm(params, toFormAdapter(params['requestedSchema'], context.server.options.validator)) };
+}
 
 export async function send(context: Context, ask: Ask): Promise<JsonObject> {
   const { revision, session, taskRun } = context;

@@ -34,9 +34,9 @@ export class Resources {
       method: 'resources/templates/list',
       member: 'resourceTemplates',
     });
-    server.setMethod('resources/list', { run: (_params, context) => this.#list(context) });
-    server.setMethod('resources/templates/list', { run: (_params, context) => this.#templates.list(context) });
-    server.setMethod('resources/read', { run: (params, context) => this.#read(params['uri'] as string, context) });
+    server.methods.set('resources/list', { run: (_params, context) => this.#list(context) });
+    server.methods.set('resources/templates/list', { run: (_params, context) => this.#templates.list(context) });
+    server.methods.set('resources/read', { run: (params, context) => this.#read(params['uri'] as string, context) });
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: HandlerFn): RegisteredResource {

@@ -41,8 +41,8 @@ export class Tools {
       member: 'tools',
       options: { ...options, ...Object.fromEntries(ofExtensions) },
     });
-    server.setMethod('tools/list', { run: (_params, context) => this.#catalog.list(context) });
-    server.setMethod('tools/call', {
+    server.methods.set('tools/list', { run: (_params, context) => this.#catalog.list(context) });
+    server.methods.set('tools/call', {
       findsByName: true,
       run: (params, context) => this.#call(params, context),
       toFailedResult: ({ message }) => toErrorResult(message),
@@ -156,7 +156,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
   }
 
   protected override prepare(name: string, { inputSchema, outputSchema }: ToolConfig): ToolParts {
-    const { server } = this.catalog;
+    const { server } = this.catalog.init;
     const { validator } = server.options;
     const problem = checkToolName(name);
     if (problem !== undefined) server.warnOnce(`${problem}; some clients will not take it`);
@@ -186,7 +186,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const inputSchema = this.parts.input?.jsonSchema ?? NO_PARAMETERS;
     const outputSchema = this.parts.output?.jsonSchema;
     const definition = defined({ name: this.key, title, description, inputSchema, outputSchema, annotations, icons, _meta });
-    for (const extension of this.catalog.server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    for (const extension of this.catalog.init.server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
   }
 }
