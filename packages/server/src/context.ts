@@ -7,18 +7,7 @@ import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, Reques
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
-import type {
-  Ask,
-  AuthInfo,
-  Call,
-  CallOrigin,
-  ExtensionCall,
-  HandlerFacts,
-  HandlerRun,
-  Principal,
-  RunSoFar,
-  Span,
-} from '@mortise/protocol/contracts';
+import type { Ask, AuthInfo, Call, CallOrigin, ExtensionCall, HandlerRun, Principal, RunSoFar, Span } from '@mortise/protocol/contracts';
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -32,7 +21,7 @@ import { Steps } from './asks/steps.ts';
 import { ChannelCall } from './channel-call.ts';
 import type { Deadline } from './deadlines.ts';
 import { callOver } from './errors.ts';
-import { handOver } from './hand-over.ts';
+import { addExtensionMembers, handOver } from './extension-members.ts';
 import type {
   AskOptions,
   ElicitFormRequest,
@@ -239,18 +228,10 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   // ---- for extensions
 
-  /** Gives the context the members of extensions, for the handler. Their getters stay getters. */
+  /** What the handler is given: this object, with the members of extensions. Called right before the handler runs. */
   forHandler(): HandlerContext {
-    for (const extension of this.server.extensions) {
-      const members = extension.context?.(this.#forExtensions);
-      if (members) Object.defineProperties(this, Object.getOwnPropertyDescriptors(members));
-    }
+    if (this.server.extensions.length > 0) addExtensionMembers(this);
     return this as OwnContext as HandlerContext;
-  }
-
-  get #forExtensions(): HandlerFacts {
-    const { requestId } = this;
-    return requestId === undefined && this.taskRun ? { run: this.taskRun, call: undefined } : { run: this, call: this };
   }
 
   get tell(): ((notification: JsonRpcNotification) => void) | undefined {

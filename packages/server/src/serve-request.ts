@@ -14,7 +14,7 @@ import type { Revision } from '@mortise/protocol';
 import { checkClientParams } from '@mortise/protocol/checks';
 import type { Call } from '@mortise/protocol/contracts';
 import { invalidParamsError, readRequestMeta, unsupportedVersionError, URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
-import { isCacheScope, isTtl } from './check-server.ts';
+import { isCacheScope, isTtl } from './options.ts';
 import { Context, type Outcome } from './context.ts';
 import { HandlerStoppedError, InvalidHandlerResultError } from './errors.ts';
 import type { ClientFacts } from './middleware/middleware.ts';

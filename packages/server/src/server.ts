@@ -26,7 +26,6 @@ import type {
 import { META_SERVER_INFO } from '@mortise/protocol/wire';
 import { CapabilityBook } from './capabilities.ts';
 import { type Channel, openChannel } from './channel.ts';
-import { checkServer, chooseRevisions } from './check-server.ts';
 import { Deadlines } from './deadlines.ts';
 import { RegistrationError } from './errors.ts';
 import { Events } from './events.ts';
@@ -36,7 +35,7 @@ import type { Listen } from './listen.ts';
 import { noSuchLevel } from './logging.ts';
 import { type ChainLink, Methods, type NotificationHandler } from './method.ts';
 import type { Middleware } from './middleware/middleware.ts';
-import type { ContextCall, ServerOptions } from './options.ts';
+import { checkServer, chooseRevisions, type ContextCall, type ServerOptions } from './options.ts';
 import { addOwnMethods } from './own-methods.ts';
 import { type RawHandler, serveRaw } from './raw-handler.ts';
 import type { Tools } from './registry/tools.ts';

@@ -186,7 +186,8 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const inputSchema = this.parts.input?.jsonSchema ?? NO_PARAMETERS;
     const outputSchema = this.parts.output?.jsonSchema;
     const definition = defined({ name: this.key, title, description, inputSchema, outputSchema, annotations, icons, _meta });
-    for (const extension of this.catalog.init.server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    for (const extension of this.catalog.init.server.extensions)
+      Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
   }
 }

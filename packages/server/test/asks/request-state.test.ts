@@ -182,6 +182,11 @@ describe('the keys of request states', () => {
   });
 });
 
+it('that is not a string is refused', async () => {
+  const peer = await open((ctx) => askName(ctx, 'a'));
+  expect(await refusal(peer, { name: 'run', requestState: 5 })).toContain('must be a string');
+});
+
 describe('the size of a state', () => {
   const big = 'x'.repeat(300_000);
 
