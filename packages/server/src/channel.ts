@@ -13,7 +13,7 @@ import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { isModernParams } from '@mortise/protocol/wire';
-import { ChannelCall, LOCAL } from './channel-call.ts';
+import { ChannelCall, LOCAL } from './calls.ts';
 import { KeepAlive } from './keep-alive.ts';
 import type { Listen } from './listen.ts';
 import type { Server } from './server.ts';

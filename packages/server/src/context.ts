@@ -18,7 +18,7 @@ import type {
 import type { Round } from './asks/round.ts';
 import type { EarlierRounds } from './asks/round-state.ts';
 import { Steps } from './asks/steps.ts';
-import { ChannelCall } from './channel-call.ts';
+import { ChannelCall } from './calls.ts';
 import type { Deadline } from './deadlines.ts';
 import { callOver } from './errors.ts';
 import { addExtensionMembers, handOver } from './extension-members.ts';

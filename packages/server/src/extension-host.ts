@@ -7,7 +7,7 @@ import { checkExtensionId } from '@mortise/protocol/checks';
 import type { ExtensionHost, HandlerRun, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
 import { Context } from './context.ts';
 import { RegistrationError } from './errors.ts';
-import { createCall } from './method.ts';
+import { createCall } from './calls.ts';
 import type { Server } from './server.ts';
 import { toCallError } from './wire-error.ts';
 

@@ -2,7 +2,7 @@
 
 import type { JsonObject, MortiseError } from '@mortise/jsonrpc-core';
 import { type Era, REVISIONS, type Revision } from '@mortise/protocol';
-import type { Call, ExtensionCall } from '@mortise/protocol/contracts';
+import type { ExtensionCall } from '@mortise/protocol/contracts';
 import { type Convert, findRequest, type MethodFacts } from '@mortise/protocol/revisions';
 import type { CapabilityBook } from './capabilities.ts';
 import type { Context } from './context.ts';
@@ -133,25 +133,6 @@ export class Methods {
       writeResult: revision.toWire.results.get(method),
     };
   }
-}
-
-/** A `Call` without a request of its client behind it: a notification, or a tool that runs from its record. */
-export function createCall(caller: Pick<Call, 'principal' | 'auth' | 'signal'>, send: Call['send']): Call {
-  return {
-    ...caller,
-    send,
-    get isCancelled() {
-      return caller.signal.aborted;
-    },
-    // What it belongs to is cancelled elsewhere.
-    cancel: () => undefined,
-  };
-}
-
-/** The route of a notification: what its handlers are given is a context without a request. */
-export function toNotificationRoute(revision: Revision, method: string): Route {
-  const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
-  return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };
 }
 
 /** Extensions come first, in the order in which they were added. */

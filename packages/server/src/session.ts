@@ -15,10 +15,11 @@ import type { BusMessage, Call, Principal, SessionLink, SessionState } from '@mo
 import type { ListRootsResult } from '@mortise/protocol/model';
 import { Context } from './context.ts';
 import { AskError, HandlerStoppedError } from './errors.ts';
-import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
+import { type EventListener, keyOf, LIST_KINDS, listTopic, resourceTopic, toNotification } from './events.ts';
 import { findBeforeOpening, negotiate } from './own-methods.ts';
 import { LogGate, warnOfSilence } from './logging.ts';
-import { createCall, toNotificationRoute } from './method.ts';
+import { createCall } from './calls.ts';
+import type { Route } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
@@ -271,10 +272,8 @@ export abstract class Session implements EventListener {
   }
 
   onEvent(event: BusMessage): void {
-    const uri = updatedUri(event);
-    const method = uri === undefined ? `notifications/${event.topic}` : 'notifications/resources/updated';
-    const notification: JsonRpcNotification = { jsonrpc: '2.0', method, ...(uri === undefined ? {} : { params: { uri } }) };
-    this.tell(notification, `${method} ${uri ?? ''}`);
+    const notification = toNotification(event);
+    if (notification) this.tell(notification, keyOf(notification));
   }
 }
 
@@ -290,4 +289,10 @@ export function checkSubscribedUri(uri: unknown): void {
     INVALID_PARAMS,
     `A URI to subscribe to has ${MAX_URI_LENGTH} characters at most, this one has ${length}: subscribe to a resource with a shorter URI`,
   );
+}
+
+/** The route of a notification: what its handlers are given is a context without a request. */
+function toNotificationRoute(revision: Revision, method: string): Route {
+  const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
+  return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };
 }

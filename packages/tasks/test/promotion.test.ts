@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { McpServer, MemoryStateStore, type McpServerOptions } from '@mortise/server';
+import { McpServer, type McpServerOptions } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
 import { createTasks, type TasksOptions } from '@mortise/tasks/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';

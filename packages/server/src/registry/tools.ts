@@ -5,7 +5,7 @@ import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
 import type { ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
-import { LOCAL } from '../channel-call.ts';
+import { LOCAL } from '../calls.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';

@@ -1,4 +1,4 @@
-/** One request on a connection, as a `Call`. */
+/** What the server makes a `Call` of itself: a request on a connection, and what has no request behind it. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
@@ -52,4 +52,17 @@ export class ChannelCall implements Call {
     // Not waited for: a client that does not read must not keep the server from closing.
     if (this.inbound.isSettled && !this.inbound.isCancelled) void this.owner.send(notification).catch(() => undefined);
   }
+}
+
+/** A `Call` without a request of its client behind it: a notification, or a tool that runs from its record. */
+export function createCall(caller: Pick<Call, 'principal' | 'auth' | 'signal'>, send: Call['send']): Call {
+  return {
+    ...caller,
+    send,
+    get isCancelled() {
+      return caller.signal.aborted;
+    },
+    // What it belongs to is cancelled elsewhere.
+    cancel: () => undefined,
+  };
 }
