@@ -9,7 +9,7 @@ import type { Channel } from './channel.ts';
 /** The principal of a connection whose transport verified no user: the user of the machine. */
 export const LOCAL: Principal = 'local';
 
-/** How many microtasks an answer takes at most from the handler to the transport; far more than it ever does. */
+/** How many microtasks a response takes at most from the handler to the transport: far more than it ever does. */
 const MAX_TURNS = 100;
 
 export class ChannelCall implements Call {
@@ -43,11 +43,11 @@ export class ChannelCall implements Call {
   }
 
   /**
-   * Sends a notification right after the call's answer, which must be on its way already. Not if the call was cancelled.
+   * Sends a notification right after the call's response, which must be on its way already. Not if the call was cancelled.
    *
    * @returns Resolves once the transport has it, or there is no more point in it.
    */
-  async sendAfterAnswer(notification: JsonRpcNotification): Promise<void> {
+  async sendAfterResponse(notification: JsonRpcNotification): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS && !this.inbound.isSettled; turn++) await resolvedPromise;
     // Not waited for: a client that does not read must not keep the server from closing.
     if (this.inbound.isSettled && !this.inbound.isCancelled) void this.owner.send(notification).catch(() => undefined);

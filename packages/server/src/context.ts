@@ -84,11 +84,11 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   reports = 0;
   /** How many questions were sent to the client as requests. */
   asked = 0;
-  /** Whether what the handler gives is no longer the answer. */
+  /** Whether the response comes from elsewhere: what the handler still gives is dropped, or goes to a task. */
   isConcluded = false;
   /** Called when the client is asked though the handler goes on. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  /** Whether the answer was given. */
+  /** Whether the response was given. */
   isEnded = false;
   /** What the handler goes on with where no request waits for it any more: a task's run. */
   taskRun: HandlerRun | undefined = undefined;

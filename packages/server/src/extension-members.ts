@@ -18,7 +18,7 @@ export function handOver(context: Context, run: HandlerRun): RunSoFar | undefine
   const { session, round, server } = context;
   const isBusy = context.openAsks > 0 || round?.isAsking === true;
   if (session || context.taskRun || context.isOver || context.isConcluded || isBusy) return undefined;
-  // What the handler gives now is no longer the answer to this request.
+  // The task is the response now, and not what the handler gives.
   context.isConcluded = true;
   if (context.deadline) server.deadlines.end(context.deadline);
   context.continueIn(run);

@@ -120,7 +120,7 @@ export class Listen implements EventListener {
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(call instanceof ChannelCall)) return;
     const params = { requestId: id, reason: 'The server ended the subscription' };
-    await call.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    await call.sendAfterResponse({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
   get #id(): JsonValue {

@@ -48,7 +48,7 @@ export interface Route {
   readonly targetParam: string | undefined;
   /** Middleware and interceptors, outermost first. */
   readonly chain: readonly ChainLink[];
-  /** Its handler may answer by a question, in some revision, and is then run again. */
+  /** In some revision, its result may be a question to the client; the handler is then run again. */
   readonly mayAsk: boolean;
   readonly readParams: Convert | undefined;
   readonly writeResult: Convert | undefined;

@@ -49,7 +49,7 @@ export interface HandlerRequest<Params = JsonObject> {
   readonly params: Params;
 }
 
-/** Serves one method. What it gives is the canonical result; a `ProtocolError` that it throws is the answer. */
+/** Serves one method. What it gives is the canonical result; a `ProtocolError` that it throws becomes the error response. */
 export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
@@ -191,7 +191,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
-  /** Takes back `setRequestHandler`: the method is answered with -32601 from then on. */
+  /** Takes back `setRequestHandler`: requests for the method get -32601 from then on. */
   removeRequestHandler(method: string): this {
     this.methods.set(method, undefined);
     return this;

@@ -17,9 +17,9 @@ export function traceRequest(tracer: Tracer, context: Context, serve: () => Serv
   context.span = span;
   describe(span, method, context.revision);
   describeRequest(span, context);
-  const answered = tracer.run(span, serve);
-  if (!(answered instanceof Promise)) return conclude(span, answered, context);
-  return answered.then((response) => conclude(span, response, context));
+  const served = tracer.run(span, serve);
+  if (!(served instanceof Promise)) return conclude(span, served, context);
+  return served.then((response) => conclude(span, response, context));
 }
 
 /**
@@ -63,7 +63,7 @@ function describeRequest(span: Span, { method, target, requestId, sessionId }: C
   if (method.startsWith('resources/')) span.setAttribute('mcp.resource.uri', target);
 }
 
-/** Ends the span. A tracer that fails costs no request its answer. */
+/** Ends the span. A tracer that fails costs no request its response. */
 function conclude(span: Span, response: JsonRpcResponse, { server }: Context): JsonRpcResponse {
   try {
     if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));

@@ -20,7 +20,7 @@ import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from '
 import { toToolResult } from './tool-result.ts';
 
 /** The JSON-RPC code for a missing scope: HTTP's number, which is outside the ranges that JSON-RPC and MCP reserve. */
-const FORBIDDEN = 403;
+const MISSING_SCOPE = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
@@ -178,7 +178,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));
     if (missing.length === 0) return;
     const names = missing.map((scope) => `"${scope}"`).join(', ');
-    throw new ProtocolError(FORBIDDEN, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
+    throw new ProtocolError(MISSING_SCOPE, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
   }
 
   override define(revision: Revision): JsonObject {
