@@ -10,14 +10,16 @@ import {
 } from '@mortise/jsonrpc-core';
 import { Connection, type ConnectionRules, type InboundCall } from '@mortise/jsonrpc-core/connection';
 import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { isModernParams } from '@mortise/protocol/wire';
-import { ChannelCall, LOCAL } from './channel-call.ts';
+import { ChannelCall, LOCAL } from './calls.ts';
 import { KeepAlive } from './keep-alive.ts';
-import type { Answer } from './answer.ts';
 import type { Listen } from './listen.ts';
 import type { Server } from './server.ts';
-import { type ClientLink, Session } from './session.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
+import type { Served } from './serve-request.ts';
+import { type ClientRequestOptions, Session } from './session.ts';
 
 /** Serves a transport until it closes. Rejects when the transport cannot be started. */
 export async function openChannel(server: Server, transport: Transport): Promise<ServerConnection> {
@@ -86,14 +88,14 @@ export class Channel implements ServerConnection, ConnectionRules {
     return this.#connection.notify(notification.method, notification.params);
   }
 
-  #onRequest(request: JsonRpcRequest, inbound: InboundCall): Answer {
+  #onRequest(request: JsonRpcRequest, inbound: InboundCall): Served {
     this.#keepAlive?.heard();
     const call = new ChannelCall(inbound, this);
     if (isModernParams(request.params)) {
       this.#hasModernClient = true;
       return this.#server.handle(request, call);
     }
-    this.#session ??= new Session(this.#server, this.#createLink(call));
+    this.#session ??= new ChannelSession(this.#server, this.#connection, call);
     return this.#server.serve(request, call, this.#session);
   }
 
@@ -107,11 +109,14 @@ export class Channel implements ServerConnection, ConnectionRules {
     this.#server.channels.delete(this);
     void this.#session?.close();
   }
+}
 
-  /** How the session reaches its client, which is the sender of the first message. */
-  #createLink({ principal, auth }: ChannelCall): ClientLink {
-    const connection = this.#connection;
-    return {
+/** The legacy session of a connection. Its client is the sender of the first message. */
+class ChannelSession extends Session {
+  readonly #connection: Connection;
+
+  constructor(server: Server, connection: Connection, { principal, auth }: ChannelCall) {
+    super(server, {
       principal,
       auth,
       canRequest: true,
@@ -119,10 +124,21 @@ export class Channel implements ServerConnection, ConnectionRules {
         return connection.transport.sessionId;
       },
       send: (message) => connection.notify(message.method, message.params),
-      request(method: string, params: JsonObject | undefined, { call, signal, timeoutMs }): Promise<JsonObject> {
-        return (call instanceof ChannelCall ? call.inbound : connection).request(method, params, { signal, timeoutMs });
-      },
-      onOpened: (version) => connection.transport.setProtocolVersion?.(version),
-    };
+    });
+    this.#connection = connection;
+  }
+
+  override open(revision: Revision, client: ClientFacts): ServerCapabilities {
+    const advertised = super.open(revision, client);
+    this.#connection.transport.setProtocolVersion?.(revision.version);
+    return advertised;
+  }
+
+  protected override sendRequest(
+    method: string,
+    params: JsonObject | undefined,
+    { call, signal, timeoutMs }: ClientRequestOptions,
+  ): Promise<JsonObject> {
+    return (call instanceof ChannelCall ? call.inbound : this.#connection).request(method, params, { signal, timeoutMs });
   }
 }

@@ -3,23 +3,11 @@
  * need is made when it is first used.
  */
 
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, LogLevel, RequestId } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
-import { hasCapability, isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
-import type {
-  Ask,
-  AuthInfo,
-  Call,
-  CallOrigin,
-  ExtensionCall,
-  HandlerFacts,
-  HandlerRun,
-  Principal,
-  RunSoFar,
-  Span,
-} from '@mortise/protocol/contracts';
+import type { Ask, AuthInfo, Call, CallOrigin, ExtensionCall, HandlerRun, Principal, RunSoFar, Span } from '@mortise/protocol/contracts';
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -27,12 +15,13 @@ import type {
   ElicitResult,
   ListRootsResult,
 } from '@mortise/protocol/model';
-import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import type { Round } from './asks/round.ts';
+import type { EarlierRounds } from './asks/round-state.ts';
 import { Steps } from './asks/steps.ts';
-import { ChannelCall } from './channel-call.ts';
+import { ChannelCall } from './calls.ts';
 import type { Deadline } from './deadlines.ts';
-import { listKindOf } from './events.ts';
+import { callOver } from './errors.ts';
+import { addExtensionMembers, handOver } from './extension-members.ts';
 import type {
   AskOptions,
   ElicitFormRequest,
@@ -42,10 +31,11 @@ import type {
   OwnContext,
   ProgressUpdate,
 } from './handler-context.ts';
-import { createLog, LogGate, noSuchLevel, warnOfSilence } from './logging.ts';
+import { createLog } from './logging.ts';
 import type { Route } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
-import { ProgressReporter } from './progress.ts';
+import { completeElicitation, sendNotification } from './notify.ts';
+import { createReporter, type ProgressReporter } from './progress.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 import type { Asks, Server } from './server.ts';
 import type { Session } from './session.ts';
@@ -62,18 +52,6 @@ export interface ContextInit {
   readonly call: Call;
   /** Of a legacy client. */
   readonly session: Session | undefined;
-}
-
-/** What a run of a handler may know of the rounds before it. */
-export interface EarlierRounds {
-  /** What the client answered to the questions of the last round, by their keys. */
-  readonly inputResponses: Readonly<Record<string, JsonObject>>;
-  /** The state that the handler gave by hand in the last round. */
-  readonly requestState?: JsonValue | undefined;
-  /** How many notifications earlier rounds sent. They are not sent again. */
-  readonly reports: number;
-  /** The highest progress that earlier rounds sent. */
-  readonly progress?: number | undefined;
 }
 
 /** How a handler settled. */
@@ -106,22 +84,24 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   reports = 0;
   /** How many questions were sent to the client as requests. */
   asked = 0;
-  /** Whether what the handler gives is no longer the answer. */
+  /** Whether the response comes from elsewhere: what the handler still gives is dropped, or goes to a task. */
   isConcluded = false;
   /** Called when the client is asked though the handler goes on. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  /** Whether the answer was given. */
+  /** Whether the response was given. */
   isEnded = false;
   /** What the handler goes on with where no request waits for it any more: a task's run. */
   taskRun: HandlerRun | undefined = undefined;
-  #deadline: Deadline | undefined;
+  /** The handler's time; undefined for one that has no bound, or is done. */
+  deadline: Deadline | undefined = undefined;
+  /** How many questions to the client are open. */
+  openAsks = 0;
   #cancellation: Cancellation | undefined;
+  #asking: Cancellation | undefined;
   #steps: Steps | undefined;
   #opening: Promise<Round> | undefined;
-  #openAsks = 0;
   #progress: ProgressReporter | undefined;
   #log: HandlerLog | undefined;
-  #logGate: LogGate | undefined;
   #state: Map<unknown, unknown> | undefined;
 
   constructor(init: ContextInit) {
@@ -220,32 +200,22 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     (this.#cancellation ??= new Cancellation()).cancel(reason);
   }
 
-  /** Begins to count the handler's time. */
-  bound(onExpired: (timeoutMs: number) => void): void {
-    this.#deadline = this.server.deadlines.start(onExpired);
+  /** Aborts when the request has its response: what is still asked of the client then is given up. */
+  get asking(): AbortSignal {
+    return (this.#asking ??= new Cancellation()).signal;
   }
 
-  /** Stops the handler's clock while the client is asked. @returns Starts it again. */
-  pause(): () => void {
-    return this.#deadline ? this.server.deadlines.pause(this.#deadline) : ignore;
-  }
-
-  /** The handler's time no longer counts. */
-  #unbound(): void {
-    if (this.#deadline) this.server.deadlines.end(this.#deadline);
-    this.#deadline = undefined;
-  }
-
-  /** The answer is about to be given: the last progress is sent, and after that nothing. */
+  /** Called right before the response is given: the last progress is sent, and nothing after that. */
   end(): void {
     if (this.isEnded) return;
-    if (this.#openAsks > 0 && !this.#isAborted) {
+    if (this.openAsks > 0 && !this.#isAborted) {
       this.server.warnOnce(
         `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
       );
     }
-    if (this.#deadline) this.#unbound();
+    if (this.deadline) this.server.deadlines.end(this.deadline);
     this.#progress?.end(this.call.isCancelled);
+    this.#asking?.cancel(callOver());
     this.isEnded = true;
     // A handler that goes on as a task still gets the task's signal.
     if (!this.taskRun) this.#cancellation?.release();
@@ -258,18 +228,10 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   // ---- for extensions
 
-  /** Gives the context the members of extensions, for the handler. Their getters stay getters. */
+  /** What the handler is given: this object, with the members of extensions. Called right before the handler runs. */
   forHandler(): HandlerContext {
-    for (const extension of this.server.extensions) {
-      const members = extension.context?.(this.#forExtensions);
-      if (members) Object.defineProperties(this, Object.getOwnPropertyDescriptors(members));
-    }
+    if (this.server.extensions.length > 0) addExtensionMembers(this);
     return this as OwnContext as HandlerContext;
-  }
-
-  get #forExtensions(): HandlerFacts {
-    const { requestId } = this;
-    return requestId === undefined && this.taskRun ? { run: this.taskRun, call: undefined } : { run: this, call: this };
   }
 
   get tell(): ((notification: JsonRpcNotification) => void) | undefined {
@@ -290,14 +252,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
 
   detach(run: HandlerRun): RunSoFar | undefined {
-    const isBusy = this.#openAsks > 0 || this.round?.isAsking === true;
-    if (this.session || this.taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
-    // What the handler gives now is no longer the answer to this request.
-    this.isConcluded = true;
-    this.#unbound();
-    this.continueIn(run);
-    const { done, running } = this.steps;
-    return { steps: done, running, answers: this.round?.answers ?? new Map(), hasLeft: () => this.call.isCancelled };
+    return handOver(this, run);
   }
 
   // ---- what the handler's run can do: a `HandlerRun`, which `detach` exchanges once
@@ -348,13 +303,6 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.#opening;
   }
 
-  /** The handler is about to run again within the same request: what it sent stays sent. */
-  beginAgain(inputResponses: Readonly<Record<string, JsonObject>>, requestState: JsonValue | undefined): void {
-    const reports = Math.max(this.reports, this.earlier?.reports ?? 0);
-    this.reports = 0;
-    this.earlier = { inputResponses, requestState, reports, progress: undefined };
-  }
-
   // ---- what handlers use
 
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
@@ -381,11 +329,13 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
 
   get log(): HandlerLog {
-    return (this.#log ??= createLog((level, data, logger) => this.#writeLog(level, data, logger)));
+    return (this.#log ??= createLog(this));
   }
 
   progress(update: ProgressUpdate | number, total?: number, message?: string): Promise<void> {
-    if (!this.isOver) this.#reporter?.report(typeof update === 'number' ? { progress: update, total, message } : update);
+    if (this.isOver) return resolvedPromise;
+    this.#progress ??= createReporter(this);
+    this.#progress?.report(typeof update === 'number' ? { progress: update, total, message } : update);
     return resolvedPromise;
   }
 
@@ -397,85 +347,29 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   notify(method: string, params?: JsonObject): Promise<void>;
   notify(notification: JsonRpcNotification): Promise<void>;
   notify(what: string | JsonRpcNotification, params?: JsonObject): Promise<void> {
-    return typeof what === 'string' ? this.sendNotification({ method: what, params }) : this.send(what);
+    return typeof what === 'string' ? sendNotification(this, what, params) : this.send(what);
   }
 
   sendNotification({ method, params }: { readonly method: string; readonly params?: JsonObject | undefined }): Promise<void> {
-    const { level, data, logger, progressToken } = params ?? EMPTY;
-    switch (method) {
-      case 'notifications/progress':
-        // A token of another call may no longer be active, so only the call's own is used.
-        return progressToken === this.meta[META_PROGRESS_TOKEN] ? this.progress(params as unknown as ProgressUpdate) : resolvedPromise;
-      case 'notifications/message':
-        return this.#writeLog(level as LogLevel, data ?? null, logger as string | undefined);
-      case 'notifications/cancelled':
-        // Only the server itself may send one, for what it began itself.
-        return resolvedPromise;
-      default:
-        return this.#publish(method, params) ?? this.report({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
-    }
+    return sendNotification(this, method, params);
   }
 
-  /** @see 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation */
   completeElicitation(elicitationId: string): Promise<void> {
-    if (!this.revision.rules.elicitationIds || !hasCapability(this.client.capabilities, 'elicitation.url')) return resolvedPromise;
-    const notification: JsonRpcNotification = { jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } };
-    if (!this.isOver) return this.send(notification);
-    this.session?.tell(notification, undefined);
-    return resolvedPromise;
+    return completeElicitation(this, elicitationId);
   }
 
   closeStream(retryMs?: number): void {
     if (!this.isOver) this.call.closeStream?.(retryMs);
   }
 
-  /** Where clients subscribe to changes, a handler's notification of one reaches those who did. */
-  #publish(method: string, params: JsonObject | undefined): Promise<void> | undefined {
-    if (this.revision.rules.changeNotifications !== 'listen') return undefined;
-    const { events } = this.server;
-    if (method === 'notifications/resources/updated') return events.resourceUpdated(String(params?.['uri']));
-    const kind = listKindOf(method);
-    if (!kind) return undefined;
-    events.listChanged(kind);
-    return resolvedPromise;
-  }
-
   /** Counts an open question. Where the handler does not wait for it, its rejection must not end the process. */
   #withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
     const asked = this.server.withAsks(use);
-    this.#openAsks += 1;
+    this.openAsks += 1;
     const onSettled = (): void => {
-      this.#openAsks -= 1;
+      this.openAsks -= 1;
     };
     asked.then(onSettled, onSettled);
     return asked;
-  }
-
-  #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
-    if (!isLoggingLevel(level)) return Promise.reject(noSuchLevel(level));
-    if (this.isOver) return resolvedPromise;
-    const gate = this.#findLogGate();
-    if (!gate) warnOfSilence(this.server, this.revision, 'ctx.log');
-    const params = gate?.admit(level, data ?? null, logger);
-    return params ? this.report({ jsonrpc: '2.0', method: 'notifications/message', params }) : resolvedPromise;
-  }
-
-  /** Which log messages the client gets; undefined for none. */
-  #findLogGate(): LogGate | undefined {
-    if (!this.server.capabilities.has(this.revision, 'logging')) return undefined;
-    if (this.session && this.revision.rules.logLevel === 'session') return this.session.logGate;
-    const level = this.meta[META_LOG_LEVEL];
-    return isLoggingLevel(level) ? (this.#logGate ??= new LogGate(level, this.server.clock)) : undefined;
-  }
-
-  /** Thins out progress; undefined where the client did not ask for any. */
-  get #reporter(): ProgressReporter | undefined {
-    const token = this.meta[META_PROGRESS_TOKEN];
-    if (this.#progress || !isProgressToken(token)) return this.#progress;
-    const send = (params: JsonObject): Promise<void> | undefined => {
-      const sent = this.send({ jsonrpc: '2.0', method: 'notifications/progress', params });
-      return sent === resolvedPromise ? undefined : sent;
-    };
-    return (this.#progress = new ProgressReporter(token, send, this.server.clock, this.earlier?.progress));
   }
 }

@@ -89,6 +89,11 @@ export class Suspended extends MortiseError {
   override readonly code: 'ERR_SUSPENDED' = 'ERR_SUSPENDED';
 }
 
+/** Why a question is given up whose request has its response. */
+export function callOver(): Suspended {
+  return new Suspended('The call is over');
+}
+
 /** A page that the user has to open. */
 export interface RequiredPage {
   readonly message: string;

@@ -1,6 +1,6 @@
 /** What changes, and who in this process listens: one subscription of the message bus per topic, one event per list and turn. */
 
-import type { Clock, ClockTimer, Logger } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer, JsonRpcNotification, Logger } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { BusMessage, MessageBus, Principal } from '@mortise/protocol/contracts';
 
@@ -25,11 +25,18 @@ export function resourceTopic(uri: string): string {
   return `${RESOURCE}${uri}`;
 }
 
-/** The resource that an event says has changed; undefined for other events. A subscription may cover more than its own URI. */
-export function updatedUri({ topic, payload }: BusMessage): string | undefined {
+/** What the server itself sends for an event; undefined for an event of an extension. A subscription may cover more than its own URI. */
+export function toNotification({ topic, payload }: BusMessage): JsonRpcNotification | undefined {
+  if (LIST_KINDS.some((kind) => topic === listTopic(kind))) return { jsonrpc: '2.0', method: `notifications/${topic}` };
   if (!topic.startsWith(RESOURCE)) return undefined;
-  const uri = (payload as { readonly uri?: unknown } | undefined)?.uri;
-  return typeof uri === 'string' ? uri : topic.slice(RESOURCE.length);
+  const { uri } = (payload ?? {}) as { readonly uri?: unknown };
+  const params = { uri: typeof uri === 'string' ? uri : topic.slice(RESOURCE.length) };
+  return { jsonrpc: '2.0', method: 'notifications/resources/updated', params };
+}
+
+/** Of notifications with the same key, the newest says everything. */
+export function keyOf({ method, params }: JsonRpcNotification): string {
+  return `${method} ${String(params?.['uri'])}`;
 }
 
 /** A session or a `subscriptions/listen`. */

@@ -4,9 +4,10 @@ import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { type CallToolResult, findRevision } from '@mortise/protocol';
 import { checkExtensionId } from '@mortise/protocol/checks';
-import type { Call, ExtensionHost, HandlerRun, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { ExtensionHost, HandlerRun, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
 import { Context } from './context.ts';
 import { RegistrationError } from './errors.ts';
+import { createCall } from './calls.ts';
 import type { Server } from './server.ts';
 import { toCallError } from './wire-error.ts';
 
@@ -61,7 +62,8 @@ async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun):
   if (!server.tools || !item || !route) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
   const params = { name: record.tool, arguments: record.arguments, ...(record.meta ? { _meta: record.meta } : {}) };
   const client = { info: undefined, capabilities: record.clientCapabilities };
-  const call = createRecordCall(record, run);
+  // What belongs to the run is sent by `run.report`.
+  const call = createCall({ principal: record.principal, signal: run.signal }, async () => undefined);
   const context = new Context({ server, route, requestId: undefined, params, client, call, session: undefined });
   context.continueIn(run);
   try {
@@ -73,18 +75,4 @@ async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun):
   } finally {
     context.end();
   }
-}
-
-function createRecordCall({ principal }: ToolCallRecord, { signal }: HandlerRun): Call {
-  return {
-    principal,
-    signal,
-    get isCancelled() {
-      return signal.aborted;
-    },
-    // The task cancels its run itself.
-    cancel: () => undefined,
-    // What belongs to the run is sent by `run.report`.
-    send: async () => undefined,
-  };
 }

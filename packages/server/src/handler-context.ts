@@ -34,17 +34,8 @@ export interface ProgressUpdate {
  *
  * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
  */
-export interface HandlerLog {
-  (level: LogLevel, data: JsonValue, logger?: string): Promise<void>;
-  debug(data: JsonValue, logger?: string): Promise<void>;
-  info(data: JsonValue, logger?: string): Promise<void>;
-  notice(data: JsonValue, logger?: string): Promise<void>;
-  warning(data: JsonValue, logger?: string): Promise<void>;
-  error(data: JsonValue, logger?: string): Promise<void>;
-  critical(data: JsonValue, logger?: string): Promise<void>;
-  alert(data: JsonValue, logger?: string): Promise<void>;
-  emergency(data: JsonValue, logger?: string): Promise<void>;
-}
+export type HandlerLog = ((level: LogLevel, data: JsonValue, logger?: string) => Promise<void>) &
+  Readonly<Record<LogLevel, (data: JsonValue, logger?: string) => Promise<void>>>;
 
 /** How one question to the client is asked. */
 export interface AskOptions {

@@ -5,9 +5,9 @@ import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-c
 import type { BusMessage, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { Channel } from './channel.ts';
-import { ChannelCall } from './channel-call.ts';
+import { ChannelCall } from './calls.ts';
 import type { Context } from './context.ts';
-import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
+import { type EventListener, keyOf, LIST_KINDS, listTopic, resourceTopic, toNotification } from './events.ts';
 import { Outbox } from './outbox.ts';
 import { checkSubscribedUri } from './session.ts';
 
@@ -104,9 +104,8 @@ export class Listen implements EventListener {
       const notification = filter.toNotification(event, accepted);
       if (notification) this.#push(notification.method, notification.params ?? {}, undefined);
     }
-    const uri = updatedUri(event);
-    if (uri !== undefined) this.#push('notifications/resources/updated', { uri }, `${event.topic} ${uri}`);
-    else if (LIST_KINDS.some((kind) => event.topic === listTopic(kind))) this.#push(`notifications/${event.topic}`, {}, event.topic);
+    const notification = toNotification(event);
+    if (notification) this.#push(notification.method, notification.params ?? {}, keyOf(notification));
   }
 
   /**
@@ -121,7 +120,7 @@ export class Listen implements EventListener {
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(call instanceof ChannelCall)) return;
     const params = { requestId: id, reason: 'The server ended the subscription' };
-    await call.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    await call.sendAfterResponse({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
   get #id(): JsonValue {

@@ -2,7 +2,9 @@
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
-import { isLevelEnabled } from '@mortise/protocol/checks';
+import { isLevelEnabled, isLoggingLevel } from '@mortise/protocol/checks';
+import { META_LOG_LEVEL } from '@mortise/protocol/wire';
+import type { Context } from './context.ts';
 import type { HandlerLog } from './handler-context.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import type { Server } from './server.ts';
@@ -50,22 +52,25 @@ export function noSuchLevel(level: unknown): TypeError {
   return new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`);
 }
 
-type WriteLog = (level: LogLevel, data: JsonValue, logger?: string) => Promise<void>;
+/** Makes `ctx.log`, and `ctx.log.info` and its like. */
+export function createLog(context: Context): HandlerLog {
+  let gate: LogGate | undefined;
+  const write = async (level: LogLevel, data: JsonValue, logger?: string): Promise<void> => {
+    if (!isLoggingLevel(level)) throw noSuchLevel(level);
+    if (context.isOver) return;
+    warnOfSilence(context.server, context.revision, 'ctx.log');
+    gate ??= findGate(context);
+    const params = gate?.admit(level, data ?? null, logger);
+    if (params) await context.report({ jsonrpc: '2.0', method: 'notifications/message', params });
+  };
+  const byLevel = LOGGING_LEVELS.map((level) => [level, (data: JsonValue, logger?: string) => write(level, data, logger)] as const);
+  return Object.assign(write, Object.fromEntries(byLevel) as Record<LogLevel, (typeof byLevel)[number][1]>);
+}
 
-/** `log.info(...)` and its like call the log itself. */
-const LEVELS: object = Object.setPrototypeOf(
-  Object.fromEntries(
-    LOGGING_LEVELS.map((level) => [
-      level,
-      function (this: WriteLog, data: JsonValue, logger?: string): Promise<void> {
-        return this(level, data, logger);
-      },
-    ]),
-  ),
-  Function.prototype,
-);
-
-export function createLog(write: WriteLog): HandlerLog {
-  const log: WriteLog = (level, data, logger) => write(level, data, logger);
-  return Object.setPrototypeOf(log, LEVELS);
+/** What lets the log messages of a request through; undefined where its client gets none. */
+function findGate({ server, session, revision, meta }: Context): LogGate | undefined {
+  if (!server.capabilities.has(revision, 'logging')) return undefined;
+  if (session && revision.rules.logLevel === 'session') return session.logGate;
+  const level = meta[META_LOG_LEVEL];
+  return isLoggingLevel(level) ? new LogGate(level, server.clock) : undefined;
 }

@@ -1,6 +1,7 @@
 /** `@mortise/server/low-level`: methods by name and requests as they come, for gateways and for what `McpServer` does not offer. */
 
-export { type CloseOptions, type HandlerRequest, type RawHandler, type RawSession, type RequestHandler, Server } from './server.ts';
+export { type CloseOptions, type HandlerRequest, type RequestHandler, Server } from './server.ts';
+export type { RawHandler, RawSession } from './raw-handler.ts';
 export type { ClientRequestOptions } from './session.ts';
 export type { HandlerContext } from './handler-context.ts';
 export type { Middleware, MiddlewareCall, NextMiddleware } from './middleware/middleware.ts';

@@ -146,6 +146,6 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   /** @internal With the first argument or variable that can be completed. */
   serveCompletions(): void {
     if (!this.capabilities.register('completions', {})) return;
-    this.setMethod('completion/complete', { run: (params, context) => complete(params, context, this.#prompts, this.#resources) });
+    this.methods.set('completion/complete', { run: (params, context) => complete(params, context, this.#prompts, this.#resources) });
   }
 }

@@ -48,7 +48,7 @@ export interface Route {
   readonly targetParam: string | undefined;
   /** Middleware and interceptors, outermost first. */
   readonly chain: readonly ChainLink[];
-  /** Its handler may answer by a question, in some revision, and is then run again. */
+  /** In some revision, its result may be a question to the client; the handler is then run again. */
   readonly mayAsk: boolean;
   readonly readParams: Convert | undefined;
   readonly writeResult: Convert | undefined;
@@ -133,12 +133,6 @@ export class Methods {
       writeResult: revision.toWire.results.get(method),
     };
   }
-}
-
-/** The route of a notification: what its handlers are given is a context without a request. */
-export function toNotificationRoute(revision: Revision, method: string): Route {
-  const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
-  return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };
 }
 
 /** Extensions come first, in the order in which they were added. */

@@ -1,9 +1,11 @@
-/** How a server behaves. Every option has a default that is right for most. */
+/** The options of a server, and how they are checked. Every option has a default that is right for most. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
-import type { Revision } from '@mortise/protocol';
-import type { CacheScope, ServerCapabilities } from '@mortise/protocol/model';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import { REVISIONS, type Revision } from '@mortise/protocol';
+import type { CacheScope, Implementation, ServerCapabilities } from '@mortise/protocol/model';
 import type { JsonSchemaValidator, MessageBus, ReplayStore, ServerExtension, StateStore, Tracer } from '@mortise/protocol/contracts';
+import { RegistrationError } from './errors.ts';
 import type { MiddlewareCall } from './middleware/middleware.ts';
 
 /** What `options.context` may look at: the request before its app context exists. */
@@ -30,9 +32,7 @@ export interface RequestStateOptions {
   readonly keys?: readonly Uint8Array[] | undefined;
   /** How long the client has for its answer, in milliseconds: a state that is older is refused. @default 600_000 (10 minutes) */
   readonly ttlMs?: number | undefined;
-  /** How long the `requestState` may be, in characters. A longer one goes to `store`, or is an error. @default 262_144 (256 KiB) */
-  readonly maxStateBytes?: number | undefined;
-  /** Holds states that are too long; the client then gets a sealed reference. @default none: they are refused */
+  /** Holds states of more than 262,144 characters (256 KiB); the client then gets a sealed reference. @default none: they are an error */
   readonly store?: StateStore | undefined;
   /**
    * Lets each state be used once: the second request with it is refused (-32602). Without one a client that sends a state
@@ -97,4 +97,68 @@ export interface ServerOptions<App = unknown> {
   readonly logger?: Logger | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
+}
+
+/** The options of `McpServer` that hold tools, prompts and resources made elsewhere: checked with each registration. */
+type Values = { readonly tools?: object; readonly prompts?: object; readonly resources?: object };
+
+const KEY_BYTES = 32;
+
+/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, an option is unknown or of another kind. */
+export function checkServer(info: Implementation, options: ServerOptions & Values): void {
+  if (typeof info !== 'object' || (info as unknown) === null || typeof info.name !== 'string' || typeof info.version !== 'string')
+    throw new RegistrationError('The first argument of a new server is { name, version }, both strings');
+  checkOptions<ServerOptions & Values>(
+    "the server's options",
+    options,
+    {
+      capabilities: 'any',
+      instructions: 'string',
+      revisions: 'array',
+      context: 'function',
+      extensions: 'array',
+      messageBus: 'object',
+      validator: 'object',
+      handlerTimeoutMs: 0,
+      requestState: { keys: 'array', ttlMs: 0, store: 'object', replay: 'object', maxRounds: 0 },
+      pageSize: 1,
+      cache: { listTtlMs: 0, readTtlMs: 0, listScope: 'string' },
+      keepAliveMs: 1,
+      describeError: 'function',
+      maxSubscriptions: 0,
+      maxInFlightBytes: 0,
+      tracer: 'object',
+      logger: 'object',
+      clock: 'object',
+      tools: 'object',
+      prompts: 'object',
+      resources: 'object',
+    },
+    RegistrationError,
+  );
+  const { listTtlMs = 0, readTtlMs = 0, listScope = 'public' } = options.cache ?? {};
+  if (!isTtl(listTtlMs) || !isTtl(readTtlMs) || !isCacheScope(listScope))
+    throw new RegistrationError('cache: "listTtlMs" and "readTtlMs" are integers of milliseconds, "listScope" is "public" or "private"');
+  for (const key of options.requestState?.keys ?? []) {
+    if (ArrayBuffer.isView(key) && key.length === KEY_BYTES) continue;
+    throw new RegistrationError(
+      `requestState.keys: a key is a Uint8Array of ${KEY_BYTES} bytes: make it with crypto.getRandomValues(new Uint8Array(${KEY_BYTES}))`,
+    );
+  }
+}
+
+/** @throws {RegistrationError} `ERR_REGISTRATION`: something else than a revision, or none. */
+export function chooseRevisions(given: readonly Revision[] = REVISIONS): readonly Revision[] {
+  if (given.length === 0 || given.some((each) => !REVISIONS.includes(each)))
+    throw new RegistrationError("revisions: give values of @mortise/protocol, at least one, such as revisionsOf('modern')");
+  return REVISIONS.filter((revision) => given.includes(revision));
+}
+
+/** Whether a value can be a `ttlMs`. */
+export function isTtl(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isCacheScope(value: unknown): value is CacheScope {
+  return value === 'public' || value === 'private';
 }

@@ -1,4 +1,4 @@
-/** The notifications that one listener has not taken yet: bounded, and equal ones merged. */
+/** Notifications that wait for a slow reader: bounded, and those of the same key merged. */
 
 import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -6,18 +6,22 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 /** How many notifications may wait for a slow listener. */
 const MAX_WAITING = 1024;
 
+interface Target {
+  send(notification: JsonRpcNotification): Promise<void>;
+}
+
 /**
  * Sends notifications one after the other. While the transport is full they wait; of those with the same key only the newest
- * is kept, so a slow listener costs no more than what it listens to.
+ * is kept, so a slow reader costs no more than the keys that it may get.
  */
 export class Outbox {
-  readonly #target: { send(notification: JsonRpcNotification): Promise<void> };
-  readonly #onOverflow: () => void;
+  readonly #target: Target;
+  readonly #onOverflow: (() => void) | undefined;
   readonly #waiting = new Map<unknown, JsonRpcNotification>();
   #isSending = false;
 
-  /** @param onOverflow Called when more would wait than may. What waited is dropped. */
-  constructor(target: { send(notification: JsonRpcNotification): Promise<void> }, onOverflow: () => void) {
+  /** @param onOverflow Called when more than 1,024 would wait. What waited is dropped. */
+  constructor(target: Target, onOverflow?: () => void) {
     this.#target = target;
     this.#onOverflow = onOverflow;
   }
@@ -30,12 +34,19 @@ export class Outbox {
     this.#waiting.delete(id);
     if (this.#waiting.size >= MAX_WAITING) {
       this.clear();
-      this.#onOverflow();
+      this.#onOverflow?.();
     } else this.#waiting.set(id, notification);
   }
 
   clear(): void {
     this.#waiting.clear();
+  }
+
+  /** Sends what waits, without waiting any longer. */
+  flush(): void {
+    const waiting = [...this.#waiting.values()];
+    this.clear();
+    for (const notification of waiting) this.#sendNow(notification);
   }
 
   #sendNow(notification: JsonRpcNotification): void {

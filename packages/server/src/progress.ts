@@ -1,85 +1,76 @@
-/** Progress of one call: thinned out, strictly growing, complete at its end. */
+/** `ctx.progress`: thinned out, strictly growing, complete at the call's end. */
 
-import type { Clock, ClockTimer, JsonObject } from '@mortise/jsonrpc-core';
+import type { ClockTimer, JsonObject } from '@mortise/jsonrpc-core';
+import { isProgressToken } from '@mortise/protocol/checks';
 import type { ProgressToken } from '@mortise/protocol/model';
+import { META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
+import type { Context } from './context.ts';
 import type { ProgressUpdate } from './handler-context.ts';
+import { Outbox } from './outbox.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** How many notifications of one call may go out at once. */
 const BURST = 20;
 const PER_SECOND = 20;
 
-/** Sends one step. Resolves once the transport has taken it; undefined where it took it at once. */
-export type SendProgress = (params: JsonObject) => Promise<void> | undefined;
+/** Makes what reports the progress of a call; undefined where its client did not ask for progress. */
+export function createReporter(context: Context): ProgressReporter | undefined {
+  const token = context.meta[META_PROGRESS_TOKEN];
+  return isProgressToken(token) ? new ProgressReporter(token, context) : undefined;
+}
 
 /**
- * Thins out the steps that a handler reports.
- *
- * A step is sent at once while the burst lasts, then so many a second; while the transport is full, none. Of those that have to
- * wait only the newest is kept.
+ * Sends steps at once while the burst lasts, then so many a second; while the transport is full, none. Of the steps that have to wait it keeps
+ * the newest.
  *
  * @see 2026-07-28 basic/patterns/progress#behavior-requirements
  */
 export class ProgressReporter {
+  /** The highest step that was reported, by this round of the call or an earlier one. */
+  highest: number | undefined;
   readonly #token: ProgressToken;
-  readonly #send: SendProgress;
-  readonly #clock: Clock;
-  #highest: number | undefined;
-  #waiting: ProgressUpdate | undefined;
+  readonly #context: Context;
+  readonly #outbox: Outbox;
   readonly #bucket: TokenBucket;
-  #isSending = false;
+  #waiting: ProgressUpdate | undefined;
   #timer: ClockTimer | undefined;
 
-  /** @param after The step that was sent before, in an earlier round of the call. */
-  constructor(token: ProgressToken, send: SendProgress, clock: Clock, after: number | undefined) {
+  constructor(token: ProgressToken, context: Context) {
+    this.highest = context.earlier?.progress;
     this.#token = token;
-    this.#send = send;
-    this.#clock = clock;
-    this.#bucket = new TokenBucket(BURST, PER_SECOND, clock);
-    this.#highest = after;
-  }
-
-  /** The highest step that was reported. */
-  get highest(): number | undefined {
-    return this.#highest;
+    this.#context = context;
+    this.#outbox = new Outbox(context);
+    this.#bucket = new TokenBucket(BURST, PER_SECOND, context.server.clock);
   }
 
   report(update: ProgressUpdate): void {
-    if (!Number.isFinite(update.progress) || update.progress <= (this.#highest ?? -Infinity)) return;
-    this.#highest = update.progress;
+    if (!Number.isFinite(update.progress) || update.progress <= (this.highest ?? -Infinity)) return;
+    this.highest = update.progress;
     this.#waiting = update;
-    this.#sendOrWait();
+    if (!this.#timer) this.#sendOrWait();
   }
 
-  /** Ends the reports of a call: sends what still waits, unless the call was cancelled. Call before the answer is sent. */
+  /** Sends what still waits, unless the call was cancelled. Call before the response is sent. */
   end(isCancelled: boolean): void {
     this.#timer?.cancel();
-    this.#timer = undefined;
-    if (this.#waiting && !isCancelled) this.#sendWaiting(this.#waiting);
-    this.#waiting = undefined;
+    if (isCancelled) return this.#outbox.clear();
+    this.#send();
+    this.#outbox.flush();
   }
 
   #sendOrWait(): void {
-    if (!this.#waiting || this.#isSending || this.#timer) return;
-    if (this.#bucket.take()) this.#sendWaiting(this.#waiting);
-    else this.#timer = this.#clock.schedule(() => this.#onTimer(), Math.max(1, this.#bucket.msUntilNext()));
-  }
-
-  #onTimer(): void {
-    this.#timer = undefined;
-    this.#sendOrWait();
-  }
-
-  #sendWaiting(update: ProgressUpdate): void {
-    this.#waiting = undefined;
-    const sent = this.#send(toParams(this.#token, update));
-    if (!sent) return;
-    this.#isSending = true;
-    const onSent = (): void => {
-      this.#isSending = false;
+    if (this.#bucket.take()) return this.#send();
+    const onTimer = (): void => {
+      this.#timer = undefined;
       this.#sendOrWait();
     };
-    sent.then(onSent, onSent);
+    this.#timer = this.#context.server.clock.schedule(onTimer, Math.max(1, this.#bucket.msUntilNext()));
+  }
+
+  #send(): void {
+    const params = this.#waiting && toParams(this.#token, this.#waiting);
+    this.#waiting = undefined;
+    if (params) this.#outbox.push({ jsonrpc: '2.0', method: 'notifications/progress', params }, 'progress');
   }
 }
 

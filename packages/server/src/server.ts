@@ -1,19 +1,9 @@
 /** `Server`: methods and notifications by name, and the one way that every request goes. `McpServer` adds tools, resources and prompts. */
 
-import type {
-  Clock,
-  JsonObject,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  Logger,
-  ServerConnection,
-  Transport,
-} from '@mortise/jsonrpc-core';
-import { isJsonRpcResponse, toWireError } from '@mortise/jsonrpc-core/messages';
+import type { Clock, JsonObject, JsonRpcNotification, JsonRpcRequest, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
 import { type ConnectOptions, guardLogger, silentLogger, systemClock, type TransportLike } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
-import { checkClientParams, isLoggingLevel } from '@mortise/protocol/checks';
+import { isLoggingLevel } from '@mortise/protocol/checks';
 import type {
   Call,
   EndpointTransport,
@@ -33,28 +23,25 @@ import type {
   RequestMethod,
   ServerCapabilities,
 } from '@mortise/protocol/model';
-import { invalidParamsError, META_SERVER_INFO, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
-import { answer, type Answer } from './answer.ts';
+import { META_SERVER_INFO } from '@mortise/protocol/wire';
 import { CapabilityBook } from './capabilities.ts';
 import { type Channel, openChannel } from './channel.ts';
-import { checkServer, chooseRevisions } from './check-server.ts';
-import { Context } from './context.ts';
 import { Deadlines } from './deadlines.ts';
-import { InvalidHandlerResultError, RegistrationError } from './errors.ts';
+import { RegistrationError } from './errors.ts';
 import { Events } from './events.ts';
 import { installExtension } from './extension-host.ts';
-import { addSessionMethods } from './handshake.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
-import { noSuchLevel, warnOfSilence } from './logging.ts';
-import { type ChainLink, type MethodEntry, Methods, type NotificationHandler } from './method.ts';
-import type { ClientFacts, Middleware } from './middleware/middleware.ts';
-import type { ContextCall, ServerOptions } from './options.ts';
+import { noSuchLevel } from './logging.ts';
+import { type ChainLink, Methods, type NotificationHandler } from './method.ts';
+import type { Middleware } from './middleware/middleware.ts';
+import { checkServer, chooseRevisions, type ContextCall, type ServerOptions } from './options.ts';
+import { addOwnMethods } from './own-methods.ts';
+import { type RawHandler, serveRaw } from './raw-handler.ts';
 import type { Tools } from './registry/tools.ts';
-import { type ClientRequestOptions, Session } from './session.ts';
-import { toClientFacts } from './session-state.ts';
-import { traceRequest } from './tracing.ts';
-import { methodNotFoundError } from './wire-error.ts';
+import { HostedSession } from './hosted-session.ts';
+import { type Served, serveRequest } from './serve-request.ts';
+import type { Session } from './session.ts';
 
 /** A request as a low-level handler sees it: canonical, checked. */
 export interface HandlerRequest<Params = JsonObject> {
@@ -62,31 +49,11 @@ export interface HandlerRequest<Params = JsonObject> {
   readonly params: Params;
 }
 
-/** Serves one method. What it gives is the canonical result; a `ProtocolError` that it throws is the answer. */
+/** Serves one method. What it gives is the canonical result; a `ProtocolError` that it throws becomes the error response. */
 export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
 ) => JsonObject | Promise<JsonObject>;
-
-/** The legacy session behind a raw request: its id, and how its client is asked. */
-export interface RawSession {
-  /** The session's id, where the transport has one. */
-  readonly id: string | undefined;
-  /** Asks the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach it. */
-  request(method: string, params: JsonObject | undefined, options?: ClientRequestOptions): Promise<JsonObject>;
-}
-
-/**
- * Answers a raw request, or gives undefined to leave it to the server.
- *
- * @param session Undefined for a modern request, on which servers send none to the client.
- * @returns The whole response (its id must be the request's own), sent as it is: unknown members and error data stay.
- */
-export type RawHandler = (
-  request: JsonRpcRequest,
-  call: Call,
-  session: RawSession | undefined,
-) => JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
 /** How a server ends. */
 export interface CloseOptions {
@@ -145,8 +112,8 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly listens: Set<Listen> = new Set();
   /** @internal The tools, where this is an `McpServer`. */
   readonly tools: Tools | undefined;
-  /** The revisions that a request may name itself, by version. */
-  readonly #modern: ReadonlyMap<string, Revision>;
+  /** @internal The revisions that a request may name itself, by version. */
+  readonly modern: ReadonlyMap<string, Revision>;
   readonly #onClose: (() => Promise<void>)[] = [];
   readonly #warnings = new Set<string>();
   #rawHandler: RawHandler | undefined;
@@ -167,100 +134,37 @@ export class Server<App = unknown> implements McpEndpoint {
     this.logger = guardLogger({ log: (level, message, data) => this.#sink.log(level, message, data) });
     this.revisions = chooseRevisions(options.revisions);
     this.versions = supportedVersions(this.revisions);
-    this.#modern = new Map(revisionsOf('modern', this.revisions).map((revision) => [revision.version, revision]));
+    this.modern = new Map(revisionsOf('modern', this.revisions).map((revision) => [revision.version, revision]));
     this.extensions = options.extensions ?? [];
     this.capabilities = new CapabilityBook(options.capabilities, this.extensions);
     this.methods = new Methods(this.capabilities, options.context && toLink(options.context));
     this.resultMeta = Object.freeze({ [META_SERVER_INFO]: info });
     this.deadlines = new Deadlines(options.handlerTimeoutMs ?? 600_000, this.clock);
     this.events = new Events(options.messageBus, this.clock, this.logger);
-    addSessionMethods(this);
-    this.setMethod('server/discover', { run: (_params, context) => this.#discover(context) });
-    this.setMethod('subscriptions/listen', {
-      isUnbounded: true,
-      run: async (params, context) => (await import('./listen.ts')).listen(params, context),
-    });
+    addOwnMethods(this);
     for (const extension of this.extensions) installExtension(this, extension);
   }
 
-  // ---- the way of a request
+  // ---- requests
 
   /** Answers one modern request. */
-  handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse> {
+  handle(request: JsonRpcRequest, call: Call): Served {
     return this.serve(request, call);
   }
 
   openSession(link: SessionLink, saved?: SessionState): LegacySession {
-    return new Session(this, link, saved);
+    return new HostedSession(this, link, saved);
   }
 
   /**
-   * Answers one request: every host's requests come here, those of a legacy session with it. Neither throws nor rejects, and gives no
-   * promise where nothing waits.
+   * Answers one request. Those of every connection, session and HTTP exchange come here. Neither throws nor rejects, and gives no promise where
+   * nothing waits.
    *
    * @internal
    */
-  serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
-    return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call, session) : this.#serve(request, call, session);
-  }
-
-  #serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
-    const { id, method } = request;
-    try {
-      // 1. Its revision, and whose it is: a session knows both, a modern request says both itself.
-      const { revision, client } = session ? session.callerOf(request) : this.#readCaller(request);
-      // 2. What serves the method in this revision.
-      const route = this.methods.findRoute(revision, method);
-      if (!route) throw methodNotFoundError(method);
-      // 3. Are its params well formed? Revisions without tasks in the core ignore `params.task`.
-      const given = request.params?.['task'] === undefined || revision.rules.coreTasks ? request.params : withoutTask(request.params);
-      const problem = route.facts && checkClientParams(method, given);
-      if (problem !== undefined) throw invalidParamsError(problem);
-      // 4. From this revision's shape to the canonical one.
-      const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
-      // 5. The one object for the request from here on.
-      const context = new Context({ server: this, route, requestId: id, params, client: client ?? toClientFacts(params), call, session });
-      // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
-      const { tracer } = this.options;
-      return tracer ? traceRequest(tracer, context, () => answer(context)) : answer(context);
-    } catch (error) {
-      return { jsonrpc: '2.0', id, error: toWireError(error) };
-    }
-  }
-
-  #readCaller({ params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts } {
-    const meta = readRequestMeta(params);
-    if (typeof meta === 'string') throw invalidParamsError(meta);
-    const revision = this.#modern.get(meta.protocolVersion);
-    // A legacy version may be named among the supported ones, but only `initialize` opens it.
-    if (!revision) throw unsupportedVersionError(meta.protocolVersion.slice(0, 100), this.versions);
-    return { revision, client: { info: meta.clientInfo, capabilities: meta.clientCapabilities } };
-  }
-
-  async #serveRaw(handler: RawHandler, request: JsonRpcRequest, call: Call, session?: Session): Promise<JsonRpcResponse> {
-    const { id, method } = request;
-    try {
-      const response = await handler(request, call, session);
-      if (response === undefined) return this.#serve(request, call, session);
-      if (isJsonRpcResponse(response) && response.id === id) return response;
-      throw new InvalidHandlerResultError(
-        'The raw handler gave something that is not a response to the request: return { jsonrpc, id, result } or { jsonrpc, id, error }',
-      );
-    } catch (error) {
-      this.logger.log('error', 'The raw handler failed', { method, error });
-      return { jsonrpc: '2.0', id, error: toWireError(error) };
-    }
-  }
-
-  #discover({ revision, via, principal, auth }: Context): JsonObject {
-    const { instructions } = this.options;
-    return {
-      supportedVersions: this.versions,
-      capabilities: this.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
-      ...(instructions === undefined ? {} : { instructions }),
-      // What extensions show may depend on who asks.
-      ...(this.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
-    };
+  serve(request: JsonRpcRequest, call: Call, session?: Session): Served {
+    const raw = this.#rawHandler;
+    return raw ? serveRaw(this, raw, request, call, session) : serveRequest(this, request, call, session);
   }
 
   // ---- what it serves
@@ -280,14 +184,14 @@ export class Server<App = unknown> implements McpEndpoint {
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
     checkHandler('setRequestHandler', method, handler);
     const run = handler as RequestHandler<JsonObject, unknown>;
-    this.setMethod(method, { run: (params, context) => run({ method, params }, context.forHandler()) });
+    this.methods.set(method, { run: (params, context) => run({ method, params }, context.forHandler()) });
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.serverCapability).find((name) => name !== undefined);
     const [capability] = needed?.split('.') ?? [];
     if (capability !== undefined) this.registerCapability(capability, {});
     return this;
   }
 
-  /** Takes back `setRequestHandler`: the method is answered with -32601 from then on. */
+  /** Takes back `setRequestHandler`: requests for the method get -32601 from then on. */
   removeRequestHandler(method: string): this {
     this.methods.set(method, undefined);
     return this;
@@ -332,11 +236,6 @@ export class Server<App = unknown> implements McpEndpoint {
     // Middleware runs for requests only, and these have an id, which a context need not have.
     this.methods.use(method, middleware as unknown as ChainLink);
     return this;
-  }
-
-  /** @internal */
-  setMethod(method: string, entry: MethodEntry): void {
-    this.methods.set(method, entry);
   }
 
   /** @internal */
@@ -444,13 +343,7 @@ export class Server<App = unknown> implements McpEndpoint {
    */
   async sendLoggingMessage({ level, data, logger }: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
     if (!isLoggingLevel(level)) throw noSuchLevel(level);
-    for (const session of this.sessions) {
-      if (!session.revision || (sessionId !== undefined && session.id !== sessionId)) continue;
-      warnOfSilence(this, session.revision, 'sendLoggingMessage');
-      if (!this.capabilities.has(session.revision, 'logging')) continue;
-      const params = session.logGate.admit(level, data, logger);
-      if (params) session.tell({ jsonrpc: '2.0', method: 'notifications/message', params }, undefined);
-    }
+    for (const session of this.sessions) if (sessionId === undefined || session.id === sessionId) session.sendLog(level, data, logger);
   }
 
   /** Sends a notification to every legacy client that is ready. */
@@ -458,12 +351,6 @@ export class Server<App = unknown> implements McpEndpoint {
     const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params ? { params } : {}) };
     for (const session of this.sessions) session.tell(message, undefined);
   }
-}
-
-const NO_PARAMS: JsonObject = Object.freeze({});
-
-function withoutTask({ task: _task, ...rest }: JsonObject = {}): JsonObject {
-  return rest;
 }
 
 /** Makes the app context of each request before any middleware runs. */

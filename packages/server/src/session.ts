@@ -1,36 +1,25 @@
 /** A legacy session: what `initialize` agreed with one client, and how that client is reached. */
 
 import {
-  CancelledError,
   type JsonObject,
-  type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
-  type JsonRpcResponse,
+  type JsonValue,
   type LogLevel,
   ProtocolError,
-  type RequestId,
 } from '@mortise/jsonrpc-core';
-import { RequestTable } from '@mortise/jsonrpc-core/connection';
-import {
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  isJsonRpcRequest,
-  isJsonRpcResponse,
-  isRequestId,
-  toWireError,
-} from '@mortise/jsonrpc-core/messages';
-import { Cancellation } from '@mortise/jsonrpc-core/transport';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import { checkClientNotification } from '@mortise/protocol/checks';
-import type { BusMessage, Call, LegacySession, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import type { BusMessage, Call, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { ListRootsResult } from '@mortise/protocol/model';
 import { Context } from './context.ts';
 import { AskError, HandlerStoppedError } from './errors.ts';
-import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
-import { findBeforeOpening, negotiate } from './handshake.ts';
-import { LogGate } from './logging.ts';
-import { toNotificationRoute } from './method.ts';
+import { type EventListener, keyOf, LIST_KINDS, listTopic, resourceTopic, toNotification } from './events.ts';
+import { findBeforeOpening, negotiate } from './own-methods.ts';
+import { LogGate, warnOfSilence } from './logging.ts';
+import { createCall } from './calls.ts';
+import type { Route } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
@@ -46,23 +35,6 @@ export interface ClientRequestOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** How a session reaches its client: a host's link, or a connection, which sends requests itself. */
-export interface ClientLink extends SessionLink {
-  request?(
-    method: string,
-    params: JsonObject | undefined,
-    options: ClientRequestOptions & { readonly timeoutMs: number },
-  ): Promise<JsonObject>;
-  /** Called with the version that `initialize` agreed on. */
-  onOpened?(version: string): void;
-}
-
-interface RunningCall {
-  readonly call: Call;
-  /** Settles `receive`. */
-  readonly settle: (response: JsonRpcResponse | undefined) => void;
-}
-
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** Each is kept for as long as its subscription lives. */
 const MAX_URI_LENGTH = 2048;
@@ -71,28 +43,23 @@ const MAX_URI_CHARACTERS = 128 * 1024;
 /** How long a question to the client waits for its answer, in milliseconds, unless it says otherwise. */
 const ASK_TIMEOUT_MS = 600_000;
 
-export class Session implements LegacySession, EventListener {
-  readonly principal: Principal;
+export abstract class Session implements EventListener {
   /** The client's roots, kept until it announces a change. */
   roots: Promise<ListRootsResult> | undefined = undefined;
-  readonly #server: Server;
-  readonly #link: ClientLink;
-  readonly #running = new Map<RequestId, RunningCall>();
+  protected readonly server: Server;
+  protected readonly link: SessionLink;
   #agreed: Agreement | undefined;
   #isClosed = false;
   #logGate: LogGate | undefined;
-  /** Requests of a hosted session. A connection has a table of its own. */
-  #requests: RequestTable<ClientRequestOptions> | undefined;
   #outbox: Outbox | undefined;
 
   /**
    * @param saved The state of an earlier session that this one goes on from.
    * @throws {ProtocolError} -32602: the saved state has a layout or revision that this server does not know.
    */
-  constructor(server: Server, link: ClientLink, saved?: SessionState) {
-    this.#server = server;
-    this.#link = link;
-    this.principal = link.principal;
+  constructor(server: Server, link: SessionLink, saved?: SessionState) {
+    this.server = server;
+    this.link = link;
     this.#agreed = saved && fromState(saved, server.revisions);
     if (!this.#agreed) return;
     server.sessions.add(this);
@@ -100,8 +67,12 @@ export class Session implements LegacySession, EventListener {
     if (this.#agreed.isReady) this.#listenToLists();
   }
 
+  get principal(): Principal {
+    return this.link.principal;
+  }
+
   get id(): string | undefined {
-    return this.#link.sessionId;
+    return this.link.sessionId;
   }
 
   /** What was agreed on; undefined before `initialize`. */
@@ -123,71 +94,24 @@ export class Session implements LegacySession, EventListener {
   }
 
   get logGate(): LogGate {
-    return (this.#logGate ??= new LogGate(this.#agreed?.logLevel ?? 'debug', this.#server.clock));
+    return (this.#logGate ??= new LogGate(this.#agreed?.logLevel ?? 'debug', this.server.clock));
   }
 
-  // ---- messages of a host
-
-  async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
-    const isRequest = isJsonRpcRequest(message);
-    // Other principals do not learn that the session exists.
-    if (call.principal !== this.principal || this.#isClosed) {
-      const unknown = new ProtocolError(INVALID_REQUEST, 'There is no such session: send "initialize" to open one');
-      return isRequest ? { jsonrpc: '2.0', id: message.id, error: toWireError(unknown) } : undefined;
-    }
-    if (isRequest) return this.#serve(message, call);
-    if (isJsonRpcResponse(message)) this.#requests?.settle(message);
-    else if (message.method === 'notifications/cancelled') this.#cancel(message.params);
-    else this.notice(message, call);
-    return undefined;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
+  /** Forgets its subscriptions. Safe to call twice. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
     this.#isClosed = true;
-    const { events, sessions } = this.#server;
+    const { events, sessions } = this.server;
     sessions.delete(this);
-    const reason = new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session was closed');
-    for (const id of [...this.#running.keys()]) this.#end(id, reason);
-    this.#requests?.failAll(reason);
     for (const kind of LIST_KINDS) events.unlisten(listTopic(kind), this);
     for (const uri of this.#agreed?.uris ?? []) events.unlisten(resourceTopic(uri), this);
     this.#outbox?.clear();
   }
 
-  #serve(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse | undefined> {
-    const { id } = request;
-    if (this.#running.has(id)) {
-      const error = new ProtocolError(INVALID_REQUEST, 'A request with this id is still being served: use a new id');
-      return { jsonrpc: '2.0', id, error: toWireError(error) };
-    }
-    const answered = this.#server.serve(request, call, this);
-    if (!(answered instanceof Promise)) return answered;
-    return new Promise((resolve) => {
-      const running = { call, settle: (response: JsonRpcResponse | undefined) => resolve(response) };
-      this.#running.set(id, running);
-      void answered.then((response) => {
-        // A cancelled call may end when its id belongs to another.
-        if (this.#running.get(id) === running) this.#running.delete(id);
-        resolve(response);
-      });
-    });
-  }
-
-  #cancel(params: JsonObject | undefined): void {
-    const { requestId, reason } = params ?? {};
-    if (isRequestId(requestId)) this.#end(requestId, new CancelledError(typeof reason === 'string' ? reason : undefined));
-  }
-
-  /** A cancelled request has no answer. */
-  #end(id: RequestId, reason: Error): void {
-    const running = this.#running.get(id);
-    this.#running.delete(id);
-    running?.call.cancel(reason);
-    running?.settle(undefined);
-  }
-
-  // ---- messages, from a host or a connection
+  // ---- messages of the client
 
   /**
    * In which revision a request of this session is, and whose it is.
@@ -196,8 +120,8 @@ export class Session implements LegacySession, EventListener {
    * @throws {ProtocolError} The session speaks no revision yet, or one already.
    */
   callerOf({ method, params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts | undefined } {
-    if (method === 'initialize') return { revision: negotiate(this.#server, this, params), client: undefined };
-    return { revision: this.revision ?? findBeforeOpening(this.#server, method), client: this.client };
+    if (method === 'initialize') return { revision: negotiate(this.server, this, params), client: undefined };
+    return { revision: this.revision ?? findBeforeOpening(this.server, method), client: this.client };
   }
 
   /** Takes a notification. Never throws; a malformed or unknown one is dropped. */
@@ -206,28 +130,22 @@ export class Session implements LegacySession, EventListener {
     if (method === 'notifications/initialized') this.#becomeReady();
     else if (method === 'notifications/roots/list_changed') this.roots = undefined;
     const { revision } = this.#agreed;
-    const handler = this.#server.methods.notifications.get(method);
+    const handler = this.server.methods.notifications.get(method);
     if (!handler) return;
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
     const context = this.#toContext(method, revision, canonical, caller);
     // Async, so that what it throws and what it rejects with are one.
     (async () => handler({ method, params: canonical }, context))().catch((error: unknown) =>
-      this.#server.logger.log('error', 'A notification handler failed', { method, error }),
+      this.server.logger.log('error', 'A notification handler failed', { method, error }),
     );
   }
 
   /** What the handler of a notification is given. Nothing cancels a notification. */
   #toContext(method: string, revision: Revision, params: JsonObject, { principal, auth }: Pick<Call, 'principal' | 'auth'>): Context {
-    const call: Call = {
-      principal,
-      auth,
-      signal: new AbortController().signal,
-      isCancelled: false,
-      cancel: () => undefined,
-      send: async (message) => (this.isReady ? this.#link.send(message) : undefined),
-    };
+    const { signal } = new AbortController();
+    const call = createCall({ principal, auth, signal }, async (message) => (this.isReady ? this.link.send(message) : undefined));
     const route = toNotificationRoute(revision, method);
-    return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, call, session: this });
+    return new Context({ server: this.server, route, requestId: undefined, params, client: this.client, call, session: this });
   }
 
   // ---- what session methods change
@@ -235,15 +153,14 @@ export class Session implements LegacySession, EventListener {
   /** Opens the session. @returns The server's capabilities for this client. @throws {HandlerStoppedError} The session is closed. */
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
     if (this.#isClosed) throw closedError();
-    const advertised = this.#server.capabilities.advertise(revision, {
+    const advertised = this.server.capabilities.advertise(revision, {
       via: 'channel',
       principal: this.principal,
-      isAuthenticated: this.#link.auth !== undefined,
-      canReach: this.#link.canRequest,
+      isAuthenticated: this.link.auth !== undefined,
+      canReach: this.link.canRequest,
     });
     this.#agreed = { revision, client, advertised, isReady: false, uris: new Set() };
-    this.#server.sessions.add(this);
-    this.#link.onOpened?.(revision.version);
+    this.server.sessions.add(this);
     this.#onChanged();
     return advertised;
   }
@@ -263,7 +180,7 @@ export class Session implements LegacySession, EventListener {
     const { uris } = this.#open;
     if (uris.has(uri)) return;
     checkSubscribedUri(uri);
-    const max = this.#server.options.maxSubscriptions ?? 1000;
+    const max = this.server.options.maxSubscriptions ?? 1000;
     if (uris.size >= max) {
       throw new ProtocolError(
         INVALID_PARAMS,
@@ -276,13 +193,13 @@ export class Session implements LegacySession, EventListener {
       throw new ProtocolError(INVALID_PARAMS, message);
     }
     uris.add(uri);
-    this.#server.events.listen(resourceTopic(uri), this);
+    this.server.events.listen(resourceTopic(uri), this);
     this.#onChanged();
   }
 
   unsubscribe(uri: string): void {
     if (!this.#agreed?.uris.delete(uri)) return;
-    this.#server.events.unlisten(resourceTopic(uri), this);
+    this.server.events.unlisten(resourceTopic(uri), this);
     this.#onChanged();
   }
 
@@ -301,14 +218,23 @@ export class Session implements LegacySession, EventListener {
 
   #listenToLists(): void {
     for (const kind of LIST_KINDS)
-      if (this.#agreed?.advertised[kind]?.listChanged === true) this.#server.events.listen(listTopic(kind), this);
+      if (this.#agreed?.advertised[kind]?.listChanged === true) this.server.events.listen(listTopic(kind), this);
   }
 
   #onChanged(): void {
-    this.#link.onStateChange?.(this.state);
+    this.link.onStateChange?.();
   }
 
   // ---- the way to the client
+
+  /** Sends a log message that belongs to no call, if the client's level lets it pass. */
+  sendLog(level: LogLevel, data: JsonValue, logger: string | undefined): void {
+    const { revision, server } = this;
+    if (!revision) return;
+    warnOfSilence(server, revision, 'sendLoggingMessage');
+    const params = server.capabilities.has(revision, 'logging') ? this.logGate.admit(level, data, logger) : undefined;
+    if (params) this.tell({ jsonrpc: '2.0', method: 'notifications/message', params }, undefined);
+  }
 
   /** Sends a notification that belongs to no call, once the client is ready for such. @param key See `Outbox.push`. */
   tell(notification: JsonRpcNotification, key: string | undefined): void {
@@ -316,8 +242,8 @@ export class Session implements LegacySession, EventListener {
     if (!revision || !this.isReady) return;
     const { method, params } = notification;
     const convert = params && revision.toWire.notifications.get(method);
-    this.#outbox ??= new Outbox(this.#link, () =>
-      this.#server.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
+    this.#outbox ??= new Outbox(this.link, () =>
+      this.server.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
     );
     this.#outbox.push(convert ? { ...notification, params: convert(params) } : notification, key);
   }
@@ -330,52 +256,28 @@ export class Session implements LegacySession, EventListener {
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
     this.requireReachable(method);
-    const timed = { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS };
-    if (this.#link.request) return this.#link.request(method, params, timed);
-    const cancellation = new Cancellation();
-    for (const signal of [options.signal, options.call?.signal]) if (signal) cancellation.follow(signal);
-    this.#requests ??= this.#createTable();
-    return this.#requests.request(method, params, { ...timed, signal: cancellation.signal }).finally(() => cancellation.release());
+    return this.sendRequest(method, params, { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS });
   }
 
-  /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has switched off what would carry a request to the client. */
+  /** Sends a request by what the session was made for: a connection, or messages of an HTTP handler. */
+  protected abstract sendRequest(method: string, params: JsonObject | undefined, options: ClientRequestOptions): Promise<JsonObject>;
+
+  /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the program has switched sessions off. */
   requireReachable(method: string): void {
-    if (this.#link.canRequest) return;
+    if (this.link.canRequest) return;
     throw new AskError(
       'ERR_ASK_UNAVAILABLE',
       `"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`,
     );
   }
 
-  #createTable(): RequestTable<ClientRequestOptions> {
-    const carrierOf = (options: ClientRequestOptions | undefined): Pick<Call, 'send'> => options?.call ?? this.#link;
-    return new RequestTable({
-      send: (request, { options }) => carrierOf(options).send(request),
-      sendCancelled(params, { options }): void {
-        // Nothing is sent for a call that its client has given up.
-        if (options?.call?.isCancelled) return;
-        void carrierOf(options)
-          .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
-          .catch(() => undefined);
-      },
-      // Unguessable and unique, also where several machines write to one session.
-      newId: () => crypto.randomUUID(),
-      onError: () => undefined,
-      timeoutMs: Infinity,
-      maxTimeoutMs: Infinity,
-      clock: this.#server.clock,
-    });
-  }
-
   onEvent(event: BusMessage): void {
-    const uri = updatedUri(event);
-    const method = uri === undefined ? `notifications/${event.topic}` : 'notifications/resources/updated';
-    const notification: JsonRpcNotification = { jsonrpc: '2.0', method, ...(uri === undefined ? {} : { params: { uri } }) };
-    this.tell(notification, `${method} ${uri ?? ''}`);
+    const notification = toNotification(event);
+    if (notification) this.tell(notification, keyOf(notification));
   }
 }
 
-function closedError(): HandlerStoppedError {
+export function closedError(): HandlerStoppedError {
   return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed');
 }
 
@@ -387,4 +289,10 @@ export function checkSubscribedUri(uri: unknown): void {
     INVALID_PARAMS,
     `A URI to subscribe to has ${MAX_URI_LENGTH} characters at most, this one has ${length}: subscribe to a resource with a shorter URI`,
   );
+}
+
+/** The route of a notification: what its handlers are given is a context without a request. */
+function toNotificationRoute(revision: Revision, method: string): Route {
+  const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
+  return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };
 }

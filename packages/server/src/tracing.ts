@@ -1,23 +1,25 @@
 /** A span around each request that is served, and around what its handler asks the client. */
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
 import type { Context } from './context.ts';
-import type { Answer } from './answer.ts';
+import type { Served } from './serve-request.ts';
 
 /**
  * Serves a request within a span that continues the trace of its `_meta`.
  *
  * @see 2026-07-28 basic/index#meta
  */
-export function traceRequest(tracer: Tracer, context: Context, serve: () => Answer): Answer {
+export function traceRequest(tracer: Tracer, context: Context, serve: () => Served): Served {
   const { method, target } = context;
   const span = tracer.startSpan(target === undefined ? method : `${method} ${target}`, 'server', context.meta);
   context.span = span;
-  describe(span, context);
-  const answered = tracer.run(span, serve);
-  if (!(answered instanceof Promise)) return conclude(span, answered, context);
-  return answered.then((response) => conclude(span, response, context));
+  describe(span, method, context.revision);
+  describeRequest(span, context);
+  const served = tracer.run(span, serve);
+  if (!(served instanceof Promise)) return conclude(span, served, context);
+  return served.then((response) => conclude(span, response, context));
 }
 
 /**
@@ -32,9 +34,7 @@ export async function traceAsk(
 ): Promise<JsonObject> {
   const span = parent && server.options.tracer?.startSpan(method, 'client', parent.inject());
   if (!span) return send(params);
-  span.setAttribute('rpc.system', 'jsonrpc');
-  span.setAttribute('mcp.method.name', method);
-  span.setAttribute('mcp.protocol.version', revision.version);
+  describe(span, method, revision);
   const carried = span.inject();
   const isEmpty = Object.keys(carried).length === 0;
   try {
@@ -48,10 +48,13 @@ export async function traceAsk(
 }
 
 /** The names of OpenTelemetry's semantic conventions for MCP. */
-function describe(span: Span, { method, target, requestId, sessionId, revision }: Context): void {
+function describe(span: Span, method: string, revision: Revision): void {
   span.setAttribute('rpc.system', 'jsonrpc');
   span.setAttribute('mcp.method.name', method);
   span.setAttribute('mcp.protocol.version', revision.version);
+}
+
+function describeRequest(span: Span, { method, target, requestId, sessionId }: Context): void {
   span.setAttribute('jsonrpc.request.id', String(requestId));
   if (sessionId !== undefined) span.setAttribute('mcp.session.id', sessionId);
   if (target === undefined) return;
@@ -60,7 +63,7 @@ function describe(span: Span, { method, target, requestId, sessionId, revision }
   if (method.startsWith('resources/')) span.setAttribute('mcp.resource.uri', target);
 }
 
-/** Ends the span. A tracer that fails costs no request its answer. */
+/** Ends the span. A tracer that fails costs no request its response. */
 function conclude(span: Span, response: JsonRpcResponse, { server }: Context): JsonRpcResponse {
   try {
     if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));

@@ -25,7 +25,7 @@ class Host {
         this.sent.push({ ...message, on: 'link' });
         return Promise.resolve();
       },
-      onStateChange: (state) => void this.states.push(state),
+      onStateChange: () => void this.states.push(this.session.state),
     };
     this.session = server.openSession(this.link, saved);
   }
@@ -237,6 +237,19 @@ describe('questions of a hosted session', () => {
     expect(await cancelled).toBeUndefined();
     expect(host.sent.some((message) => message.method === 'notifications/cancelled' && message.params.requestId === asked.id)).toBe(false);
     expect(clock.running).toBeLessThanOrEqual(1);
+  });
+
+  it('that are asked together are given up when one of them fails the call', async () => {
+    const host = create(new FakeClock(), (ctx) =>
+      Promise.all([ctx.sendRequest({ method: 'roots/list' }), ctx.sendRequest({ method: 'roots/list' })]),
+    );
+    await host.initialize('2025-11-25', { roots: {} });
+    const failed = host.request('tools/call', { name: 'run' });
+    await new Promise((resolve) => setImmediate(resolve));
+    const [one, other] = host.sent;
+    await host.receive({ id: one.id, error: { code: -1, message: 'no' } });
+    expect((await failed).result.content[0].text).toBe('ERR_REMOTE');
+    expect(host.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: other.id }, on: 'call' });
   });
 
   it('never have the same id', async () => {

@@ -98,13 +98,15 @@ describe.each(ALL)('middleware in %s', (version) => {
     ['undefined', undefined],
     ['null', null],
     ['an array', []],
+    ['a "_meta" that is not an object', { tools: [], _meta: 5 }],
+    ['a "resultType" that is not a string', { tools: [], resultType: 5 }],
   ])('that forgets what next() gave is told of it in the log: %s', async (kind, given) => {
     const logger = new MemoryLogger();
     const server = createCalculator({ logger }).use('tools/list', async (_call, next) => (await next(), given) as never);
     const peer = await RawPeer.open(server, version);
     expect((await peer.request('tools/list')).error).toEqual({ code: -32603, message: 'Internal error' });
     expect(JSON.stringify(logger.lines, (_key, value: unknown) => (value instanceof Error ? value.message : value))).toContain(
-      `gave ${kind}, which is not a result: a handler gives an object, middleware what next() gave`,
+      `gave ${kind.replaceAll('"', String.raw`\"`)}, which is not a result: a handler gives an object, middleware what next() gave`,
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { McpServer, MemoryStateStore, type McpServerOptions } from '@mortise/server';
+import { McpServer, type McpServerOptions } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
 import { createTasks, type TasksOptions } from '@mortise/tasks/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
@@ -113,15 +113,14 @@ describe('a call that may be promoted', () => {
 
   it('[TASKX-011] becomes one in the round after also where its time comes while its answers are being opened', async () => {
     const clock = new FakeClock();
-    const states = new MemoryStateStore();
     const reading = createGate();
     const open = createGate();
-    const get = async (id: string): Promise<string | undefined> => {
+    const claim = async (): Promise<boolean> => {
       reading.open();
       await open.opened;
-      return states.get(id);
+      return true;
     };
-    const requestState = { maxStateBytes: 1, store: { put: states.put.bind(states), delete: states.delete.bind(states), get } };
+    const requestState = { replay: { claim } };
     const { server, gate, store } = createSlowServer({ clock }, { requestState });
     const peer = await RawPeer.open(server, modern);
     const { requestState: state, inputRequests } = await peer.call('tools/call', { name: 'asks-first', arguments: {} });

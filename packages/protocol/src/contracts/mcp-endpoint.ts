@@ -60,7 +60,7 @@ export interface SessionLink {
   /** Sends a message that belongs to no call. Rejects where no stream can carry it. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
   /** Called after a message that changed `state`, so that the host can save it by compare-and-set. */
-  onStateChange?(state: SessionState): void;
+  onStateChange?(): void;
 }
 
 /** A session as plain data. The server defines what is inside; hosts store it and hand it back. */

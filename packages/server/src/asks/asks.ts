@@ -9,9 +9,9 @@ import { AskError } from '../errors.ts';
 import type { AskOptions } from '../handler-context.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { isTooMuch } from '../session-state.ts';
-import { toFormAdapter, withDefaults } from './forms.ts';
-import { prepareAsk, prepareForm } from './prepare-ask.ts';
+import { prepareForm, toFormAdapter, withDefaults } from './forms.ts';
 import { checkSamplingAnswer, checkToolOutputs } from './sampling.ts';
+import { prepareAsk } from './send.ts';
 
 export { askInstead } from './by-hand.ts';
 export { openRound } from './round.ts';

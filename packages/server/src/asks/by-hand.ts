@@ -1,6 +1,6 @@
 /** Outcomes that ask without waiting: `return inputRequired({ ... })`, and `throw new UrlElicitationRequiredError([...])`. */
 
-import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_REQUEST, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { ElicitRequestURLParams } from '@mortise/protocol/model';
@@ -8,9 +8,9 @@ import { urlElicitationRequiredError } from '@mortise/protocol/wire';
 import type { Context } from '../context.ts';
 import { AskError, InvalidHandlerResultError } from '../errors.ts';
 import { isForProtocol } from '../wire-error.ts';
-import { prepareAsk } from './prepare-ask.ts';
 import { DEFAULT_MAX_ROUNDS } from './round.ts';
-import { requireClientCapability, requireEmbeddable } from './send.ts';
+import type { EarlierRounds } from './round-state.ts';
+import { prepareAsk, requireClientCapability, requireEmbeddable } from './send.ts';
 
 /** An outcome that asks: the handler's result, or the pages that its error names. */
 type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };
@@ -51,10 +51,17 @@ async function runUntilAnswered(context: Context, first: JsonObject): Promise<Js
       throw new AskError('ERR_TOO_MANY_ASKS', `${context.name} asked back ${maxRounds} times: raise requestState.maxRounds`);
     const inputResponses = await askAll(context, readInputRequests(context, result['inputRequests'] ?? {}));
     if (context.isEnded) return result;
-    context.beginAgain(inputResponses, result['requestState']);
+    beginAgain(context, inputResponses, result['requestState']);
     result = await context.route.entry.run(context.params, context);
   }
   return result;
+}
+
+/** The handler is about to run again within the same request: what it sent stays sent. */
+function beginAgain(context: Context, inputResponses: EarlierRounds['inputResponses'], requestState: JsonValue | undefined): void {
+  const reports = Math.max(context.reports, context.earlier?.reports ?? 0);
+  context.reports = 0;
+  context.earlier = { inputResponses, requestState, reports };
 }
 
 async function askAll(context: Context, asks: readonly Ask[]): Promise<Readonly<Record<string, JsonObject>>> {

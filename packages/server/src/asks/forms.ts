@@ -1,9 +1,10 @@
-/** Forms and pages as the wire has them: only fields and keywords that clients know, no secrets in forms, safe addresses for pages. */
+/** Elicitation as the wire has it: forms of fields and keywords that clients know, without secrets, and pages with safe addresses. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { JsonSchemaValidator, SchemaAdapter } from '@mortise/protocol/contracts';
 import { checkUrl } from '@mortise/protocol/edge';
+import type { Context } from '../context.ts';
 import { AskError, SchemaUnsupportedError } from '../errors.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 
@@ -22,6 +23,27 @@ const SECRETS: ReadonlySet<string> = new Set(
     'secretkey clientsecret privatekey creditcard cardnumber cvv cvc'
   ).split(' '),
 );
+
+/** @see 2026-07-28 client/elicitation#form-mode-elicitation-requests */
+export function prepareForm(params: JsonObject, adapter: SchemaAdapter): JsonObject {
+  requireMessage(params);
+  const { mode: _mode, requestedSchema: _schema, ...rest } = params;
+  return { mode: 'form', ...rest, requestedSchema: adapter.jsonSchema };
+}
+
+/** @see 2026-07-28 client/elicitation#url-mode-elicitation-requests */
+export function preparePage(params: JsonObject, { revision }: Context): JsonObject {
+  requireMessage(params);
+  checkPageUrl(params['url']);
+  const { elicitationId, ...rest } = params;
+  // Where the wire has no ids, a random one would make each run ask something else.
+  return revision.rules.elicitationIds ? { ...rest, elicitationId: elicitationId ?? crypto.randomUUID() } : rest;
+}
+
+function requireMessage({ message }: JsonObject): void {
+  if (typeof message !== 'string' || message === '')
+    throw new AskError('ERR_INVALID_ASK', 'elicitation/create needs a "message" that says why it asks');
+}
 
 /**
  * Adapts the schema of a form. Its JSON Schema is the form that is sent: flat fields of a few kinds, and nothing else at the root. A form

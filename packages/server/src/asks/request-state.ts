@@ -21,6 +21,8 @@ export interface StateBinding {
 const LAYOUT = 2;
 const IV_BYTES = 12;
 const REFERENCE_BYTES = 24;
+/** The most characters of a `requestState` that a client carries. */
+const MAX_LENGTH = 262_144;
 /** It does not say which check failed: that would help to forge one. */
 const NOT_OURS = 'requestState was not made for this request, or was altered: send back what the last result had, with the same parameters';
 
@@ -39,13 +41,11 @@ interface Sealed<State> extends JsonObject {
 export class RequestStates<State> {
   readonly #options: RequestStateOptions;
   readonly #clock: Clock;
-  readonly #maxLength: number;
   #keys: Promise<readonly SecretKey[]> | undefined;
 
   constructor(options: RequestStateOptions, clock: Clock) {
     this.#options = options;
     this.#clock = clock;
-    this.#maxLength = options.maxStateBytes ?? 262_144;
   }
 
   /** True where the key was made here, so that no other process can open what this one sealed. */
@@ -53,12 +53,12 @@ export class RequestStates<State> {
     return !this.#options.keys?.length;
   }
 
-  /** @returns The sealed text, or its length where that is more than `maxStateBytes` and there is no store. */
+  /** @returns The sealed text, or its length where that is too long and there is no store. */
   async seal(state: State & JsonObject, binding: StateBinding): Promise<string | number> {
     const { ttlMs = 600_000, store } = this.#options;
     const expiresAtMs = this.#clock.now() + ttlMs;
     const whole = await this.#encrypt({ expiresAtMs, state }, binding);
-    if (whole.length <= this.#maxLength) return whole;
+    if (whole.length <= MAX_LENGTH) return whole;
     if (!store) return whole.length;
     const stored = toBase64Url(crypto.getRandomValues(new Uint8Array(REFERENCE_BYTES)));
     await store.put(stored, whole, expiresAtMs);
@@ -67,8 +67,8 @@ export class RequestStates<State> {
 
   /** @throws {ProtocolError} -32602: altered, expired, made for another principal, method or parameters, or no longer stored. */
   async open(text: string, binding: StateBinding): Promise<{ readonly state: State; readonly expiresAtMs: number }> {
-    // This server never sent a longer one, so it is not read. A reference is always shorter than this.
-    if (text.length > Math.max(this.#maxLength, 1024)) throw refusal(NOT_OURS);
+    // This server never sent a longer one, so it is not read.
+    if (text.length > MAX_LENGTH) throw refusal(NOT_OURS);
     const sealed = await this.#decrypt(text, binding);
     const { expiresAtMs, stored } = sealed;
     const whole = stored === undefined ? undefined : await this.#options.store?.get(stored);

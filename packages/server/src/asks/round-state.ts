@@ -43,6 +43,18 @@ export interface RoundState {
   readonly given?: JsonValue | undefined;
 }
 
+/** What a run of a handler may know of the rounds before it. */
+export interface EarlierRounds {
+  /** What the client answered to the questions of the last round, by their keys. */
+  readonly inputResponses: Readonly<Record<string, JsonObject>>;
+  /** The state that the handler gave by hand in the last round. */
+  readonly requestState?: JsonValue | undefined;
+  /** How many notifications earlier rounds sent. They are not sent again. */
+  readonly reports: number;
+  /** The highest progress that earlier rounds sent. */
+  readonly progress?: number | undefined;
+}
+
 /** What the rounds before this one leave to it. */
 export interface OpenedRound {
   /** The number of this round, from 1. */
@@ -72,7 +84,9 @@ export async function openState(context: Context): Promise<OpenedRound> {
   const { server } = context;
   const { requestState, inputResponses } = context.givenParams;
   const given = inputResponses as Readonly<Record<string, JsonObject>> | undefined;
-  if (typeof requestState !== 'string') {
+  if (requestState !== undefined && typeof requestState !== 'string')
+    throw refusal('requestState must be a string: send back what the last result had');
+  if (requestState === undefined) {
     if (given) context.earlier = { inputResponses: given, reports: 0 };
     return { number: 1, asked: new Map(), answers: new Map() };
   }
@@ -131,7 +145,7 @@ export async function sealState(context: Context, state: RoundState): Promise<st
     .map(([name, value]) => ({ name, bytes: JSON.stringify(value).length }))
     .sort((one, other) => other.bytes - one.bytes);
   const culprit = largest ? `; its largest step is "${largest.name.slice(0, 100)}" with ${largest.bytes} bytes` : '';
-  const problem = `${context.name}: requestState has ${sealed} bytes, more than maxStateBytes${culprit}: keep less in ctx.once, ask for less, or give requestState.store`;
+  const problem = `${context.name}: requestState has ${sealed} bytes, more than a client carries (262,144)${culprit}: keep less in ctx.once, ask for less, or give requestState.store`;
   server.logger.log('error', problem);
   throw new ProtocolError(INTERNAL_ERROR, problem);
 }

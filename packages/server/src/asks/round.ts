@@ -7,7 +7,7 @@ import { type ClockTimer, isMortiseError, type JsonObject, type JsonValue } from
 import { toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { Context, Outcome } from '../context.ts';
-import { AskError, Suspended } from '../errors.ts';
+import { AskError, callOver, Suspended } from '../errors.ts';
 import { traceAsk } from '../tracing.ts';
 import { digest } from './request-state.ts';
 import { type Answered, type Asked, type AskedNow, type OpenedRound, openState, sealState } from './round-state.ts';
@@ -161,7 +161,7 @@ export class Round {
   #onGathered(waitedMs: number): void {
     this.#timer = undefined;
     if (this.#turns > 0 || this.#pending.size === 0) return;
-    if (this.#context.isOver) return this.#rejectAll(this.#context.signal.reason ?? new Suspended('The call is over'));
+    if (this.#context.isOver) return this.#rejectAll(this.#context.signal.reason ?? callOver());
     const [unclaimed] = this.#unclaimed.values();
     const strange = [...this.#pending].find(([key, { source }]) => source === 'plain' && !this.#askedBefore.has(key));
     if (!unclaimed || !strange) return this.#suspend();

@@ -1,24 +1,41 @@
-/** Sends a prepared question: as a request in a legacy session, as part of the round in the modern era, through its task in a task. */
+/** Checks a question to the client and sends it: as a request in a legacy session, as part of the round in the modern era, by its task in a task. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { linkSignals } from '@mortise/jsonrpc-core/connection';
 import type { Revision } from '@mortise/protocol';
 import { checkClientResult, missingCapability, toCapabilities } from '@mortise/protocol/checks';
 import type { Ask } from '@mortise/protocol/contracts';
 import { findRequest } from '@mortise/protocol/revisions';
 import type { Context } from '../context.ts';
-import { AskError, Suspended } from '../errors.ts';
+import { AskError, callOver } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
 import type { Session } from '../session.ts';
+import { preparePage, prepareForm, toFormAdapter } from './forms.ts';
+import { prepareSampling } from './sampling.ts';
 import { traceAsk } from '../tracing.ts';
 
 /** How many questions one call sends at most, so that a loop with a model comes to an end. */
 const MAX_ASKS = 1_000;
 
+/**
+ * Checks a question and brings it into the wire's form. A method that MCP does not define passes as it is.
+ *
+ * @throws {AskError} `ERR_INVALID_ASK`: it breaks a rule of its kind.
+ * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a form that clients could not show.
+ */
+export function prepareAsk(ask: Ask, context: Context): Ask {
+  const { method, params = {} } = ask;
+  if (method === 'sampling/createMessage') return { ...ask, params: prepareSampling(params, context) };
+  if (method !== 'elicitation/create') return ask;
+  if (params['mode'] === 'url') return { ...ask, params: preparePage(params, context) };
+  return { ...ask, params: prepareForm(params, toFormAdapter(params['requestedSchema'], context.server.options.validator)) };
+}
+
 export async function send(context: Context, ask: Ask): Promise<JsonObject> {
   const { revision, session, taskRun } = context;
   if (!taskRun && !session) return askInRound(context, ask);
   // A client is not asked for a call that it has the answer to.
-  if (context.isOver) throw context.signal.reason ?? new Suspended('The call is over');
+  if (context.isOver) throw context.signal.reason ?? callOver();
   if (session && !taskRun) requireSendable(session, revision, ask);
   requireClientCapability(ask, context);
   const toWire = revision.toWire.params.get(ask.method);
@@ -43,12 +60,15 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
   context.asked += 1;
   if (context.asked > MAX_ASKS) throw new AskError('ERR_TOO_MANY_ASKS', `A call asks its client ${MAX_ASKS} times at most`);
-  const resume = context.pause();
+  const { server, call, deadline, asking } = context;
+  const resume = deadline && server.deadlines.pause(deadline);
+  // Questions that were asked together end with their request, also where one of them has failed it.
+  const { signal, dispose } = linkSignals(ask.signal, asking);
   try {
-    const { method, signal, timeoutMs } = ask;
-    return await traceAsk(ask, context, (params) => session.request(method, params, { call: context.call, signal, timeoutMs }));
+    return await traceAsk(ask, context, (params) => session.request(ask.method, params, { call, signal, timeoutMs: ask.timeoutMs }));
   } finally {
-    resume();
+    dispose();
+    resume?.();
   }
 }
 

@@ -40,8 +40,6 @@ export interface AuditLogOptions {
    * @default false
    */
   readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined) | undefined;
-  /** Called when `write` throws or rejects; the request goes on, also if this fails in turn. @default nothing */
-  readonly onError?: ((error: unknown) => void | Promise<void>) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
@@ -49,20 +47,20 @@ export interface AuditLogOptions {
 /**
  * Writes one record a request, after it has ended. For the requests of one method alone: `server.use('tools/call', auditLog(write))`.
  *
- * @param write Is given each record. A request does not wait for it, and does not fail with it: see `onError`.
+ * @param write Is given each record. A request does not wait for it. What it throws or rejects with is dropped: catch it there to learn of it.
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
  */
 export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
-  checkOptions('auditLog', options, { arguments: ['boolean', 'function'], onError: 'function', clock: 'object' }, RegistrationError);
-  const { clock = systemClock, onError } = options;
+  checkOptions('auditLog', options, { arguments: ['boolean', 'function'], clock: 'object' }, RegistrationError);
+  const { clock = systemClock } = options;
   return async (call, next) => {
     const atMs = clock.now();
     const startMs = clock.monotonicMs();
     const report = (outcome: AuditOutcome, errorCode?: number): void => {
       const durationMs = clock.monotonicMs() - startMs;
-      // Async, so that what `write` and `onError` throw and what they reject with are one.
+      // Async, so that what `write` throws and what it rejects with are one.
       const written = (async () => write({ atMs, durationMs, ...describe(call, options.arguments), outcome, errorCode }))();
-      written.catch(async (error: unknown) => onError?.(error)).catch(() => undefined);
+      written.catch(() => undefined);
     };
     try {
       const result = await next();

@@ -35,7 +35,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
 
   /** @throws {RegistrationError} `ERR_REGISTRATION` {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED` */
   constructor(catalog: Catalog<CatalogItem<Config, Parts>>, key: string, name: string, config: Config, handler: HandlerFn) {
-    requireName(catalog.noun, name);
+    requireName(catalog.init.noun, name);
     this.catalog = catalog;
     this.key = key;
     this.name = name;
@@ -50,7 +50,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
 
   /** How messages name it: `tool "add"`. */
   get label(): string {
-    return `${this.catalog.noun} "${this.name}"`;
+    return `${this.catalog.init.noun} "${this.name}"`;
   }
 
   /** Checks a config and makes what serving it needs. Nothing has changed when this throws. */
@@ -73,7 +73,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
 
   /** @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken or malformed, or a change is; nothing is changed then. */
   update(changes: object = {}): void {
-    const { keyOption } = this.catalog;
+    const { keyOption = 'name', noun } = this.catalog.init;
     this.#check(changes, { [keyOption]: 'any', enabled: 'boolean', handler: 'function', callback: 'function' });
     const {
       [keyOption]: key = this.key,
@@ -83,7 +83,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
       ...rest
     } = changes as Changes;
     if (key === null) return this.remove();
-    if (keyOption === 'name') requireName(this.catalog.noun, key);
+    if (keyOption === 'name') requireName(noun, key);
     const config = { ...this.config, ...rest };
     const parts = this.prepare(key, config);
     if (key !== this.key) this.catalog.rename(this, key);
@@ -92,7 +92,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
   }
 
   #check(options: object, more: ConfigTable): void {
-    const table: ConfigTable = { ...this.catalog.options, ...more };
+    const table: ConfigTable = { ...this.catalog.init.options, ...more };
     checkOptions<Readonly<Record<string, unknown>>>(this.label, { ...options }, table, RegistrationError);
   }
 }

@@ -1,11 +1,10 @@
 /** What a server offers of one kind: an ordered map of items with visibility rules, and pages that are computed once. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
-import { finishResult, markFinished } from '../answer.ts';
+import { finishResult, markFinished } from '../serve-request.ts';
 import type { Context } from '../context.ts';
 import { RegistrationError } from '../errors.ts';
 import type { ListKind } from '../events.ts';
@@ -51,11 +50,7 @@ interface Kept<Item> {
 const FIRST = '0';
 
 export class Catalog<Item extends CatalogItem> {
-  readonly server: Server;
-  readonly noun: string;
-  readonly options: ConfigTable;
-  readonly keyOption: 'name' | 'uri';
-  readonly #init: CatalogInit;
+  readonly init: CatalogInit;
   readonly #items = new Map<string, Item>();
   #kept = new Map<Revision, Kept<Item>>();
   #lastOrder = 0;
@@ -63,11 +58,7 @@ export class Catalog<Item extends CatalogItem> {
   #hasRules: boolean | undefined = undefined;
 
   constructor(init: CatalogInit) {
-    this.#init = init;
-    this.server = init.server;
-    this.noun = init.noun;
-    this.options = init.options;
-    this.keyOption = init.keyOption ?? 'name';
+    this.init = init;
   }
 
   get items(): readonly Item[] {
@@ -76,7 +67,7 @@ export class Catalog<Item extends CatalogItem> {
 
   /** @throws {RegistrationError} `ERR_REGISTRATION`: the key is taken. */
   add(item: Item): Item {
-    const { server, kind } = this.#init;
+    const { server, kind } = this.init;
     this.#requireFree(item.key);
     item.order = ++this.#lastOrder;
     this.#items.set(item.key, item);
@@ -104,7 +95,7 @@ export class Catalog<Item extends CatalogItem> {
   changed(): void {
     this.#hasRules = undefined;
     this.#kept = new Map();
-    this.#init.server.events.listChanged(this.#init.kind);
+    this.init.server.events.listChanged(this.init.kind);
   }
 
   /** An item that is enabled, whoever may see it. */
@@ -132,7 +123,7 @@ export class Catalog<Item extends CatalogItem> {
       Promise.resolve(shown).catch(() => undefined);
       throw new TypeError(`a visibility rule must return true or false, not a ${shown instanceof Promise ? 'promise' : typeof shown}`);
     } catch (error) {
-      this.#init.server.logger.log('error', `The visibility rule of ${this.noun} "${item.key}" failed: it is hidden`, { error });
+      this.init.server.logger.log('error', `The visibility rule of ${this.init.noun} "${item.key}" failed: it is hidden`, { error });
       return false;
     }
   }
@@ -161,14 +152,14 @@ export class Catalog<Item extends CatalogItem> {
   startOf({ params }: Context, positions = /^\d+$/): string {
     const cursor = params['cursor'];
     if (cursor === undefined) return FIRST;
-    const [method, position = ''] = readCursor(String(cursor));
-    if (method === this.#init.method && positions.test(position)) return position;
+    const [method, position = ''] = String(cursor).split(' ');
+    if (method === this.init.method && positions.test(position)) return position;
     throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
   }
 
   /** The items after a position. @param start An item's order. */
   page(context: Context, start: string): Page {
-    const { pageSize = 1000 } = this.#init.server.options;
+    const { pageSize = 1000 } = this.init.server.options;
     const page: Page = { items: [], next: undefined };
     let last = Number(start);
     for (const item of this.#items.values()) {
@@ -187,10 +178,11 @@ export class Catalog<Item extends CatalogItem> {
 
   /** @param isPrivate Whether the list depends on who asks. */
   toResult({ items, next }: Page, context: Context, isPrivate: boolean): JsonObject {
-    const { method, member } = this.#init;
+    const { method, member } = this.init;
     const result: JsonObject = {
       [member]: items,
-      ...(next === undefined ? {} : { nextCursor: writeCursor(method, next) }),
+      // It guards nothing: every page shows what its caller may see.
+      ...(next === undefined ? {} : { nextCursor: `${method} ${next}` }),
       ...(isPrivate && context.route.facts?.cacheable ? { cacheScope: 'private' } : {}),
     };
     // Each item has its revision's shape already.
@@ -200,7 +192,7 @@ export class Catalog<Item extends CatalogItem> {
 
   /** One item's definition in a revision's shape; undefined for one that it cannot show. */
   shape(definition: JsonObject, revision: Revision): JsonObject | undefined {
-    const { method, member } = this.#init;
+    const { method, member } = this.init;
     const convert = revision.toWire.results.get(method);
     if (!convert) return definition;
     const items = convert({ [member]: [definition] })[member];
@@ -221,20 +213,6 @@ export class Catalog<Item extends CatalogItem> {
 
   #requireFree(key: string): void {
     if (this.#items.has(key))
-      throw new RegistrationError(`${this.noun} "${key}" is registered already: choose another name, or update or remove the first`);
-  }
-}
-
-// ---- cursors: the list and where its page ended. They guard nothing, as every page shows what its caller may see.
-
-function writeCursor(method: string, position: string): string {
-  return toBase64Url(new TextEncoder().encode(`${method} ${position}`));
-}
-
-function readCursor(cursor: string): readonly string[] {
-  try {
-    return new TextDecoder().decode(fromBase64Url(cursor)).split(' ');
-  } catch {
-    return [];
+      throw new RegistrationError(`${this.init.noun} "${key}" is registered already: choose another name, or update or remove the first`);
   }
 }

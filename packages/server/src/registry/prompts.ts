@@ -21,8 +21,8 @@ export class Prompts {
   constructor(server: McpServer) {
     const options = { ...LISTED, argsSchema: 'any' } as const;
     this.#catalog = new Catalog({ server, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts', options });
-    server.setMethod('prompts/list', { run: (_params, context) => this.#catalog.list(context) });
-    server.setMethod('prompts/get', { findsByName: true, run: (params, context) => this.#get(params, context) });
+    server.methods.set('prompts/list', { run: (_params, context) => this.#catalog.list(context) });
+    server.methods.set('prompts/get', { findsByName: true, run: (params, context) => this.#get(params, context) });
   }
 
   register(name: string, config: PromptConfig, handler: HandlerFn): RegisteredPrompt {
@@ -59,7 +59,7 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
   protected override prepare(name: string, { argsSchema }: PromptConfig): SchemaAdapter | undefined {
     if (argsSchema === undefined) return undefined;
     // Only an McpServer has prompts.
-    const server = this.catalog.server as McpServer;
+    const server = this.catalog.init.server as McpServer;
     const args = toSchemaAdapter(argsSchema, 'prompt arguments', name, server.options.validator);
     requireStrings(this.label, argsSchema, args);
     if (toArguments(args).some((argument) => getFieldCompleter(argsSchema, argument.name))) server.serveCompletions();

@@ -2,8 +2,10 @@
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { toBase64 } from '@mortise/jsonrpc-core/encoding';
+import type { ReadResourceResult } from '@mortise/protocol';
 import { resourceNotFoundError } from '@mortise/protocol/wire';
-import { isCacheScope, isTtl } from '../check-server.ts';
+import { isCacheScope, isTtl } from '../options.ts';
 import type { RegisteredResource, RegisteredResourceTemplate, ResourceChanges, ResourceConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
@@ -11,7 +13,6 @@ import type { McpServer } from '../mcp-server.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
 import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, defined, type HandlerFn, LISTED } from './catalog-item.ts';
-import { toReadResult } from './read-result.ts';
 
 const OPTIONS = { ...LISTED, mimeType: 'string', annotations: 'object', size: 0, ttlMs: 0, cacheScope: 'string' } as const;
 
@@ -34,9 +35,9 @@ export class Resources {
       method: 'resources/templates/list',
       member: 'resourceTemplates',
     });
-    server.setMethod('resources/list', { run: (_params, context) => this.#list(context) });
-    server.setMethod('resources/templates/list', { run: (_params, context) => this.#templates.list(context) });
-    server.setMethod('resources/read', { run: (params, context) => this.#read(params['uri'] as string, context) });
+    server.methods.set('resources/list', { run: (_params, context) => this.#list(context) });
+    server.methods.set('resources/templates/list', { run: (_params, context) => this.#templates.list(context) });
+    server.methods.set('resources/read', { run: (params, context) => this.#read(params['uri'] as string, context) });
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: HandlerFn): RegisteredResource {
@@ -193,4 +194,52 @@ class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredReso
     const { _meta: _own, ...shown } = shownOf(this.config);
     return { name: member['uri'], ...shown, ...member };
   }
+}
+
+// ---- what a reader gives
+
+/** The resource that was read. */
+interface ReadSubject {
+  readonly uri: string;
+  readonly mimeType: string | undefined;
+}
+
+/**
+ * Text, bytes, one item or several become `contents`; an item without a URI has the one that was asked for, one without a type
+ * the registered one.
+ *
+ * @returns Undefined where the reader says that there is no such resource.
+ * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result.
+ * @see 2026-07-28 server/resources#resource-contents
+ */
+function toReadResult(value: unknown, subject: ReadSubject): JsonObject | undefined {
+  if (value === undefined) return undefined;
+  const { contents = [value].flat(), resultType, ...rest } = (isWhole(value) ? value : {}) as Partial<ReadResourceResult>;
+  if (typeof resultType === 'string' && resultType !== 'complete') return value as JsonObject;
+  if (!Array.isArray(contents)) throw readFault(subject, '"contents" must be an array');
+  return { ...rest, contents: contents.map((item: unknown) => toContent(item, subject)) };
+}
+
+function isWhole(value: unknown): boolean {
+  return isJsonObject(value) && ('contents' in value || 'resultType' in value);
+}
+
+function toContent(item: unknown, subject: ReadSubject): JsonObject {
+  const given = typeof item === 'string' ? { text: item } : item instanceof Uint8Array ? { blob: item } : item;
+  const { uri = subject.uri, mimeType = subject.mimeType, text, blob, ...rest } = (given ?? {}) as RawContent;
+  const data = blob instanceof Uint8Array ? toBase64(blob) : blob;
+  if ((typeof text === 'string') === (typeof data === 'string'))
+    throw readFault(subject, 'each of "contents" must have either "text" as a string or "blob" as base64 or bytes');
+  return { uri, ...(mimeType === undefined ? {} : { mimeType }), ...(text === undefined ? { blob: data } : { text }), ...rest };
+}
+
+interface RawContent {
+  readonly uri?: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string | Uint8Array;
+}
+
+function readFault({ uri }: ReadSubject, reason: string): InvalidHandlerResultError {
+  return new InvalidHandlerResultError(`resource "${uri}": ${reason}: return text, bytes, { text }, { blob } or { contents: [...] }`);
 }

@@ -5,7 +5,7 @@ import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
 import type { ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
-import { LOCAL } from '../channel-call.ts';
+import { LOCAL } from '../calls.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
@@ -20,7 +20,7 @@ import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from '
 import { toToolResult } from './tool-result.ts';
 
 /** The JSON-RPC code for a missing scope: HTTP's number, which is outside the ranges that JSON-RPC and MCP reserve. */
-const FORBIDDEN = 403;
+const MISSING_SCOPE = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
@@ -41,8 +41,8 @@ export class Tools {
       member: 'tools',
       options: { ...options, ...Object.fromEntries(ofExtensions) },
     });
-    server.setMethod('tools/list', { run: (_params, context) => this.#catalog.list(context) });
-    server.setMethod('tools/call', {
+    server.methods.set('tools/list', { run: (_params, context) => this.#catalog.list(context) });
+    server.methods.set('tools/call', {
       findsByName: true,
       run: (params, context) => this.#call(params, context),
       toFailedResult: ({ message }) => toErrorResult(message),
@@ -156,7 +156,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
   }
 
   protected override prepare(name: string, { inputSchema, outputSchema }: ToolConfig): ToolParts {
-    const { server } = this.catalog;
+    const { server } = this.catalog.init;
     const { validator } = server.options;
     const problem = checkToolName(name);
     if (problem !== undefined) server.warnOnce(`${problem}; some clients will not take it`);
@@ -178,7 +178,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));
     if (missing.length === 0) return;
     const names = missing.map((scope) => `"${scope}"`).join(', ');
-    throw new ProtocolError(FORBIDDEN, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
+    throw new ProtocolError(MISSING_SCOPE, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
   }
 
   override define(revision: Revision): JsonObject {
@@ -186,7 +186,8 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const inputSchema = this.parts.input?.jsonSchema ?? NO_PARAMETERS;
     const outputSchema = this.parts.output?.jsonSchema;
     const definition = defined({ name: this.key, title, description, inputSchema, outputSchema, annotations, icons, _meta });
-    for (const extension of this.catalog.server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    for (const extension of this.catalog.init.server.extensions)
+      Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
   }
 }

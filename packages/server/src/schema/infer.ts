@@ -37,19 +37,15 @@ export type ObjectSchema = TypedSchema | RawShape | SchemaAdapter | (PlainJsonSc
 export type AnySchema = ObjectSchema | PlainJsonSchema;
 
 /** What a schema gives after its check: defaults filled in, conversions made. A plain JSON Schema of objects gives a `JsonObject`, any other `unknown`. */
-export type InferOutput<S> = S extends TypedSchema
-  ? Output<S>
-  : S extends RawShape
-    ? ShapeOutput<S>
-    : S extends SchemaAdapter<infer T>
-      ? T
-      : PlainValue<S>;
+export type InferOutput<S> = Infer<S, 'output'>;
 
 /** What a schema takes: fields with a default may be left out. */
-export type InferInput<S> = S extends TypedSchema
-  ? Input<S>
+export type InferInput<S> = Infer<S, 'input'>;
+
+type Infer<S, Side extends 'input' | 'output'> = S extends TypedSchema
+  ? ValueOf<S, Side>
   : S extends RawShape
-    ? ShapeInput<S>
+    ? Split<S, { -readonly [K in keyof S]: ValueOf<S[K], Side> }, MayMiss[Side]>
     : S extends SchemaAdapter<infer T>
       ? T
       : PlainValue<S>;
@@ -58,26 +54,16 @@ export type InferInput<S> = S extends TypedSchema
 type PlainValue<S> = S extends { readonly type: infer T } ? ('object' extends T ? JsonObject : unknown) : unknown;
 
 /** zod says it in fewer steps than the standard does: for a hundred tools that is a tenth of the whole. */
-type Output<S> = S extends { readonly _zod: { readonly output: infer O } }
-  ? O
-  : S extends { readonly '~standard': { readonly types?: { readonly output: infer O } | undefined } }
-    ? O
+type ValueOf<S, Side extends 'input' | 'output'> = S extends { readonly _zod: { readonly [K in Side]: infer V } }
+  ? V
+  : S extends { readonly '~standard': { readonly types?: { readonly [K in Side]: infer V } | undefined } }
+    ? V
     : unknown;
-type Input<S> = S extends { readonly _zod: { readonly input: infer I } }
-  ? I
-  : S extends { readonly '~standard': { readonly types?: { readonly input: infer I } | undefined } }
-    ? I
-    : unknown;
-
-type ShapeOutput<S> = Split<S, { -readonly [K in keyof S]: Output<S[K]> }, MayMissInOutput>;
-type ShapeInput<S> = Split<S, { -readonly [K in keyof S]: Input<S[K]> }, MayMissInInput>;
 
 /** zod's marks of a field that may be left out. */
-interface MayMissInOutput {
-  readonly _zod: { readonly optout: 'optional' };
-}
-interface MayMissInInput {
-  readonly _zod: { readonly optin: 'optional' | 'defaulted' };
+interface MayMiss {
+  readonly input: { readonly _zod: { readonly optin: 'optional' | 'defaulted' } };
+  readonly output: { readonly _zod: { readonly optout: 'optional' } };
 }
 
 type Split<S, Values, Mark> = WithOptional<Values, MissableKeys<S, Values, Mark>>;

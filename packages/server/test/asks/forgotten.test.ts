@@ -63,6 +63,15 @@ it.each(['2025-11-25', MODERN] as const)('nothing is told of questions that are 
   expect(logger.lines).toEqual([]);
 });
 
+it('questions that are asked together are given up when one of them fails the call', async () => {
+  const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b'))]));
+  const peer = await RawPeer.open(server, '2025-11-25', { capabilities: { elicitation: {} } });
+  peer.onRequest = ({ params }) => (params.message === 'a' ? { error: { code: -1, message: 'no' } } : undefined);
+  expect((await peer.call('tools/call', { name: 'run' })).isError).toBe(true);
+  const open = peer.requests().find(({ params }) => params.message === 'b');
+  expect(peer.notifications('notifications/cancelled')).toMatchObject([{ params: { requestId: open?.id, reason: 'The call is over' } }]);
+});
+
 it('what a peer calls things by is in no warning of a low-level server, so that it is told of once', async () => {
   const logger = new MemoryLogger();
   const server = new Server({ name: 's', version: '1' }, { logger, capabilities: { tools: {} } });

@@ -182,24 +182,26 @@ describe('the keys of request states', () => {
   });
 });
 
-describe('the size of a state', () => {
-  const big = 'x'.repeat(20_000);
+it('that is not a string is refused', async () => {
+  const peer = await open((ctx) => askName(ctx, 'a'));
+  expect(await refusal(peer, { name: 'run', requestState: 5 })).toContain('must be a string');
+});
 
-  it('over maxStateBytes is an error that names the largest step', async () => {
-    const peer = await open(
-      async (ctx) => {
-        await ctx.once('small', () => 'x');
-        await ctx.once('the big one', () => big);
-        return askName(ctx, 'a');
-      },
-      { requestState: { maxStateBytes: 10_000 } },
-    );
+describe('the size of a state', () => {
+  const big = 'x'.repeat(300_000);
+
+  it('over 256 KiB is an error that names the largest step', async () => {
+    const peer = await open(async (ctx) => {
+      await ctx.once('small', () => 'x');
+      await ctx.once('the big one', () => big);
+      return askName(ctx, 'a');
+    });
     const { error } = await callThrough(peer);
-    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/maxStateBytes.*"the big one"/) });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/more than a client carries.*"the big one"/) });
     expect(error?.message).not.toContain('xxx');
   });
 
-  it('over maxStateBytes goes to the store, and only a short reference travels', async () => {
+  it('over 256 KiB goes to the store, and only a short reference travels', async () => {
     const kept = new Map<string, string>();
     const store = {
       put: async (id: string, value: string) => void kept.set(id, value),
@@ -211,11 +213,11 @@ describe('the size of a state', () => {
         const value = await ctx.once('big', () => big);
         return `${await askName(ctx, 'a')} ${value.length}`;
       },
-      { requestState: { maxStateBytes: 10_000, store } },
+      { requestState: { store } },
     );
     const peer = await openPeer(server);
     const { asked, text } = await callThrough(peer);
-    expect(text).toBe('a 20000');
+    expect(text).toBe('a 300000');
     expect(asked[0].requestState.length).toBeLessThan(400);
     expect([...kept.keys()].every((id) => Buffer.from(id, 'base64url').length >= 16)).toBe(true);
     expect([...kept.values()].join()).not.toContain('x'.repeat(20));

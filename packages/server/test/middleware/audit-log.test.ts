@@ -57,25 +57,12 @@ describe('auditLog', () => {
     ]);
   });
 
-  it('lets a request be answered though writing fails, and reports the failure', async () => {
-    const errors: unknown[] = [];
-    const onError = (error: unknown): void => void errors.push(error);
+  it('lets a request be answered though writing fails, at once or later', async () => {
     const fail = (): never => {
       throw new Error('disk full');
     };
-    expect(await auditLog(fail, { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
-    expect(await auditLog(async () => fail(), { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(errors).toHaveLength(2);
-  });
-
-  it('lets a report of a failure fail too, at once or later', async () => {
-    const fail = (): never => {
-      throw new Error('disk full');
-    };
-    for (const onError of [fail, async () => fail()])
-      for (const write of [fail, async () => fail()])
-        expect(await auditLog(write, { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
+    for (const write of [fail, async () => fail()])
+      expect(await auditLog(write)(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
     // An unhandled rejection would fail the run.
     await new Promise((resolve) => setImmediate(resolve));
   });

@@ -141,7 +141,7 @@ export class ScriptedSession implements LegacySession {
 
   #change(changes: JsonObject): void {
     this.#state = { ...this.#state, ...changes };
-    this.link.onStateChange?.(this.#state);
+    this.link.onStateChange?.();
   }
 }
 

@@ -1,7 +1,7 @@
-/** The handshake of a legacy session, and the methods that exist only within one. */
+/** The methods that every server has: discovery and subscriptions, the handshake of a legacy session, and the methods within one. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
+import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
@@ -12,15 +12,31 @@ import { methodNotFoundError } from './wire-error.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
 
-/** Gives a server the methods of the handshake and of sessions. */
-export function addSessionMethods(server: Server): void {
+export function addOwnMethods(server: Server): void {
+  // Methods of sessions exist in revisions with sessions only.
   const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
-    server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
+    server.methods.set(method, { run: (params, context) => run(context.session as Session, params, context) ?? NOTHING });
   add('initialize', initialize);
-  server.setMethod('ping', { run: () => NOTHING });
   add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
   add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
   add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
+  server.methods.set('ping', { run: () => NOTHING });
+  server.methods.set('server/discover', { run: (_params, context) => discover(context) });
+  server.methods.set('subscriptions/listen', {
+    isUnbounded: true,
+    run: async (params, context) => (await import('./listen.ts')).listen(params, context),
+  });
+}
+
+function discover({ server, revision, via, principal, auth }: Context): JsonObject {
+  const { instructions } = server.options;
+  return {
+    supportedVersions: server.versions,
+    capabilities: server.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
+    ...(instructions === undefined ? {} : { instructions }),
+    // What extensions show may depend on who asks.
+    ...(server.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
+  };
 }
 
 function initialize(session: Session, _params: JsonObject, { server, revision, client }: Context): JsonObject {
@@ -32,11 +48,6 @@ function initialize(session: Session, _params: JsonObject, { server, revision, c
     serverInfo: server.info,
     ...(instructions === undefined ? {} : { instructions }),
   };
-}
-
-function sessionOf({ session, method }: Context): Session {
-  if (!session) throw new ProtocolError(INTERNAL_ERROR, `"${method}" needs a session`);
-  return session;
 }
 
 /**
@@ -54,14 +65,12 @@ export function negotiate({ revisions, versions }: Server, session: Session, par
 }
 
 /** The revision of a request before `initialize`, which only a ping may be. */
-export function findBeforeOpening({ revisions, versions }: Server, method: string): Revision {
+export function findBeforeOpening({ revisions, versions, modern }: Server, method: string): Revision {
   const revision = negotiateLegacy(undefined, revisions);
   if (method === 'ping' && revision) return revision;
-  const others = revisions.filter((each) => negotiateLegacy(each.version, revisions) !== each).map(({ version }) => version);
-  const ways = [
-    ...(revision ? ['send "initialize" first'] : []),
-    ...(others.length > 0 ? [`name the protocol version (${others.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
-  ];
+  const ways = revision ? ['send "initialize" first'] : [];
+  if (modern.size > 0)
+    ways.push(`name the protocol version (${[...modern.keys()].join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`);
   const problem = `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`;
   throw new ProtocolError(INVALID_PARAMS, problem, { supported: versions });
 }

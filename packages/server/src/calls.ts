@@ -1,4 +1,4 @@
-/** One request on a connection, as a `Call`. */
+/** What the server makes a `Call` of itself: a request on a connection, and what has no request behind it. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
@@ -9,7 +9,7 @@ import type { Channel } from './channel.ts';
 /** The principal of a connection whose transport verified no user: the user of the machine. */
 export const LOCAL: Principal = 'local';
 
-/** How many microtasks an answer takes at most from the handler to the transport; far more than it ever does. */
+/** How many microtasks a response takes at most from the handler to the transport: far more than it ever does. */
 const MAX_TURNS = 100;
 
 export class ChannelCall implements Call {
@@ -43,13 +43,26 @@ export class ChannelCall implements Call {
   }
 
   /**
-   * Sends a notification right after the call's answer, which must be on its way already. Not if the call was cancelled.
+   * Sends a notification right after the call's response, which must be on its way already. Not if the call was cancelled.
    *
    * @returns Resolves once the transport has it, or there is no more point in it.
    */
-  async sendAfterAnswer(notification: JsonRpcNotification): Promise<void> {
+  async sendAfterResponse(notification: JsonRpcNotification): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS && !this.inbound.isSettled; turn++) await resolvedPromise;
     // Not waited for: a client that does not read must not keep the server from closing.
     if (this.inbound.isSettled && !this.inbound.isCancelled) void this.owner.send(notification).catch(() => undefined);
   }
+}
+
+/** A `Call` without a request of its client behind it: a notification, or a tool that runs from its record. */
+export function createCall(caller: Pick<Call, 'principal' | 'auth' | 'signal'>, send: Call['send']): Call {
+  return {
+    ...caller,
+    send,
+    get isCancelled() {
+      return caller.signal.aborted;
+    },
+    // What it belongs to is cancelled elsewhere.
+    cancel: () => undefined,
+  };
 }

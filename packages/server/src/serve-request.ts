@@ -1,38 +1,87 @@
-/** The second half of a request's way: middleware, the handler with its time, and its outcome as exactly one response. */
+/** The way of one request: from the message to its handler, and from what the handler gives to exactly one response. */
 
 import {
   isMortiseError,
   type JsonObject,
+  type JsonRpcRequest,
   type JsonRpcResponse,
   type JsonValue,
   type ProtocolError,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
-import { isCacheScope, isTtl } from './check-server.ts';
-import type { Context, Outcome } from './context.ts';
+import { isJsonObject, toWireError } from '@mortise/jsonrpc-core/messages';
+import type { Revision } from '@mortise/protocol';
+import { checkClientParams } from '@mortise/protocol/checks';
+import type { Call } from '@mortise/protocol/contracts';
+import { invalidParamsError, readRequestMeta, unsupportedVersionError, URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
+import { isCacheScope, isTtl } from './options.ts';
+import { Context, type Outcome } from './context.ts';
 import { HandlerStoppedError, InvalidHandlerResultError } from './errors.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
+import type { Server } from './server.ts';
+import type { Session } from './session.ts';
+import { toClientFacts } from './session-state.ts';
 import { isThenable } from './thenable.ts';
-import { toCallError } from './wire-error.ts';
+import { traceRequest } from './tracing.ts';
+import { methodNotFoundError, toCallError } from './wire-error.ts';
 
-/** A response; a plain one where nothing waits, so that it costs no promise. */
-export type Answer = JsonRpcResponse | Promise<JsonRpcResponse>;
+/** The response to a request; a plain one where nothing waits, so that it costs no promise. */
+export type Served = JsonRpcResponse | Promise<JsonRpcResponse>;
 
-/** Runs a request and answers it. Neither throws nor rejects. */
-export function answer(context: Context): Answer {
+const NO_PARAMS: JsonObject = Object.freeze({});
+
+/** Serves a request. Neither throws nor rejects. @param session Of a legacy client. */
+export function serveRequest(server: Server, request: JsonRpcRequest, call: Call, session: Session | undefined): Served {
+  const { id, method } = request;
+  try {
+    // 1. Its revision and its client: a session knows both, a modern request names both itself.
+    const { revision, client } = session ? session.callerOf(request) : readCaller(server, request);
+    // 2. What serves the method in this revision.
+    const route = server.methods.findRoute(revision, method);
+    if (!route) throw methodNotFoundError(method);
+    // 3. Are its params well formed? Revisions without tasks in the core ignore `params.task`.
+    const given = request.params?.['task'] === undefined || revision.rules.coreTasks ? request.params : withoutTask(request.params);
+    const problem = route.facts && checkClientParams(method, given);
+    if (problem !== undefined) throw invalidParamsError(problem);
+    // 4. From this revision's shape to the canonical one.
+    const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
+    // 5. The one object for the request from here on.
+    const context = new Context({ server, route, requestId: id, params, client: client ?? toClientFacts(params), call, session });
+    // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
+    const { tracer } = server.options;
+    return tracer ? traceRequest(tracer, context, () => run(context)) : run(context);
+  } catch (error) {
+    return { jsonrpc: '2.0', id, error: toWireError(error) };
+  }
+}
+
+function readCaller(server: Server, { params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts } {
+  const meta = readRequestMeta(params);
+  if (typeof meta === 'string') throw invalidParamsError(meta);
+  const revision = server.modern.get(meta.protocolVersion);
+  // A legacy version may be named among the supported ones, but only `initialize` opens it.
+  if (!revision) throw unsupportedVersionError(meta.protocolVersion.slice(0, 100), server.versions);
+  return { revision, client: { info: meta.clientInfo, capabilities: meta.clientCapabilities } };
+}
+
+function withoutTask({ task: _task, ...rest }: JsonObject = {}): JsonObject {
+  return rest;
+}
+
+function run(context: Context): Served {
   let result: JsonObject | Promise<JsonObject>;
   try {
     result = context.route.chain.length === 0 ? runHandler(context) : runFrom(context, 0);
   } catch (error) {
     return settle(context, { error });
   }
-  return isThenable(result) ? answerLater(context, result) : settle(context, { result });
+  return isThenable(result) ? settleLater(context, result) : settle(context, { result });
 }
 
-function answerLater(context: Context, result: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
+function settleLater(context: Context, result: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
   return new Promise((resolve) => {
-    if (!context.route.entry.isUnbounded) context.bound((timeoutMs) => resolve(expire(context, timeoutMs)));
+    if (!context.route.entry.isUnbounded)
+      context.deadline = context.server.deadlines.start((timeoutMs) => resolve(expire(context, timeoutMs)));
     context.onSuspended = (asked) => resolve(settleAsked(context, asked));
     const onSettled = (outcome: Outcome): void => {
       if (!context.isEnded) resolve(settle(context, outcome));
@@ -78,7 +127,7 @@ function runHandler(context: Context): JsonObject | Promise<JsonObject> {
 
 // ---- questions in place of an outcome
 
-/** The result that asks the client, instead of the handler's outcome; undefined where the outcome is the answer. */
+/** The result that asks the client instead of the handler's outcome; undefined where the outcome becomes the response. */
 function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> | undefined {
   const { round, server } = context;
   if (context.isConcluded) return undefined;
@@ -102,7 +151,7 @@ function findPages(error: unknown): readonly JsonObject[] | undefined {
 
 // ---- the response
 
-function settle(context: Context, outcome: Outcome): Answer {
+function settle(context: Context, outcome: Outcome): Served {
   const asked = context.route.mayAsk ? findQuestion(context, outcome) : undefined;
   if (asked) return settleAsked(context, asked);
   return 'error' in outcome ? fail(context, outcome.error) : succeed(context, outcome.result);
@@ -118,7 +167,11 @@ async function settleAsked(context: Context, asked: Promise<JsonObject>): Promis
 
 function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   try {
-    if (!isJsonObject(result)) throw notAnObject(context, result);
+    const fault = findFault(result);
+    if (fault !== undefined)
+      throw new InvalidHandlerResultError(
+        `"${context.method}" gave ${fault}, which is not a result: a handler gives an object, middleware what next() gave`,
+      );
     context.end();
     if (context.call.isCancelled) logCancelled(context);
     return { jsonrpc: '2.0', id: context.requestId as RequestId, result: finishResult(result, context) };
@@ -127,11 +180,12 @@ function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   }
 }
 
-function notAnObject({ method }: Context, value: unknown): InvalidHandlerResultError {
-  const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
-  return new InvalidHandlerResultError(
-    `"${method}" gave ${kind}, which is not a result: a handler gives an object, middleware what next() gave`,
-  );
+/** Says why something is not a result. */
+function findFault(result: unknown): string | undefined {
+  if (!isJsonObject(result)) return result === null ? 'null' : Array.isArray(result) ? 'an array' : typeof result;
+  const { _meta, resultType } = result;
+  if (_meta !== undefined && !isJsonObject(_meta)) return 'a "_meta" that is not an object';
+  return resultType === undefined || typeof resultType === 'string' ? undefined : 'a "resultType" that is not a string';
 }
 
 function fail(context: Context, error: unknown): JsonRpcResponse {
@@ -143,7 +197,7 @@ function fail(context: Context, error: unknown): JsonRpcResponse {
     else if (!isPlanned) context.server.logger.log('error', 'A handler failed', { method: context.method, target: context.target, error });
     context.span?.recordError(error);
   } catch {
-    // What informs the operator must not cost the request its answer.
+    // A logger or tracer that fails must not cost the request its response.
   }
   return { jsonrpc: '2.0', id: context.requestId as RequestId, error: toCallError(error, context.revision) };
 }
