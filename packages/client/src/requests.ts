@@ -135,7 +135,7 @@ export class Requests {
     const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
     const toWire = (progressToken: RequestId | undefined): JsonObject | undefined =>
       session.toWire(method, params, options?.meta, progressToken);
-    return session.link.request(method, toWire, sent as RequestOptions | undefined).then(
+    return session.link.requests.request(method, toWire, sent as RequestOptions | undefined).then(
       (result) => this.#read(session, call, result),
       (error: unknown) => this.#recover(session, call, error),
     );
@@ -235,7 +235,7 @@ export class Requests {
     const session = await this.whenOpen(options);
     // The caller's own progress token must not be replaced.
     const sent = { resetTimeoutOnProgress: false, ...options } as RequestOptions;
-    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requestRaw(method, on.toRaw(params, options.meta), sent);
+    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requests.requestRaw(method, on.toRaw(params, options.meta), sent);
     return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
   }
 }

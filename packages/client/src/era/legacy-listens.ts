@@ -82,7 +82,7 @@ export class LegacyListens {
   #subscribe(uri: string): Promise<unknown> {
     let subscribed = this.#subscribed.get(uri);
     if (!subscribed) {
-      subscribed = this.#link.request('resources/subscribe', { uri });
+      subscribed = this.#link.requests.request('resources/subscribe', { uri });
       this.#subscribed.set(uri, subscribed);
       subscribed.catch(() => this.#subscribed.delete(uri));
     }
@@ -93,7 +93,7 @@ export class LegacyListens {
     if (!this.#open.delete(listen)) return;
     for (const uri of listen.uris) {
       const isWanted = [...this.#open].some(({ uris }) => uris.includes(uri));
-      if (!isWanted && this.#subscribed.delete(uri)) this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
+      if (!isWanted && this.#subscribed.delete(uri)) this.#link.requests.request('resources/unsubscribe', { uri }).catch(() => undefined);
     }
   }
 }

@@ -41,9 +41,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   const { offered, acceptable, signal } = terms;
   const declared = settings.capabilitiesFor(offered);
   const params = { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info };
-  const answer = await link.request('initialize', convert(offered.toWire.params, 'initialize', params), {
-    // The one request that must not be cancelled: giving it up closes the channel.
-    isCancellable: false,
+  const answer = await link.requests.request('initialize', convert(offered.toWire.params, 'initialize', params), {
     resetTimeoutOnProgress: false,
     timeoutMs: settings.initializeTimeoutMs,
     signal,
@@ -108,11 +106,11 @@ class LegacySession implements Session, LinkHost {
   }
 
   async ping(options?: CallOptions): Promise<void> {
-    await this.link.request('ping', undefined, { ...options, resetTimeoutOnProgress: false } as object);
+    await this.link.requests.request('ping', undefined, { ...options, resetTimeoutOnProgress: false } as object);
   }
 
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    await this.link.request('logging/setLevel', this.toWire('logging/setLevel', { level }, options?.meta), options as object);
+    await this.link.requests.request('logging/setLevel', this.toWire('logging/setLevel', { level }, options?.meta), options as object);
     this.#settings.logLevel = level;
   }
 
@@ -163,7 +161,7 @@ class LegacySession implements Session, LinkHost {
     if (!this.#mayAsk(method)) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const ask = { method, params: convert(revision.fromWire.params, method, params) };
     // The server waits for the user. Nothing on this wire says for which call it asks, so the time of all of them stops.
-    const resumeTimeouts = this.link.pauseTimeouts();
+    const resumeTimeouts = this.link.requests.pauseTimeouts();
     signal.addEventListener('abort', resumeTimeouts, { once: true });
     try {
       const answer = await this.#settings.answers.answer(ask, signal, revision.version);

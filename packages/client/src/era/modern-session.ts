@@ -83,7 +83,7 @@ export class ModernSession implements Session, LinkHost {
   /** There is no `ping` any more; discovery asks for as little. */
   async ping(options?: CallOptions): Promise<void> {
     const params = this.toWire('server/discover', {}, options?.meta);
-    await this.link.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
+    await this.link.requests.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
   }
 
   setLoggingLevel(level: LoggingLevel): Promise<void> {
@@ -133,15 +133,20 @@ export class ModernSession implements Session, LinkHost {
       sink.onAccepted(isJsonObject(accepted) ? accepted : {}, notification);
     };
     const timer = clock.schedule(() => {
-      stream.cancel();
+      stream.abort(null);
       end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
     }, requestTimeoutMs);
-    const stream = this.link.openStream(method, this.toWire(method, { notifications: filter }), receive);
-    stream.ended.then(() => end(), end);
+    // Aborted by `null`: without a reason, which would go to the server.
+    const stream = new AbortController();
+    const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal: stream.signal, onNotification: receive };
+    this.link.requests.request(method, this.toWire(method, { notifications: filter }), options).then(
+      () => end(),
+      (error: Error | null) => end(error ?? undefined),
+    );
     const close = (): void => {
       isOver = true;
       timer.cancel();
-      stream.cancel();
+      stream.abort(null);
     };
     return { close };
   }

@@ -15,16 +15,11 @@ import {
 import { countBytes } from '../parse-json.ts';
 import { serializeMessage } from '../serialize-message.ts';
 import { toError } from '../transport/hold-transport.ts';
-import { type MessageInfo, resolvedPromise, type SendOptions } from '../transport/transport.ts';
+import { type MessageInfo, resolvedPromise } from '../transport/transport.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, toWireError } from '../wire-error.ts';
+import type { Connection } from './connection.ts';
 import { type ConnectionOptions, type ConnectionRules, DEFAULT_RULES } from './connection-options.ts';
-import type { RequestOptions } from './pending-request.ts';
-
-/** What a call sends through: the connection that it came by. */
-export interface CallLink {
-  notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void>;
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
-}
+import type { RequestOptions, RequestParams } from './pending-request.ts';
 
 /** The answers to one batch, which are sent together once all are there (JSON-RPC 2.0 section 6). */
 export interface Batch {
@@ -46,15 +41,15 @@ export class InboundCall extends Cancellation {
   readonly info: MessageInfo | undefined;
   /** Where the answer goes if the request came in a batch. */
   readonly batch: Batch | undefined;
-  readonly #link: CallLink;
+  readonly #connection: Connection;
   #isAnswered = false;
 
-  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, link: CallLink) {
+  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, connection: Connection) {
     super();
     this.message = message;
     this.info = info;
     this.batch = batch;
-    this.#link = link;
+    this.#connection = connection;
   }
 
   /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
@@ -65,13 +60,13 @@ export class InboundCall extends Cancellation {
   /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
   notify(method: string, params?: JsonObject): Promise<void> {
     if (this.isSettled) return resolvedPromise;
-    return this.#link.notify(method, params, { relatedRequestId: this.message.id });
+    return this.#connection.notify(method, params, { relatedRequestId: this.message.id });
   }
 
   /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     const { signal, dispose } = linkSignals(options?.signal, this.signal);
-    return this.#link.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
+    return this.#connection.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
   }
 
   /** The answer is about to be sent. */
@@ -88,8 +83,8 @@ export class InboundCall extends Cancellation {
 /** One answer, or the answers to a batch. */
 type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
 
-/** What serving needs of the connection. None of these may throw. */
-export interface InboundHost extends CallLink {
+/** What serving needs of the inside of its connection. None of these may throw. */
+export interface InboundHost {
   /** Hands a message to the transport, unless the connection has ended. */
   send(message: JsonRpcMessage): Promise<void>;
   /** Reports an error that ends nothing. */
@@ -98,7 +93,6 @@ export interface InboundHost extends CallLink {
   reportFailedSend(error: unknown): void;
   /** Called when a call has ended, or the peer has taken an answer that waited. */
   onProgress(): void;
-  close(): void;
 }
 
 /**
@@ -110,6 +104,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Serves requests within bounds. */
 export class InboundCalls {
+  readonly #connection: Connection;
   readonly #options: ConnectionOptions;
   readonly #rules: ConnectionRules;
   readonly #maxBytes: number;
@@ -125,7 +120,8 @@ export class InboundCalls {
   #keptBytes = 0;
   #isDraining = false;
 
-  constructor(options: ConnectionOptions, host: InboundHost) {
+  constructor(connection: Connection, options: ConnectionOptions, host: InboundHost) {
+    this.#connection = connection;
     this.#options = options;
     this.#rules = options.rules ?? DEFAULT_RULES;
     this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
@@ -159,7 +155,7 @@ export class InboundCalls {
     }
     const refusal = this.#findRefusal(request, info);
     if (refusal) return this.refuse(refusal, request.id, batch);
-    const call = new InboundCall(request, info, batch, this.#host);
+    const call = new InboundCall(request, info, batch, this.#connection);
     if (batch) batch.waiting++;
     this.#calls.set(request.id, call);
     this.#running++;
@@ -306,7 +302,7 @@ export class InboundCalls {
     // Sends that wait hold their messages.
     if (this.#unread > 2 * MAX_IN_FLIGHT) {
       this.#host.report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
-      this.#host.close();
+      void this.#connection.close();
     }
   }
 
