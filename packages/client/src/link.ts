@@ -12,13 +12,7 @@ import {
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import {
-  Connection,
-  type ConnectionRules,
-  type InboundCall,
-  type RequestOutcome,
-  RequestTable,
-} from '@mortise/jsonrpc-core/connection';
+import { Connection, type ConnectionRules, type InboundCall, type RequestOutcome, RequestTable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';

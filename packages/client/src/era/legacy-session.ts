@@ -23,6 +23,9 @@ import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 import { LegacyListens } from './legacy-listens.ts';
 
+/** How long a user may take to answer, at least, before the time of calls goes on. */
+const LEAST_ANSWER_TIME_MS = 600_000;
+
 /** What to offer, and what to take instead. */
 export interface HandshakeTerms {
   readonly offered: Revision;
@@ -162,11 +165,14 @@ class LegacySession implements Session, LinkHost {
     const ask = { method, params: convert(revision.fromWire.params, method, params) };
     // The server waits for the user. Nothing on this wire says for which call it asks, so the time of all of them stops.
     const resumeTimeouts = this.link.requests.pauseTimeouts();
+    const { clock, maxRequestTimeoutMs } = this.#settings;
+    const timer = clock.schedule(resumeTimeouts, Math.max(maxRequestTimeoutMs, LEAST_ANSWER_TIME_MS));
     signal.addEventListener('abort', resumeTimeouts, { once: true });
     try {
       const answer = await this.#settings.answers.answer(ask, signal, revision.version);
       return { jsonrpc: '2.0', id, result: convert(revision.toWire.results, method, answer) };
     } finally {
+      timer.cancel();
       resumeTimeouts();
     }
   }

@@ -259,6 +259,7 @@ function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: Client
     throw new TypeError(`The option "era" must be "legacy" or "modern", got ${JSON.stringify(era)}: leave it out to have it found out`);
   }
   const spoken = era === undefined ? revisions : revisionsOf(era, revisions);
+  if (spoken.length === 0) throw new TypeError('The option "revisions" must hold a revision of the era that is to be spoken');
   if (protocolVersion === undefined) return spoken;
   const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
   if (version) return [version];

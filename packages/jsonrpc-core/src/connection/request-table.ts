@@ -171,7 +171,8 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     if (!this.#take(id)) return false;
     const text = typeof reason === 'string' ? reason : reason instanceof Error ? reason.message : undefined;
     // MCP forbids to cancel this one; who gives it up closes the channel.
-    if (method !== 'initialize') this.#options.sendCancelled(text === undefined ? { requestId: id } : { requestId: id, reason: text }, pending);
+    if (method !== 'initialize')
+      this.#options.sendCancelled(text === undefined ? { requestId: id } : { requestId: id, reason: text }, pending);
     return true;
   }
 
