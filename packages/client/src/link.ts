@@ -22,10 +22,7 @@ export interface LinkHost {
   onNotification(notification: JsonRpcNotification): void;
   /** Answers a request from the server. Absent where a client sends no responses: requests are then dropped. */
   readonly onRequest?: ((request: JsonRpcRequest, call: InboundCall) => RequestOutcome) | undefined;
-  /** Whether an array of messages is a batch. */
-  readonly isBatchingOn: boolean;
-  /** Whether an error that answers an unreadable message leaves `id` out. */
-  readonly isErrorIdOptional: boolean;
+  readonly rules: ConnectionRules;
 }
 
 /** For as long as the era is not known: a legacy server may ping even now. */
@@ -35,8 +32,7 @@ export const undecidedHost: LinkHost = {
     if (method === 'ping') return { jsonrpc: '2.0', id, result: {} };
     throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found');
   },
-  isBatchingOn: false,
-  isErrorIdOptional: false,
+  rules: { isBatchingOn: false, isErrorIdOptional: false, isAnswering: true },
 };
 
 /** What every link takes from the client. */
@@ -80,19 +76,22 @@ export abstract class Link {
 }
 
 /** A link over one channel. */
-export class ChannelLink extends Link implements ConnectionRules {
+export class ChannelLink extends Link {
   readonly requests: RequestTable;
   readonly #connection: Connection;
 
   /** @param transport Unstarted; `start` starts it. */
   constructor(transport: Transport, { requestTimeoutMs, maxRequestTimeoutMs, clock, onError }: LinkSettings) {
     super();
+    const link = this;
     this.#connection = new Connection(transport, {
       clock,
       requestTimeoutMs,
       maxRequestTimeoutMs,
       onRequest: (request, call) => this.host.onRequest?.(request, call),
-      rules: this,
+      get rules() {
+        return link.host.rules;
+      },
       onNotification: (notification) => this.route(notification),
       onError: (error) => {
         this.lastError = error;
@@ -102,16 +101,6 @@ export class ChannelLink extends Link implements ConnectionRules {
       },
     });
     this.requests = this.#connection.requests;
-  }
-
-  get isBatchingOn(): boolean {
-    return this.host.isBatchingOn;
-  }
-  get isErrorIdOptional(): boolean {
-    return this.host.isErrorIdOptional;
-  }
-  get isAnswering(): boolean {
-    return this.host.onRequest !== undefined;
   }
 
   get closed(): Promise<void> {

@@ -9,7 +9,7 @@ import {
   ProtocolError,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import type { InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
+import type { ConnectionRules, InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS, type Revision } from '@mortise/protocol';
 import { hasCapability } from '@mortise/protocol/checks';
@@ -73,8 +73,7 @@ class LegacySession implements Session, LinkHost {
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered = true;
-  readonly isBatchingOn: boolean;
-  readonly isErrorIdOptional: boolean;
+  readonly rules: ConnectionRules;
   readonly #settings: SessionSettings;
   readonly #listens: LegacyListens;
   /** What `initialize` declared to the server. It holds for the whole session. */
@@ -90,8 +89,7 @@ class LegacySession implements Session, LinkHost {
     this.revision = revision;
     this.server = { info: result.serverInfo, capabilities: result.capabilities };
     this.instructions = result.instructions;
-    this.isBatchingOn = revision.rules.batching;
-    this.isErrorIdOptional = revision.rules.errorIdOptional;
+    this.rules = { isBatchingOn: revision.rules.batching, isErrorIdOptional: revision.rules.errorIdOptional, isAnswering: true };
     this.#settings = settings;
     this.#declared = declared;
     this.#listens = new LegacyListens(link, result.capabilities);

@@ -1,6 +1,7 @@
 /** The modern era: no session. Each request says in `_meta` which version it is in, who sends it, and what the client can do. */
 
 import { type JsonObject, type JsonRpcNotification, RemoteError, type RequestId, TimeoutError } from '@mortise/jsonrpc-core';
+import type { ConnectionRules } from '@mortise/jsonrpc-core/connection';
 import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { DiscoverResult, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
@@ -37,10 +38,8 @@ export class ModernSession implements Session, LinkHost {
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered: boolean;
-  // No `onRequest`: in this era a client sends no responses, so requests of a server are dropped.
-  readonly onRequest: undefined;
-  readonly isBatchingOn = false;
-  readonly isErrorIdOptional = true;
+  /** In this era a client sends no responses: requests of a server are dropped. */
+  readonly rules: ConnectionRules = { isBatchingOn: false, isErrorIdOptional: true, isAnswering: false };
   readonly #settings: SessionSettings;
   /** Made for the first request, and anew when what it says has changed. */
   #meta: JsonObject | undefined;

@@ -72,7 +72,6 @@ export class Connection {
     this.#inbound = new InboundCalls(this, options, {
       send: (message) => (this.#state === 'open' ? this.#send(message) : resolvedPromise),
       report: this.#report,
-      reportFailedSend: this.#reportFailedSend,
       onProgress: this.#checkIdle,
     });
     this.closed = new Promise((resolve) => {
@@ -184,7 +183,8 @@ export class Connection {
 
   #sendCancelled(params: JsonObject): void {
     const sent = this.#send(toNotification('notifications/cancelled', params));
-    if (sent !== resolvedPromise) sent.catch(this.#reportFailedSend);
+    if (sent === resolvedPromise) return;
+    sent.catch((error: unknown) => error instanceof ConnectionClosedError || this.#report(toError(error)));
   }
 
   readonly #send = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => {
@@ -195,10 +195,6 @@ export class Connection {
     } catch (error) {
       return Promise.reject(toError(error));
     }
-  };
-
-  readonly #reportFailedSend = (error: unknown): void => {
-    if (this.#state === 'open') this.#report(toError(error));
   };
 
   // ---- in

@@ -14,6 +14,7 @@ import {
 } from '../message.ts';
 import { countBytes } from '../parse-json.ts';
 import { serializeMessage } from '../serialize-message.ts';
+import { isThenable } from '../thenable.ts';
 import { toError } from '../transport/hold-transport.ts';
 import { type MessageInfo, resolvedPromise } from '../transport/transport.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, toWireError } from '../wire-error.ts';
@@ -42,7 +43,8 @@ export class InboundCall extends Cancellation {
   /** Where the answer goes if the request came in a batch. */
   readonly batch: Batch | undefined;
   readonly #connection: Connection;
-  #isAnswered = false;
+  /** Whether the answer was sent, or is about to be. */
+  isAnswered = false;
 
   constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, connection: Connection) {
     super();
@@ -54,7 +56,7 @@ export class InboundCall extends Cancellation {
 
   /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
   get isSettled(): boolean {
-    return this.#isAnswered || this.isCancelled;
+    return this.isAnswered || this.isCancelled;
   }
 
   /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
@@ -67,11 +69,6 @@ export class InboundCall extends Cancellation {
   request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     const { signal, dispose } = linkSignals(options?.signal, this.signal);
     return this.#connection.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
-  }
-
-  /** The answer is about to be sent. */
-  settle(): void {
-    this.#isAnswered = true;
   }
 
   /** No answer is wanted any more. Does nothing once the call is settled. */
@@ -89,8 +86,6 @@ export interface InboundHost {
   send(message: JsonRpcMessage): Promise<void>;
   /** Reports an error that ends nothing. */
   report(error: Error): void;
-  /** Reports an answer that the transport did not take. */
-  reportFailedSend(error: unknown): void;
   /** Called when a call has ended, or the peer has taken an answer that waited. */
   onProgress(): void;
 }
@@ -106,7 +101,6 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 export class InboundCalls {
   readonly #connection: Connection;
   readonly #options: ConnectionOptions;
-  readonly #rules: ConnectionRules;
   readonly #maxBytes: number;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
@@ -123,9 +117,12 @@ export class InboundCalls {
   constructor(connection: Connection, options: ConnectionOptions, host: InboundHost) {
     this.#connection = connection;
     this.#options = options;
-    this.#rules = options.rules ?? DEFAULT_RULES;
     this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
     this.#host = host;
+  }
+
+  get #rules(): ConnectionRules {
+    return this.#options.rules ?? DEFAULT_RULES;
   }
 
   /** How many handlers run, and answers wait for the rest of their batch. */
@@ -241,7 +238,7 @@ export class InboundCalls {
     this.#bytes -= call.info?.bytes ?? 0;
     if (!call.isSettled && response) {
       this.#forget(call.message.id);
-      call.settle();
+      call.isAnswered = true;
       if (call.batch) this.#keep(response, call.batch);
       else this.#send(response);
     }
@@ -294,7 +291,7 @@ export class InboundCalls {
       () => this.#onTaken(),
       (error: unknown) => {
         this.#onTaken();
-        this.#host.reportFailedSend(error);
+        if (!(error instanceof ConnectionClosedError)) this.#host.report(toError(error));
         const sendable = toSendable(answer);
         if (sendable !== answer) this.#send(sendable);
       },
@@ -310,13 +307,6 @@ export class InboundCalls {
     this.#unread--;
     this.#host.onProgress();
   }
-}
-
-function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | undefined> {
-  return (
-    outcome instanceof Promise ||
-    (typeof outcome === 'object' && outcome !== null && 'then' in outcome && typeof outcome.then === 'function')
-  );
 }
 
 function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcResponse {
