@@ -2,16 +2,11 @@
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
+import { LIST_CHANGES } from './lists.ts';
 import type { Subscription } from './subscription.ts';
 
-/** For each list the notification of its changes, and the key of a filter that asks for that. */
-const CHANGES = {
-  tools: { method: 'notifications/tools/list_changed', key: 'toolsListChanged' },
-  prompts: { method: 'notifications/prompts/list_changed', key: 'promptsListChanged' },
-  resources: { method: 'notifications/resources/list_changed', key: 'resourcesListChanged' },
-} as const;
-
-type ListName = keyof typeof CHANGES;
+/** A list, by the key of the filter that asks for its changes. */
+type ListKey = keyof typeof LIST_CHANGES;
 
 /** What callbacks take from the client. */
 export interface ChangesHost {
@@ -32,7 +27,7 @@ interface Watch {
 /** The callbacks, and the subscriptions that they need in the modern era: one for each list, opened for its first callback. */
 export class Changes {
   readonly #host: ChangesHost;
-  readonly #lists = new Map<ListName, Watch>();
+  readonly #lists = new Map<ListKey, Watch>();
   readonly #uris = new Map<string, Subscription>();
 
   constructor(host: ChangesHost) {
@@ -40,8 +35,8 @@ export class Changes {
   }
 
   /** @returns Ends it. */
-  onListChanged(list: ListName, handler: () => unknown): () => void {
-    const off = this.#host.onNotification(CHANGES[list].method, () => handler());
+  onListChanged(list: ListKey, handler: () => unknown): () => void {
+    const off = this.#host.onNotification(LIST_CHANGES[list].notification, () => handler());
     const watch = this.#lists.get(list) ?? { count: 0, subscription: undefined };
     this.#lists.set(list, watch);
     watch.count += 1;
@@ -80,9 +75,9 @@ export class Changes {
     this.#uris.delete(uri);
   }
 
-  #open(list: ListName, watch: Watch): void {
+  #open(list: ListKey, watch: Watch): void {
     if (watch.count === 0 || watch.subscription?.isOver === false || this.#host.needsListen !== true) return;
-    watch.subscription = this.#host.listen({ [CHANGES[list].key]: true });
+    watch.subscription = this.#host.listen({ [list]: true });
     void this.#pump(watch.subscription);
   }
 

@@ -96,8 +96,10 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the server's answer, in milliseconds. While this side answers a legacy server's question, or signs in, the time stands
-   * still: up to ten times `maxRequestTimeoutMs` (600,000 if that is longer) in all. `Infinity` for no bound.
+   * How long to wait for the response, in milliseconds, and before that for a lost connection to be opened again. `Infinity` for no bound.
+   *
+   * While this side answers a legacy server's question, or signs in, the time stands still: for up to `maxRequestTimeoutMs` (600,000 if that is
+   * longer) for one question, and ten times as long in all.
    *
    * @default the client's `requestTimeoutMs`
    */
@@ -143,10 +145,10 @@ export const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
   asksPerMinute: 0,
 };
 
-export const CONNECT_OPTIONS: OptionTable<ConnectOptions> = { signal: 'object', requires: 'array' };
+export const CONNECT_OPTIONS: OptionTable<ConnectOptions> = { signal: 'signal', requires: 'array' };
 
 export const CALL_OPTIONS: OptionTable<CallOptions> = {
-  signal: 'object',
+  signal: 'signal',
   timeoutMs: 0,
   maxTimeoutMs: 0,
   resetTimeoutOnProgress: 'boolean',

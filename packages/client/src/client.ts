@@ -4,7 +4,8 @@
  */
 
 import { InvalidResponseError, type JsonObject, type JsonRpcNotification, type JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { checkOptions, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { runCallback } from '@mortise/jsonrpc-core/connection';
+import { checkOptions, guardLogger, silentLogger, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
 import { checkServerNotification } from '@mortise/protocol/checks';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
@@ -262,36 +263,26 @@ export class Client {
   protected dispatch(notification: JsonRpcNotification): void {
     this.onChange(notification);
     const { method, params = {} } = notification;
-    for (const watcher of this.#watchers) this.#attempt(() => watcher(notification));
+    const onError = (error: Error): void => this.report(error);
+    for (const watcher of this.#watchers) runCallback(() => watcher(notification), onError);
     if (!this.#handlers.has(method)) return;
     const problem = checkServerNotification(method, params);
     if (problem !== undefined) return this.report(new InvalidResponseError(`the server sent a malformed "${method}": ${problem}`));
-    for (const handler of [...(this.#handlers.get(method) ?? [])]) this.#attempt(() => handler(params));
+    for (const handler of [...(this.#handlers.get(method) ?? [])]) runCallback(() => handler(params), onError);
   }
 
   /** Reports an error that belongs to no request. */
   protected report(error: unknown): void {
-    const reported = error instanceof Error ? error : new Error('something that is not an error was thrown', { cause: error });
+    const reported = toError(error);
     this.#settings.logger.log('warning', reported.message);
-    try {
-      const outcome: unknown = this.options.onError?.(reported);
-      if (outcome instanceof Promise) outcome.catch(() => undefined);
-    } catch {
-      // An `onError` that fails must not make more errors.
-    }
+    // An `onError` that fails must not make more errors.
+    runCallback(
+      () => this.options.onError?.(reported),
+      () => undefined,
+    );
   }
 
   // ---- inside
-
-  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
-  #attempt(fn: () => unknown): void {
-    try {
-      const outcome = fn();
-      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.report(error));
-    } catch (error) {
-      this.report(error);
-    }
-  }
 
   #makeSettings(): SessionSettings {
     const { options, info } = this;

@@ -31,8 +31,8 @@ export class Connector {
   readonly #onSession: () => void;
   readonly #owner: SubscriptionOwner;
   readonly #subscriptions = new Set<Subscription>();
-  /** Sessions that were replaced and have not ended yet. */
-  readonly #replaced = new Set<Opened>();
+  /** All that was opened and has not ended yet: also a session that was replaced, in which requests may still settle. */
+  readonly #running = new Set<Opened>();
   readonly #pace: ReconnectPace;
   #requires: readonly string[] = [];
   #source: TransportSource | undefined;
@@ -121,22 +121,14 @@ export class Connector {
 
   /** The session that follows one that the server does not know any more. Requests in flight in the old one may still settle. */
   replace(lost: Session): Promise<Session> {
-    const opened = this.#opened;
-    if (opened?.session === lost) {
-      this.#replaced.add(opened);
-      void lost.link.closed.then(() => {
-        this.#replaced.delete(opened);
-        return opened.close();
-      });
-      this.#forget();
-    }
+    if (this.session === lost) this.#forget();
     return this.whenOpen();
   }
 
   async #open(source: TransportSource, callerSignal?: AbortSignal): Promise<Session> {
     const linked = linkSignals(callerSignal, this.#closing.signal);
     try {
-      const opened = await this.#opener(source, linked.signal).open();
+      const opened = await new SessionOpener(source, this.#settings, this.#options, linked.signal).open();
       try {
         linked.signal.throwIfAborted();
         assertHas(opened.session, this.#requires);
@@ -146,6 +138,7 @@ export class Connector {
       }
       const { session } = opened;
       this.#opened = opened;
+      this.#running.add(opened);
       this.#pace.onOpened();
       void session.link.closed.then(() => this.#onLost(opened));
       session.link.onInterrupted = () => this.#onInterrupted(opened);
@@ -154,10 +147,6 @@ export class Connector {
     } finally {
       linked.dispose();
     }
-  }
-
-  #opener(source: TransportSource, signal: AbortSignal): SessionOpener {
-    return new SessionOpener(source, this.#settings, this.#options, signal);
   }
 
   #use(session: Session): void {
@@ -171,9 +160,10 @@ export class Connector {
   // ---- lost
 
   #onLost(opened: Opened): void {
+    this.#running.delete(opened);
+    void opened.close();
     if (this.#opened !== opened) return;
     this.#forget();
-    void opened.close();
     if (!this.canRestart) {
       this.#failSubscriptions(new ConnectionClosedError());
       this.#closed.resolve();
@@ -207,7 +197,7 @@ export class Connector {
     const { signal } = this.#closing;
     for (;;) {
       try {
-        const session = await this.#opener(source, signal).resume(link, last);
+        const session = await new SessionOpener(source, this.#settings, this.#options, signal).resume(link, last);
         assertHas(session, this.#requires);
         this.#use(session);
         return session;
@@ -222,14 +212,14 @@ export class Connector {
   // ---- closed
 
   async close(): Promise<void> {
-    const [opened, pending] = [this.#opened, this.#pending];
+    const pending = this.#pending;
     this.#source = undefined;
     this.session = undefined;
     this.#opened = undefined;
     this.#stopKeepAlive?.();
     this.#closing.abort(new ConnectionClosedError('the client was closed'));
     for (const subscription of this.#subscriptions) subscription.close();
-    await Promise.all([opened, ...this.#replaced].map((one) => one?.close()));
+    await Promise.all([...this.#running].map((opened) => opened.close()));
     await pending?.catch(() => undefined);
     this.#closed.resolve();
   }

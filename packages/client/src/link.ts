@@ -7,21 +7,12 @@ import {
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
-  type JsonRpcResponse,
   type Logger,
   ProtocolError,
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import {
-  Connection,
-  type ConnectionRules,
-  type InboundCall,
-  type RequestOptions,
-  type RequestOutcome,
-  type RequestParams,
-  RequestTable,
-} from '@mortise/jsonrpc-core/connection';
+import { Connection, type ConnectionRules, type InboundCall, type RequestOutcome, RequestTable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
@@ -31,10 +22,7 @@ export interface LinkHost {
   onNotification(notification: JsonRpcNotification): void;
   /** Answers a request from the server. Absent where a client sends no responses: requests are then dropped. */
   readonly onRequest?: ((request: JsonRpcRequest, call: InboundCall) => RequestOutcome) | undefined;
-  /** Whether an array of messages is a batch. */
-  readonly isBatchingOn: boolean;
-  /** Whether an error that answers an unreadable message leaves `id` out. */
-  readonly isErrorIdOptional: boolean;
+  readonly rules: ConnectionRules;
 }
 
 /** For as long as the era is not known: a legacy server may ping even now. */
@@ -44,8 +32,7 @@ export const undecidedHost: LinkHost = {
     if (method === 'ping') return { jsonrpc: '2.0', id, result: {} };
     throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found');
   },
-  isBatchingOn: false,
-  isErrorIdOptional: false,
+  rules: { isBatchingOn: false, isErrorIdOptional: false, isAnswering: true },
 };
 
 /** What every link takes from the client. */
@@ -59,20 +46,6 @@ export interface LinkSettings {
   onError(error: Error): void;
 }
 
-/** A request that stays open and delivers notifications until one side ends it. */
-export interface LinkStream {
-  /** Resolves when either side ended it; rejects when it broke. */
-  readonly ended: Promise<unknown>;
-  /** Ends it from this side. */
-  cancel(): void;
-}
-
-interface OpenStream {
-  onNotification(notification: JsonRpcNotification): void;
-  /** The server ended the stream by a cancellation. */
-  onCancelled(): void;
-}
-
 /** A way to a server. */
 export abstract class Link {
   /** Set once the era is known. */
@@ -81,65 +54,44 @@ export abstract class Link {
   onInterrupted: (() => void) | undefined;
   /** The last error that the transport reported. */
   lastError: Error | undefined;
-  readonly #streams = new Map<RequestId, OpenStream>();
-
+  /** The requests that wait for the server's answer. */
+  abstract readonly requests: RequestTable;
   /** Resolves when the link has ended. Never rejects. */
   abstract readonly closed: Promise<void>;
   abstract start(): Promise<void>;
-  abstract request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject>;
-  abstract requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse>;
   abstract notify(method: string, params?: JsonObject): Promise<void>;
   abstract close(): Promise<void>;
-
-  /** Opens a request that stays open. `onNotification` gets the notifications that carry its id, in order. */
-  openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
-    const controller = new AbortController();
-    const { signal } = controller;
-    // Without a reason, which would go to the server.
-    const cancel = (): void => controller.abort(null);
-    const onCancelled = (): void => {
-      // A stream that the server ended is not cancelled at the server.
-      options.isCancellable = false;
-      cancel();
-    };
-    let id: RequestId | undefined;
-    const onId = (given: RequestId): void => void this.#streams.set((id = given), { onNotification, onCancelled });
-    const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal, isCancellable: true, onId };
-    const ended = this.request(method, params, options)
-      .catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      })
-      .finally(() => id !== undefined && this.#streams.delete(id));
-    return { ended, cancel };
-  }
 
   /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that it came in. */
   protected route(notification: JsonRpcNotification, exchange?: RequestId): void {
     const { method, params } = notification;
-    // `Connection` handles cancellations of the server's own requests; any other is late.
-    if (method === 'notifications/cancelled') return this.#streams.get(params?.['requestId'] as RequestId)?.onCancelled();
+    // `Connection` handles cancellations of the server's own requests; any other ends a stream, or is late.
+    if (method === 'notifications/cancelled') return this.requests.endStream(params?.['requestId']);
     const meta = params?.['_meta'];
     const subscription = isJsonObject(meta) ? meta[META_SUBSCRIPTION_ID] : undefined;
-    const stream = this.#streams.get(exchange ?? (subscription as RequestId));
-    if (stream) stream.onNotification(notification);
+    if (this.requests.deliver(exchange ?? subscription, notification)) return;
     // One of a subscription that is over, or never was, is dropped.
-    else if (subscription === undefined) this.host.onNotification(notification);
+    if (subscription === undefined) this.host.onNotification(notification);
   }
 }
 
 /** A link over one channel. */
-export class ChannelLink extends Link implements ConnectionRules {
+export class ChannelLink extends Link {
+  readonly requests: RequestTable;
   readonly #connection: Connection;
 
   /** @param transport Unstarted; `start` starts it. */
   constructor(transport: Transport, { requestTimeoutMs, maxRequestTimeoutMs, clock, onError }: LinkSettings) {
     super();
+    const link = this;
     this.#connection = new Connection(transport, {
       clock,
       requestTimeoutMs,
       maxRequestTimeoutMs,
       onRequest: (request, call) => this.host.onRequest?.(request, call),
-      rules: this,
+      get rules() {
+        return link.host.rules;
+      },
       onNotification: (notification) => this.route(notification),
       onError: (error) => {
         this.lastError = error;
@@ -148,16 +100,7 @@ export class ChannelLink extends Link implements ConnectionRules {
         if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());
       },
     });
-  }
-
-  get isBatchingOn(): boolean {
-    return this.host.isBatchingOn;
-  }
-  get isErrorIdOptional(): boolean {
-    return this.host.isErrorIdOptional;
-  }
-  get isAnswering(): boolean {
-    return this.host.onRequest !== undefined;
+    this.requests = this.#connection.requests;
   }
 
   get closed(): Promise<void> {
@@ -172,21 +115,8 @@ export class ChannelLink extends Link implements ConnectionRules {
     return this.#connection.start();
   }
 
-  request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject> {
-    return this.#connection.request(method, params, options);
-  }
-
-  requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse> {
-    return this.#connection.requestRaw(method, params, options);
-  }
-
   notify(method: string, params?: JsonObject): Promise<void> {
     return this.#connection.notify(method, params);
-  }
-
-  /** Stops the time of every request while this side answers the server. See `Connection.pauseTimeouts`. */
-  pauseTimeouts(): () => void {
-    return this.#connection.pauseTimeouts();
   }
 
   close(): Promise<void> {
@@ -197,9 +127,9 @@ export class ChannelLink extends Link implements ConnectionRules {
 /** A link whose every request is an exchange. An exchange that breaks ends no other. */
 export class ExchangeLink extends Link {
   readonly closed: Promise<void>;
+  readonly requests: RequestTable;
   readonly #transport: ExchangeTransport & Partial<Transport>;
   readonly #settings: LinkSettings;
-  readonly #requests: RequestTable;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
@@ -208,8 +138,8 @@ export class ExchangeLink extends Link {
     super();
     this.#transport = transport;
     this.#settings = settings;
-    this.#requests = new RequestTable({
-      send: (request, pending) => transport.exchange(request, pending),
+    this.requests = new RequestTable({
+      send: (request, pending) => (this.#isClosed ? Promise.reject(new ConnectionClosedError()) : transport.exchange(request, pending)),
       sendCancelled: () => undefined,
       onMessage: (notification, pending) => this.route(notification, pending.id),
       onError: (error) => settings.onError(error),
@@ -235,14 +165,6 @@ export class ExchangeLink extends Link {
     await transport.start?.();
   }
 
-  request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject> {
-    return this.#isClosed ? Promise.reject(new ConnectionClosedError()) : this.#requests.request(method, params, options);
-  }
-
-  requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse> {
-    return this.#isClosed ? Promise.reject(new ConnectionClosedError()) : this.#requests.requestRaw(method, params, options);
-  }
-
   /** Only a transport that is a channel too can carry a message that belongs to no request. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     await this.#transport.send?.({ jsonrpc: '2.0', method, ...(params && { params }) });
@@ -251,7 +173,7 @@ export class ExchangeLink extends Link {
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      this.#requests.failAll(new ConnectionClosedError());
+      this.requests.failAll(new ConnectionClosedError());
       await this.#transport.close?.();
       this.#resolveClosed();
     }

@@ -19,6 +19,20 @@ export const LIST_KEYS: ReadonlyMap<string, string> = new Map([
   ['resources/templates/list', 'resourceTemplates'],
 ]);
 
+/**
+ * The lists that a server reports changes of: by the key in a filter of `subscriptions/listen` the notification, the capability by which a legacy
+ * server promises it, and the methods whose results change.
+ */
+export const LIST_CHANGES = {
+  toolsListChanged: { notification: 'notifications/tools/list_changed', capability: 'tools.listChanged', methods: ['tools/list'] },
+  promptsListChanged: { notification: 'notifications/prompts/list_changed', capability: 'prompts.listChanged', methods: ['prompts/list'] },
+  resourcesListChanged: {
+    notification: 'notifications/resources/list_changed',
+    capability: 'resources.listChanged',
+    methods: ['resources/list', 'resources/templates/list'],
+  },
+} as const;
+
 const MAX_PAGES = 1000;
 /** Each cursor is remembered until the list ends, and sent back. */
 const MAX_CURSOR_LENGTH = 65_536;

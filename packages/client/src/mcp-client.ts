@@ -189,17 +189,17 @@ export class McpClient extends Client {
 
   /** Calls the handler when the tools change. May be async. @returns Ends it. */
   onToolsChanged(handler: () => unknown): () => void {
-    return this.#changes.onListChanged('tools', handler);
+    return this.#changes.onListChanged('toolsListChanged', handler);
   }
 
   /** Calls the handler when the prompts change. May be async. @returns Ends it. */
   onPromptsChanged(handler: () => unknown): () => void {
-    return this.#changes.onListChanged('prompts', handler);
+    return this.#changes.onListChanged('promptsListChanged', handler);
   }
 
   /** Calls the handler when the resources change. May be async. @returns Ends it. */
   onResourcesChanged(handler: () => unknown): () => void {
-    return this.#changes.onListChanged('resources', handler);
+    return this.#changes.onListChanged('resourcesListChanged', handler);
   }
 
   /** Calls the handler when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */

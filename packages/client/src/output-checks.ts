@@ -23,17 +23,18 @@ export async function compileSchema(schema: JsonObject, { validator, onError }: 
   return createJsonSchemaValidator({ from: 'peer', onWarning: (message) => onError(new Error(message)) }).compile(schema);
 }
 
-/** How many characters of JSON the schemas of all tools together may have. */
+const MAX_SCHEMAS = 10_000;
+/** In characters of JSON, all schemas and the names of their tools together. */
 const MAX_CHARACTERS = 8_000_000;
 
 interface KnownSchema {
+  /** Text: as an object it may take thirty times as much memory. */
   readonly text: string;
-  readonly schema: JsonObject;
   /** Compiled when it is first needed. */
   check?: Promise<SchemaCheck>;
 }
 
-/** The output schemas of the tools that were listed. */
+/** The output schemas of the tools that were listed, those listed last where there are too many. */
 export class OutputChecks {
   readonly #parts: SchemaParts;
   readonly #schemas = new Map<string, KnownSchema>();
@@ -47,17 +48,34 @@ export class OutputChecks {
   learn(page: ListToolsResult): ListToolsResult {
     for (const { name, outputSchema } of page.tools) {
       const known = this.#schemas.get(name);
-      const text = isJsonObject(outputSchema) ? JSON.stringify(outputSchema) : '';
-      if (text === known?.text) continue;
-      this.#schemas.delete(name);
-      this.#characters -= known?.text.length ?? 0;
+      this.#drop(name);
       if (!isJsonObject(outputSchema)) continue;
-      // A server may list without end, so only so many characters of schemas are kept.
-      const fits = this.#characters + text.length <= MAX_CHARACTERS;
-      if (fits) this.#characters += text.length;
-      this.#schemas.set(name, fits ? { text, schema: outputSchema } : TOO_MUCH);
+      const text = JSON.stringify(outputSchema);
+      this.#schemas.set(name, known?.text === text ? known : { text });
+      this.#characters += name.length + text.length;
+    }
+    const dropped = this.#dropOldest();
+    if (dropped > 0) {
+      this.#parts.onError(new Error(`the server lists more output schemas than are kept: results of ${dropped} tools are not checked`));
     }
     return page;
+  }
+
+  #dropOldest(): number {
+    let dropped = 0;
+    for (const name of this.#schemas.keys()) {
+      if (this.#schemas.size <= MAX_SCHEMAS && this.#characters <= MAX_CHARACTERS) break;
+      this.#drop(name);
+      dropped += 1;
+    }
+    return dropped;
+  }
+
+  #drop(name: string): void {
+    const known = this.#schemas.get(name);
+    if (!known) return;
+    this.#schemas.delete(name);
+    this.#characters -= name.length + known.text.length;
   }
 
   /** Forgets everything: the tools have changed. */
@@ -67,7 +85,8 @@ export class OutputChecks {
   }
 
   /**
-   * Gives the result back if its structured content fits. A result with `isError` is not checked, nor one of a tool that was not listed.
+   * Gives the result back if its structured content fits. A result with `isError` is not checked, nor one of a tool that was not
+   * listed, or that the server has pushed out by listing too many others: it decides itself whether a tool has a schema.
    *
    * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: it does not fit, is missing, or the schema cannot be checked.
    */
@@ -84,7 +103,7 @@ export class OutputChecks {
     if (structuredContent === undefined) {
       throw misfit(`the tool "${tool}" has an outputSchema but its result has no structuredContent`);
     }
-    const check = await (known.check ??= compileSchema(known.schema, this.#parts)).catch((cause: unknown) => {
+    const check = await (known.check ??= compileSchema(JSON.parse(known.text) as JsonObject, this.#parts)).catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : 'it cannot be compiled';
       const message = `the outputSchema of the tool "${tool}" cannot be checked: ${why}. The option "validator: false" lets its results pass unchecked`;
       throw misfit(message, { cause });
@@ -97,12 +116,3 @@ export class OutputChecks {
     throw misfit(message, { issues });
   }
 }
-
-/** Stands for each schema beyond the bound. */
-const TOO_MUCH: KnownSchema = {
-  text: '',
-  schema: {},
-  get check() {
-    return Promise.reject(new RangeError('the schemas of all tools together are too large'));
-  },
-};

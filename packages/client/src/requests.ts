@@ -11,7 +11,7 @@ import {
   type RequestId,
   SessionLostError,
 } from '@mortise/jsonrpc-core';
-import { abortable, type RequestOptions } from '@mortise/jsonrpc-core/connection';
+import { abortable, type RequestOptions, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Tracer } from '@mortise/protocol/contracts';
 import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
@@ -70,7 +70,7 @@ export class Requests {
   /** Sends a request and gives its result in the canonical model. */
   request(method: string, params: JsonObject, options?: CallOptions): Promise<JsonObject> {
     try {
-      if (options) checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
+      checkRequest(method, options);
     } catch (error) {
       return Promise.reject(error as TypeError);
     }
@@ -83,9 +83,17 @@ export class Requests {
     return answered;
   }
 
-  /** Waits for the session, which is opened again if it was lost. */
+  /** Waits for the session, which is opened again if it was lost, for as long as the call may wait for its answer. */
   whenOpen(options: CallOptions | undefined): Promise<Session> {
-    return abortable(this.#parts.connector.whenOpen(), options?.signal);
+    const { connector } = this.#parts;
+    return connector.session ? Promise.resolve(connector.session) : this.#inTime(connector.whenOpen(), options);
+  }
+
+  async #inTime(opening: Promise<Session>, options: CallOptions = {}): Promise<Session> {
+    const { clock, requestTimeoutMs } = this.#parts.settings;
+    const { signal, timeoutMs = requestTimeoutMs, maxTimeoutMs = Infinity } = options;
+    const limit = withTimeout(Math.min(timeoutMs, maxTimeoutMs), signal, clock);
+    return abortable(opening, limit.signal).finally(limit.dispose);
   }
 
   #start(session: Session, call: Call): Promise<JsonObject> {
@@ -135,7 +143,7 @@ export class Requests {
     const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
     const toWire = (progressToken: RequestId | undefined): JsonObject | undefined =>
       session.toWire(method, params, options?.meta, progressToken);
-    return session.link.request(method, toWire, sent as RequestOptions | undefined).then(
+    return session.link.requests.request(method, toWire, sent as RequestOptions | undefined).then(
       (result) => this.#read(session, call, result),
       (error: unknown) => this.#recover(session, call, error),
     );
@@ -202,7 +210,7 @@ export class Requests {
   #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<Session> {
     const { connector } = this.#parts;
     if (!(error instanceof SessionLostError) || !connector.canRestart) return Promise.reject(error as Error);
-    return abortable(connector.replace(session), options?.signal);
+    return this.#inTime(connector.replace(session), options);
   }
 
   // ---- what is known of the server
@@ -231,11 +239,16 @@ export class Requests {
   }
 
   async requestRaw(method: string, params: JsonObject | undefined, options: CallOptions = {}): Promise<JsonRpcResponse> {
-    checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
+    checkRequest(method, options);
     const session = await this.whenOpen(options);
     // The caller's own progress token must not be replaced.
     const sent = { resetTimeoutOnProgress: false, ...options } as RequestOptions;
-    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requestRaw(method, on.toRaw(params, options.meta), sent);
+    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requests.requestRaw(method, on.toRaw(params, options.meta), sent);
     return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
   }
+}
+
+function checkRequest(method: string, options: CallOptions | undefined): void {
+  if (typeof method !== 'string') throw new TypeError('a request needs the name of a method, such as "tools/list"');
+  if (options) checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
 }

@@ -1,7 +1,9 @@
 /** Results that a modern server lets its clients use again: kept for as long and for whom it says, and until it reports a change. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { CallOptions } from './client-options.ts';
+import { LIST_CHANGES } from './lists.ts';
 
 /** A client whose results are kept. */
 export interface CacheOwner {
@@ -23,13 +25,6 @@ const MAX_ENTRIES = 1000;
 const MAX_CHARACTERS = 16_000_000;
 /** No result is kept longer, whatever its server says. */
 const MAX_TTL_MS = 86_400_000;
-
-/** The lists that each notification is about. */
-const LISTS: Readonly<Record<string, readonly string[]>> = {
-  'notifications/tools/list_changed': ['tools/list'],
-  'notifications/prompts/list_changed': ['prompts/list'],
-  'notifications/resources/list_changed': ['resources/list', 'resources/templates/list'],
-};
 
 interface Entry {
   /** Text, so that a caller who changes a result changes no other caller's. */
@@ -97,7 +92,7 @@ export class ResultCache {
 
   /** Something changed at a client's server. */
   onChange(owner: CacheOwner, { method, params }: JsonRpcNotification): void {
-    const lists = LISTS[method] ?? [];
+    const lists: readonly string[] = Object.values(LIST_CHANGES).find(({ notification }) => notification === method)?.methods ?? [];
     const uri = method === 'notifications/resources/updated' ? params?.['uri'] : undefined;
     this.forgetWhere(owner, (entry) => lists.includes(entry.method) || (entry.method === 'resources/read' && isAffected(entry.uri, uri)));
   }
@@ -165,17 +160,7 @@ export function createResultCache(): ResultCache {
 function toKey({ method, params, options }: CachedRequest): string | undefined {
   const { _meta, inputResponses, requestState } = params;
   const parts = [_meta, inputResponses, requestState, options?.headers, options?.meta];
-  return parts.every((part) => part === undefined) ? JSON.stringify([method, sorted(params)]) : undefined;
-}
-
-/** The same members in the same order, whatever the order in which they were written. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  return Object.entries(value)
-    .filter(([, inner]) => inner !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, inner]) => [key, sorted(inner)]);
+  return parts.every((part) => part === undefined) ? toCanonicalJson([method, params]) : undefined;
 }
 
 /** A resource changes with those below it, and those below with it. */

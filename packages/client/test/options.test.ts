@@ -61,6 +61,17 @@ describe("a client's option", () => {
   });
 });
 
+it('without which nothing could be spoken or given up is an error', async () => {
+  const { factory } = new ScriptedServer({});
+  await expect(McpClient.connect(factory, info, { revisions: [] })).rejects.toThrow('"revisions" must hold a revision');
+  const signal = {} as AbortSignal;
+  await expect(McpClient.connect(factory, info, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
+  await using client = await open();
+  await expect(client.callTool('x', {}, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
+  await expect(client.request(5 as never, {} as never)).rejects.toThrow('a request needs the name of a method');
+  await expect(client.requestRaw(5 as never)).rejects.toThrow('a request needs the name of a method');
+});
+
 describe('an argument that other SDKs take in this place is an error that says what to give:', () => {
   it('a client without a name and a version', async () => {
     const says = 'A client needs to say who it is, before its options: { name: "my-app", version: "1.0.0" }';

@@ -169,11 +169,27 @@ it("no tool is checked where the program says so, and by the program's own valid
   expect(compiled).toEqual([sumSchema]);
 });
 
-it('schemas are kept within a bound, however many a server shows; listing them again costs nothing more', async () => {
-  const large = { type: 'object', required: ['never'], description: 'x'.repeat(3_000_000) };
-  const given = { schemas: { one: large, two: large, three: large } as Record<string, JsonValue>, result: { structuredContent: {} } };
-  const { client } = await connect(given);
-  for (let i = 0; i < 3; i += 1) await client.listTools();
-  await expect(client.callTool('two')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT', issues: [expect.anything()] });
-  await expect(client.callTool('three')).rejects.toThrow('"three" cannot be checked: the schemas of all tools together are too large');
+describe('schemas are kept within a bound', () => {
+  it('of characters: the ones listed last are checked, and the program hears of it', async () => {
+    const errors: Error[] = [];
+    const large = { type: 'object', required: ['never'], description: 'x'.repeat(3_000_000) };
+    const given = { schemas: { one: large, two: large, three: large } as Record<string, JsonValue>, result: { structuredContent: {} } };
+    const { client } = await connect(given, NEWEST, { onError: (error) => errors.push(error) });
+    for (let i = 0; i < 3; i += 1) await client.listTools();
+    await expect(client.callTool('one')).resolves.toMatchObject({ structuredContent: {} });
+    for (const name of ['two', 'three']) {
+      await expect(client.callTool(name)).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT', issues: [expect.anything()] });
+    }
+    expect(errors.map(({ message }) => message)).toEqual(Array(3).fill(expect.stringContaining('results of 1 tools are not checked')));
+  });
+
+  it('[ROBUSTNESS-7] of tools, whatever their names', async () => {
+    const names = Array.from({ length: 10_001 }, (_, index) => `tool-${index}`);
+    const strict = { type: 'object', required: ['never'] };
+    const given = { schemas: Object.fromEntries(names.map((name) => [name, strict])), result: { structuredContent: {} } };
+    const { client } = await connect(given);
+    await client.listTools();
+    await expect(client.callTool('tool-0')).resolves.toMatchObject({ structuredContent: {} });
+    await expect(client.callTool('tool-1')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+  });
 });

@@ -149,6 +149,18 @@ it('a server that died soon is given half a second or more, and longer each time
   expect(Math.max(...gaps)).toBeLessThanOrEqual(31_000);
 });
 
+it('a call waits no longer than its time for the server to be started again', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript());
+  const client = await connect(server, { clock });
+  server.script = {};
+  await die(server, client);
+  const startMs = clock.monotonicMs();
+  await expect(passTime(clock, client.callTool('x', {}, { timeoutMs: 5000 }))).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  await expect(passTime(clock, client.requestRaw('x', {}, { timeoutMs: 5000 }))).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  expect(clock.monotonicMs() - startMs).toBeLessThanOrEqual(12_000);
+});
+
 it('a ping starts the server again too', async () => {
   const clock = new FakeClock();
   const server = new ScriptedServer(modernScript());

@@ -1,7 +1,7 @@
 /** Checks the options that a program gives: one that is misspelt, or a bound that is not a number, would silently have no effect. */
 
 /** What an option must be: a number of at least so much, or a value of a kind. `any` is not looked at. */
-export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'any';
+export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'signal' | 'any';
 
 /** One option's rule: its kind, several of which one must hold, or the table of a group of options. A group holds no other group. */
 export type OptionRule<Value> = OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> : never);
@@ -51,11 +51,13 @@ function isKind(value: unknown, kind: OptionKind): boolean {
   if (typeof kind === 'number') return typeof value === 'number' && value >= kind;
   if (kind === 'any') return true;
   if (kind === 'array') return Array.isArray(value);
+  if (kind === 'signal') return isKind(value, 'object') && typeof (value as AbortSignal).addEventListener === 'function';
   return typeof value === kind && value !== null && !Array.isArray(value);
 }
 
 function describe(kind: OptionKind): string {
   if (typeof kind === 'number') return `a number, ${kind} or more`;
+  if (kind === 'signal') return 'an AbortSignal';
   return kind === 'object' || kind === 'array' ? `an ${kind}` : `a ${kind}`;
 }
 

@@ -8,3 +8,5 @@ export { RequestTable, type RequestTableOptions } from './connection/request-tab
 export type { PendingRequest, RequestOptions, RequestParams } from './connection/pending-request.ts';
 export { AsyncQueue } from './collections.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './cancellation.ts';
+export { andThen, isThenable } from './thenable.ts';
+export { runCallback } from './transport/hold-transport.ts';

@@ -1,5 +1,6 @@
 /** Two transports that are each other's peer, within one process and without bytes. */
 
+import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, UsageError } from './errors.ts';
 import { Fifo } from './collections.ts';
 import type { JsonRpcMessage } from './message.ts';
@@ -21,7 +22,7 @@ export interface InMemoryOptions {
   readonly info?: MessageInfo | undefined;
 }
 
-/** Makes two unstarted transports, each the other's peer. */
+/** Makes two unstarted transports, each the other's peer. @throws {TypeError} An option that does not exist. */
 export function createInMemoryPair(options: InMemoryOptions = {}): [InMemoryTransport, InMemoryTransport] {
   return InMemoryTransport.createLinkedPair(options);
 }
@@ -73,6 +74,7 @@ export class InMemoryTransport implements Transport {
 
   /** Makes two unstarted transports, each the other's peer. */
   static createLinkedPair(options: InMemoryOptions = {}): [InMemoryTransport, InMemoryTransport] {
+    checkOptions('in-memory options', options, { passBy: 'string', info: 'object' });
     const one = new InMemoryTransport(options);
     const other = new InMemoryTransport(options);
     one.#peer = other;

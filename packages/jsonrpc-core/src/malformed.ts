@@ -20,12 +20,12 @@ export interface Malformed {
  * without a method was meant as a response; two peers that answered those could go on answering each other.
  */
 export function judgeMalformed(value: unknown): Malformed {
-  const members = isJsonObject(value) ? pickMembers(value) : undefined;
-  const id = isRequestId(members?.id) ? members.id : undefined;
+  const members: JsonObject | undefined = isJsonObject(value) ? value : undefined;
+  const id = isRequestId(members?.['id']) ? members['id'] : undefined;
   const meantAs = members ? guessKind(members) : 'request';
   const reason = findReason(value, members);
   // Parameters in an array are valid JSON-RPC but not MCP.
-  const code = reason === PARAMS_REASON && Array.isArray(members?.params) ? INVALID_PARAMS : INVALID_REQUEST;
+  const code = reason === PARAMS_REASON && Array.isArray(members?.['params']) ? INVALID_PARAMS : INVALID_REQUEST;
   // The id of a response is this side's own: an error under it would answer another request of the peer.
   return { error: new InvalidRequestError(reason, code, meantAs === 'response' ? undefined : id), meantAs, id };
 }
@@ -35,24 +35,14 @@ export function toInvalidRequestError(value: unknown): InvalidRequestError {
   return judgeMalformed(value).error;
 }
 
-const MEMBERS = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'] as const;
-type Members = Partial<Record<(typeof MEMBERS)[number], unknown>>;
-
-/** Inherited members do not count. */
-function pickMembers(value: JsonObject): Members {
-  const members: Members = {};
-  for (const name of MEMBERS) if (Object.hasOwn(value, name)) members[name] = value[name];
-  return members;
-}
-
 const PARAMS_REASON = '"params" must be an object';
 
-function guessKind({ id, method, result, error }: Members): Malformed['meantAs'] {
+function guessKind({ id, method, result, error }: JsonObject): Malformed['meantAs'] {
   if (method === undefined) return result === undefined && error === undefined ? 'either' : 'response';
   return typeof method === 'string' && id === undefined ? 'notification' : 'request';
 }
 
-function findReason(value: unknown, members: Members | undefined): string {
+function findReason(value: unknown, members: JsonObject | undefined): string {
   if (Array.isArray(value)) return 'A batch of messages is not accepted here: send one message at a time';
   if (!members) return 'A message must be a JSON object';
   const { jsonrpc, id, method, result, error } = members;

@@ -1,5 +1,6 @@
 /** Opens a lost channel again. The layers above open their sessions again themselves. */
 
+import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
 import { Fifo } from './collections.ts';
 import { type Clock, type ClockTimer, systemClock } from './clock.ts';
@@ -39,6 +40,7 @@ const MAX_DELAY_MS = 30_000;
  * `onclose` fires when it is closed or has given up. `exchange` and `openLegacy` pass to the present channel.
  */
 export function withReconnect(factory: TransportFactory, options: ReconnectOptions = {}): Transport {
+  checkOptions('withReconnect options', options, { maxAttempts: 0, clock: 'object' });
   const transport = new ReconnectingTransport(factory, options);
   const first = transport.current;
   if (isExchangeTransport(first)) {

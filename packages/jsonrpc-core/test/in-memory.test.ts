@@ -230,3 +230,9 @@ describe('an in-memory pair', () => {
     await closed;
   });
 });
+
+it('refuses options that do not exist', () => {
+  const says = 'in-memory options: unknown option "passby" (known: passBy, info)';
+  expect(() => createInMemoryPair({ passby: 'json' } as object)).toThrow(says);
+  expect(() => InMemoryTransport.createLinkedPair({ passby: 'json' } as object)).toThrow(says);
+});

@@ -41,7 +41,7 @@ const connection = new Connection(transport, {
   },
 });
 expectTypeOf(connection.request('a')).resolves.toEqualTypeOf<JsonObject>();
-expectTypeOf(connection.requestRaw('a')).resolves.toEqualTypeOf<JsonRpcResponse>();
+expectTypeOf(connection.requests.requestRaw('a')).resolves.toEqualTypeOf<JsonRpcResponse>();
 // @ts-expect-error A result is an object.
 new Connection(transport, { onRequest: ({ id }) => ({ jsonrpc: '2.0', id, result: 42 }) });
 // @ts-expect-error Params are by name.

@@ -4,14 +4,8 @@ import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { ServerCapabilities, SubscriptionFilter } from '@mortise/protocol/model';
 import type { Link } from '../link.ts';
+import { LIST_CHANGES } from '../lists.ts';
 import type { ListenHandle, ListenSink } from '../session.ts';
-
-/** The notification that each switch of a filter asks for, and the capability by which a server promises it. */
-const SWITCHES: Readonly<Record<string, { readonly method: string; readonly capability: string }>> = {
-  toolsListChanged: { method: 'notifications/tools/list_changed', capability: 'tools.listChanged' },
-  promptsListChanged: { method: 'notifications/prompts/list_changed', capability: 'prompts.listChanged' },
-  resourcesListChanged: { method: 'notifications/resources/list_changed', capability: 'resources.listChanged' },
-};
 
 interface OpenListen {
   readonly sink: ListenSink;
@@ -67,9 +61,9 @@ export class LegacyListens {
   #toListen(filter: SubscriptionFilter, sink: ListenSink): OpenListen {
     const methods = new Set<string>();
     const accepted: Record<string, JsonObject[string]> = {};
-    for (const [key, { method, capability }] of Object.entries(SWITCHES)) {
+    for (const [key, { notification, capability }] of Object.entries(LIST_CHANGES)) {
       if (filter[key] !== true || !hasCapability(this.#capabilities, capability)) continue;
-      methods.add(method);
+      methods.add(notification);
       accepted[key] = true;
     }
     const canSubscribe = hasCapability(this.#capabilities, 'resources.subscribe');
@@ -82,7 +76,7 @@ export class LegacyListens {
   #subscribe(uri: string): Promise<unknown> {
     let subscribed = this.#subscribed.get(uri);
     if (!subscribed) {
-      subscribed = this.#link.request('resources/subscribe', { uri });
+      subscribed = this.#link.requests.request('resources/subscribe', { uri });
       this.#subscribed.set(uri, subscribed);
       subscribed.catch(() => this.#subscribed.delete(uri));
     }
@@ -93,7 +87,7 @@ export class LegacyListens {
     if (!this.#open.delete(listen)) return;
     for (const uri of listen.uris) {
       const isWanted = [...this.#open].some(({ uris }) => uris.includes(uri));
-      if (!isWanted && this.#subscribed.delete(uri)) this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
+      if (!isWanted && this.#subscribed.delete(uri)) this.#link.requests.request('resources/unsubscribe', { uri }).catch(() => undefined);
     }
   }
 }

@@ -9,7 +9,7 @@ import {
   ProtocolError,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import type { InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
+import type { ConnectionRules, InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS, type Revision } from '@mortise/protocol';
 import { hasCapability } from '@mortise/protocol/checks';
@@ -22,6 +22,9 @@ import type { ChannelLink, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 import { LegacyListens } from './legacy-listens.ts';
+
+/** How long a user may take to answer, at least, before the time of calls goes on. */
+const LEAST_ANSWER_TIME_MS = 600_000;
 
 /** What to offer, and what to take instead. */
 export interface HandshakeTerms {
@@ -41,9 +44,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   const { offered, acceptable, signal } = terms;
   const declared = settings.capabilitiesFor(offered);
   const params = { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info };
-  const answer = await link.request('initialize', convert(offered.toWire.params, 'initialize', params), {
-    // The one request that must not be cancelled: giving it up closes the channel.
-    isCancellable: false,
+  const answer = await link.requests.request('initialize', convert(offered.toWire.params, 'initialize', params), {
     resetTimeoutOnProgress: false,
     timeoutMs: settings.initializeTimeoutMs,
     signal,
@@ -72,8 +73,7 @@ class LegacySession implements Session, LinkHost {
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered = true;
-  readonly isBatchingOn: boolean;
-  readonly isErrorIdOptional: boolean;
+  readonly rules: ConnectionRules;
   readonly #settings: SessionSettings;
   readonly #listens: LegacyListens;
   /** What `initialize` declared to the server. It holds for the whole session. */
@@ -89,8 +89,7 @@ class LegacySession implements Session, LinkHost {
     this.revision = revision;
     this.server = { info: result.serverInfo, capabilities: result.capabilities };
     this.instructions = result.instructions;
-    this.isBatchingOn = revision.rules.batching;
-    this.isErrorIdOptional = revision.rules.errorIdOptional;
+    this.rules = { isBatchingOn: revision.rules.batching, isErrorIdOptional: revision.rules.errorIdOptional, isAnswering: true };
     this.#settings = settings;
     this.#declared = declared;
     this.#listens = new LegacyListens(link, result.capabilities);
@@ -108,11 +107,11 @@ class LegacySession implements Session, LinkHost {
   }
 
   async ping(options?: CallOptions): Promise<void> {
-    await this.link.request('ping', undefined, { ...options, resetTimeoutOnProgress: false } as object);
+    await this.link.requests.request('ping', undefined, { ...options, resetTimeoutOnProgress: false } as object);
   }
 
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    await this.link.request('logging/setLevel', this.toWire('logging/setLevel', { level }, options?.meta), options as object);
+    await this.link.requests.request('logging/setLevel', this.toWire('logging/setLevel', { level }, options?.meta), options as object);
     this.#settings.logLevel = level;
   }
 
@@ -163,12 +162,15 @@ class LegacySession implements Session, LinkHost {
     if (!this.#mayAsk(method)) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const ask = { method, params: convert(revision.fromWire.params, method, params) };
     // The server waits for the user. Nothing on this wire says for which call it asks, so the time of all of them stops.
-    const resumeTimeouts = this.link.pauseTimeouts();
+    const resumeTimeouts = this.link.requests.pauseTimeouts();
+    const { clock, maxRequestTimeoutMs } = this.#settings;
+    const timer = clock.schedule(resumeTimeouts, Math.max(maxRequestTimeoutMs, LEAST_ANSWER_TIME_MS));
     signal.addEventListener('abort', resumeTimeouts, { once: true });
     try {
       const answer = await this.#settings.answers.answer(ask, signal, revision.version);
       return { jsonrpc: '2.0', id, result: convert(revision.toWire.results, method, answer) };
     } finally {
+      timer.cancel();
       resumeTimeouts();
     }
   }

@@ -1,6 +1,7 @@
 /** The modern era: no session. Each request says in `_meta` which version it is in, who sends it, and what the client can do. */
 
 import { type JsonObject, type JsonRpcNotification, RemoteError, type RequestId, TimeoutError } from '@mortise/jsonrpc-core';
+import type { ConnectionRules } from '@mortise/jsonrpc-core/connection';
 import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { DiscoverResult, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
@@ -37,10 +38,8 @@ export class ModernSession implements Session, LinkHost {
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered: boolean;
-  // No `onRequest`: in this era a client sends no responses, so requests of a server are dropped.
-  readonly onRequest: undefined;
-  readonly isBatchingOn = false;
-  readonly isErrorIdOptional = true;
+  /** In this era a client sends no responses: requests of a server are dropped. */
+  readonly rules: ConnectionRules = { isBatchingOn: false, isErrorIdOptional: true, isAnswering: false };
   readonly #settings: SessionSettings;
   /** Made for the first request, and anew when what it says has changed. */
   #meta: JsonObject | undefined;
@@ -83,7 +82,7 @@ export class ModernSession implements Session, LinkHost {
   /** There is no `ping` any more; discovery asks for as little. */
   async ping(options?: CallOptions): Promise<void> {
     const params = this.toWire('server/discover', {}, options?.meta);
-    await this.link.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
+    await this.link.requests.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
   }
 
   setLoggingLevel(level: LoggingLevel): Promise<void> {
@@ -133,15 +132,20 @@ export class ModernSession implements Session, LinkHost {
       sink.onAccepted(isJsonObject(accepted) ? accepted : {}, notification);
     };
     const timer = clock.schedule(() => {
-      stream.cancel();
+      stream.abort(null);
       end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
     }, requestTimeoutMs);
-    const stream = this.link.openStream(method, this.toWire(method, { notifications: filter }), receive);
-    stream.ended.then(() => end(), end);
+    // Aborted by `null`: without a reason, which would go to the server.
+    const stream = new AbortController();
+    const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal: stream.signal, onNotification: receive };
+    this.link.requests.request(method, this.toWire(method, { notifications: filter }), options).then(
+      () => end(),
+      (error: Error | null) => end(error ?? undefined),
+    );
     const close = (): void => {
       isOver = true;
       timer.cancel();
-      stream.cancel();
+      stream.abort(null);
     };
     return { close };
   }

@@ -32,12 +32,8 @@ export function probe(
   settings: SessionSettings,
   options: { readonly signal?: AbortSignal | undefined; readonly timeoutMs: number },
 ): Promise<Finding> {
-  return link
-    .request(
-      'server/discover',
-      { _meta: makeMeta(revision, settings) },
-      { ...options, isCancellable: false, resetTimeoutOnProgress: false },
-    )
+  return link.requests
+    .request('server/discover', { _meta: makeMeta(revision, settings) }, { ...options, resetTimeoutOnProgress: false })
     .then((result) => readResult(revision, result), readError);
 }
 

@@ -59,7 +59,7 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
   checkOptions('fetchIcon options', options, {
-    signal: 'object',
+    signal: 'signal',
     fetch: 'function',
     serverUrl: ['string', 'object'],
     trustedOrigins: 'array',

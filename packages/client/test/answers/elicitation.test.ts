@@ -83,6 +83,20 @@ describe('the time limit of a call', () => {
     await expectTimeout(late, clock);
   });
 
+  it('[TIME-005] goes on after ten minutes of one question that nobody answers', async () => {
+    const clock = new FakeClock();
+    const { elicitation, asked } = createSilentUser();
+    const server = legacyServer(async () => {
+      await server.send(questionOf('q'));
+      return 'silence' as const;
+    });
+    const client = await connect(server.factory, { era: 'legacy', clock, elicitation, maxRequestTimeoutMs: 1000 });
+    const call = failureOf(client.callTool('asks', {}, { timeoutMs: 1000 }));
+    await asked;
+    clock.advance(600_000);
+    await expectTimeout(call, clock);
+  });
+
   it('[TIME-005] goes on after ten times maxRequestTimeoutMs in all, though the server asks again and again', async () => {
     const clock = new FakeClock();
     let asks = 0;

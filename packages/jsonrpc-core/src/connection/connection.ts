@@ -39,9 +39,10 @@ export class Connection {
   /** Resolves when the connection has ended, for whatever reason, and all that waited is settled. Never rejects. */
   readonly closed: Promise<void>;
   readonly transport: Transport;
+  /** The requests that were sent from here. `request` is the short way to send one. */
+  readonly requests: RequestTable;
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
-  readonly #requests: RequestTable;
   readonly #inbound: InboundCalls;
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   #giveBack: (() => void) | undefined;
@@ -59,7 +60,7 @@ export class Connection {
     this.transport = transport;
     this.#options = options;
     this.#clock = clock;
-    this.#requests = new RequestTable({
+    this.requests = new RequestTable({
       send: this.#send,
       sendCancelled: (params) => this.#sendCancelled(params),
       onEmpty: this.#checkIdle,
@@ -68,28 +69,19 @@ export class Connection {
       maxTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(timeoutMs, DEFAULT_MAX_TIMEOUT_MS),
       clock,
     });
-    this.#inbound = new InboundCalls(options, {
-      notify: (method, params, sendOptions) => this.notify(method, params, sendOptions),
-      request: (method, params, requestOptions) => this.request(method, params, requestOptions),
+    this.#inbound = new InboundCalls(this, options, {
       send: (message) => (this.#state === 'open' ? this.#send(message) : resolvedPromise),
       report: this.#report,
-      reportFailedSend: this.#reportFailedSend,
       onProgress: this.#checkIdle,
-      close: () => void this.close(),
     });
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
   }
 
-  /** Stops the clock of every request that was sent from here: see `RequestTable.pauseTimeouts`. */
-  pauseTimeouts(): () => void {
-    return this.#requests.pauseTimeouts();
-  }
-
   /** How many requests are being served (`inbound`) and how many wait for the peer's answer (`outbound`). */
   get inFlight(): { readonly inbound: number; readonly outbound: number } {
-    return { inbound: this.#inbound.running, outbound: this.#requests.size };
+    return { inbound: this.#inbound.running, outbound: this.requests.size };
   }
 
   /** How many bytes the requests being served count as, where the transport measures them; see `maxInFlightBytes`. */
@@ -129,18 +121,7 @@ export class Connection {
    * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    */
   request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
-    if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
-    return this.#requests.request(method, params, options);
-  }
-
-  /**
-   * Like `request`, but resolves with the response as it came, an error too, under this connection's id. For gateways.
-   *
-   * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
-   */
-  requestRaw(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonRpcResponse> {
-    if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
-    return this.#requests.requestRaw(method, params, options);
+    return this.requests.request(method, params, options);
   }
 
   /**
@@ -149,7 +130,7 @@ export class Connection {
    * @throws {ConnectionClosedError} The connection is closed.
    */
   notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void> {
-    const sent = this.#state === 'open' ? this.#send(toNotification(method, params), options) : Promise.reject(this.#toNotOpenError());
+    const sent = this.#send(toNotification(method, params), options);
     if (sent !== resolvedPromise) sent.catch(() => undefined);
     return sent;
   }
@@ -202,20 +183,18 @@ export class Connection {
 
   #sendCancelled(params: JsonObject): void {
     const sent = this.#send(toNotification('notifications/cancelled', params));
-    if (sent !== resolvedPromise) sent.catch(this.#reportFailedSend);
+    if (sent === resolvedPromise) return;
+    sent.catch((error: unknown) => error instanceof ConnectionClosedError || this.#report(toError(error)));
   }
 
   readonly #send = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => {
+    if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
     try {
       const sent: Promise<void> | undefined = this.transport.send(message, options);
       return sent ?? resolvedPromise;
     } catch (error) {
       return Promise.reject(toError(error));
     }
-  };
-
-  readonly #reportFailedSend = (error: unknown): void => {
-    if (this.#state === 'open') this.#report(toError(error));
   };
 
   // ---- in
@@ -244,7 +223,7 @@ export class Connection {
   }
 
   #onResponse(response: JsonRpcResponse): void {
-    if (this.#requests.settle(response)) return;
+    if (this.requests.settle(response)) return;
     const { id } = response;
     if (id !== undefined && id !== null) {
       this.#report(new InvalidResponseError(`An answer came for id ${JSON.stringify(id)}, which no request has: it was ignored`));
@@ -256,7 +235,7 @@ export class Connection {
     if (method === 'notifications/cancelled') {
       const id = params?.['requestId'];
       if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
-    } else if (method === 'notifications/progress') this.#requests.progress(params);
+    } else if (method === 'notifications/progress') this.requests.progress(params);
     runCallback(() => this.#options.onNotification?.(notification, info), this.#report);
   }
 
@@ -278,9 +257,9 @@ export class Connection {
   #onMalformed(value: unknown, batch: Batch | undefined): void {
     const { error, meantAs, id } = judgeMalformed(value);
     this.#report(error);
-    if (meantAs === 'response') this.#requests.settleMalformed(id);
+    if (meantAs === 'response') this.requests.settleMalformed(id);
     if (meantAs === 'response' || meantAs === 'notification') return;
-    if (meantAs === 'either' && this.#requests.settleMalformed(id, 'has neither a result nor an error')) return;
+    if (meantAs === 'either' && this.requests.settleMalformed(id, 'has neither a result nor an error')) return;
     this.#inbound.refuse({ code: error.rpcCode, message: error.message }, id, batch);
   }
 
@@ -298,7 +277,7 @@ export class Connection {
 
   /** A request is answered with an error under its id; a call whose response it was is rejected. */
   #onUnread(error: Error, code: number, message: string, head: MessageHead | undefined): void {
-    if (head?.kind === 'response') this.#requests.settleMalformed(head.id, `cannot be read: ${message}`, error);
+    if (head?.kind === 'response') this.requests.settleMalformed(head.id, `cannot be read: ${message}`, error);
     else this.#inbound.refuse({ code, message }, head?.id, undefined);
   }
 
@@ -306,7 +285,7 @@ export class Connection {
 
   #settleAll(error: Error): void {
     this.#inbound.abortAll(error);
-    this.#requests.failAll(error);
+    this.requests.failAll(error);
   }
 
   async #closeTransport(): Promise<void> {
@@ -327,7 +306,7 @@ export class Connection {
   }
 
   #isIdle(): boolean {
-    return this.#inbound.isIdle && this.#requests.size === 0;
+    return this.#inbound.isIdle && this.requests.size === 0;
   }
 
   readonly #checkIdle = (): void => {

@@ -14,17 +14,13 @@ import {
 } from '../message.ts';
 import { countBytes } from '../parse-json.ts';
 import { serializeMessage } from '../serialize-message.ts';
+import { isThenable } from '../thenable.ts';
 import { toError } from '../transport/hold-transport.ts';
-import { type MessageInfo, resolvedPromise, type SendOptions } from '../transport/transport.ts';
+import { type MessageInfo, resolvedPromise } from '../transport/transport.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, toWireError } from '../wire-error.ts';
+import type { Connection } from './connection.ts';
 import { type ConnectionOptions, type ConnectionRules, DEFAULT_RULES } from './connection-options.ts';
-import type { RequestOptions } from './pending-request.ts';
-
-/** What a call sends through: the connection that it came by. */
-export interface CallLink {
-  notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void>;
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
-}
+import type { RequestOptions, RequestParams } from './pending-request.ts';
 
 /** The answers to one batch, which are sent together once all are there (JSON-RPC 2.0 section 6). */
 export interface Batch {
@@ -46,37 +42,33 @@ export class InboundCall extends Cancellation {
   readonly info: MessageInfo | undefined;
   /** Where the answer goes if the request came in a batch. */
   readonly batch: Batch | undefined;
-  readonly #link: CallLink;
-  #isAnswered = false;
+  readonly #connection: Connection;
+  /** Whether the answer was sent, or is about to be. */
+  isAnswered = false;
 
-  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, link: CallLink) {
+  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, connection: Connection) {
     super();
     this.message = message;
     this.info = info;
     this.batch = batch;
-    this.#link = link;
+    this.#connection = connection;
   }
 
   /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
   get isSettled(): boolean {
-    return this.#isAnswered || this.isCancelled;
+    return this.isAnswered || this.isCancelled;
   }
 
   /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
   notify(method: string, params?: JsonObject): Promise<void> {
     if (this.isSettled) return resolvedPromise;
-    return this.#link.notify(method, params, { relatedRequestId: this.message.id });
+    return this.#connection.notify(method, params, { relatedRequestId: this.message.id });
   }
 
   /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     const { signal, dispose } = linkSignals(options?.signal, this.signal);
-    return this.#link.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
-  }
-
-  /** The answer is about to be sent. */
-  settle(): void {
-    this.#isAnswered = true;
+    return this.#connection.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
   }
 
   /** No answer is wanted any more. Does nothing once the call is settled. */
@@ -88,17 +80,14 @@ export class InboundCall extends Cancellation {
 /** One answer, or the answers to a batch. */
 type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
 
-/** What serving needs of the connection. None of these may throw. */
-export interface InboundHost extends CallLink {
+/** What serving needs of the inside of its connection. None of these may throw. */
+export interface InboundHost {
   /** Hands a message to the transport, unless the connection has ended. */
   send(message: JsonRpcMessage): Promise<void>;
   /** Reports an error that ends nothing. */
   report(error: Error): void;
-  /** Reports an answer that the transport did not take. */
-  reportFailedSend(error: unknown): void;
   /** Called when a call has ended, or the peer has taken an answer that waited. */
   onProgress(): void;
-  close(): void;
 }
 
 /**
@@ -110,8 +99,8 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Serves requests within bounds. */
 export class InboundCalls {
+  readonly #connection: Connection;
   readonly #options: ConnectionOptions;
-  readonly #rules: ConnectionRules;
   readonly #maxBytes: number;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
@@ -125,11 +114,15 @@ export class InboundCalls {
   #keptBytes = 0;
   #isDraining = false;
 
-  constructor(options: ConnectionOptions, host: InboundHost) {
+  constructor(connection: Connection, options: ConnectionOptions, host: InboundHost) {
+    this.#connection = connection;
     this.#options = options;
-    this.#rules = options.rules ?? DEFAULT_RULES;
     this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
     this.#host = host;
+  }
+
+  get #rules(): ConnectionRules {
+    return this.#options.rules ?? DEFAULT_RULES;
   }
 
   /** How many handlers run, and answers wait for the rest of their batch. */
@@ -159,7 +152,7 @@ export class InboundCalls {
     }
     const refusal = this.#findRefusal(request, info);
     if (refusal) return this.refuse(refusal, request.id, batch);
-    const call = new InboundCall(request, info, batch, this.#host);
+    const call = new InboundCall(request, info, batch, this.#connection);
     if (batch) batch.waiting++;
     this.#calls.set(request.id, call);
     this.#running++;
@@ -245,7 +238,7 @@ export class InboundCalls {
     this.#bytes -= call.info?.bytes ?? 0;
     if (!call.isSettled && response) {
       this.#forget(call.message.id);
-      call.settle();
+      call.isAnswered = true;
       if (call.batch) this.#keep(response, call.batch);
       else this.#send(response);
     }
@@ -298,7 +291,7 @@ export class InboundCalls {
       () => this.#onTaken(),
       (error: unknown) => {
         this.#onTaken();
-        this.#host.reportFailedSend(error);
+        if (!(error instanceof ConnectionClosedError)) this.#host.report(toError(error));
         const sendable = toSendable(answer);
         if (sendable !== answer) this.#send(sendable);
       },
@@ -306,7 +299,7 @@ export class InboundCalls {
     // Sends that wait hold their messages.
     if (this.#unread > 2 * MAX_IN_FLIGHT) {
       this.#host.report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
-      this.#host.close();
+      void this.#connection.close();
     }
   }
 
@@ -314,13 +307,6 @@ export class InboundCalls {
     this.#unread--;
     this.#host.onProgress();
   }
-}
-
-function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | undefined> {
-  return (
-    outcome instanceof Promise ||
-    (typeof outcome === 'object' && outcome !== null && 'then' in outcome && typeof outcome.then === 'function')
-  );
 }
 
 function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcResponse {

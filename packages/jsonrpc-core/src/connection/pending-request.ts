@@ -37,10 +37,8 @@ export interface RequestOptions {
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   /** The request being served to which this one belongs. @default none */
   readonly relatedRequestId?: RequestId | undefined;
-  /** Whether giving up sends `notifications/cancelled`. `initialize` must not be cancelled. @default true */
-  readonly isCancellable?: boolean | undefined;
-  /** Called with the request's id before it is sent, for callers that match later messages by it (a subscription). @default none */
-  readonly onId?: ((id: RequestId) => void) | undefined;
+  /** Makes the request a stream, such as a subscription: called with what `RequestTable.deliver` gets for it. @default none */
+  readonly onNotification?: ((notification: JsonRpcNotification) => void) | undefined;
   /** More HTTP headers, where the request is an exchange and the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

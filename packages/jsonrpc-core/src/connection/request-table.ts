@@ -128,6 +128,18 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     });
   }
 
+  /** Hands a notification to the stream that it belongs to. False if there is none under this id. */
+  deliver(id: unknown, notification: JsonRpcNotification): boolean {
+    const onNotification = this.#pending.get(id as RequestId)?.options?.onNotification;
+    onNotification?.(notification);
+    return onNotification !== undefined;
+  }
+
+  /** The peer has ended a stream: it rejects with `null`, and its exchange is aborted. Does nothing to other requests. */
+  endStream(id: unknown): void {
+    if (this.#pending.get(id as RequestId)?.options?.onNotification) this.#take(id)?.abort(null);
+  }
+
   /** Rejects every request with one error; exchanges are aborted. The table can go on. */
   failAll(error: Error): void {
     const all = this.#pending;
@@ -155,12 +167,12 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   /** Takes a request out that is given up, and tells the peer. False if it was settled before. */
   withdraw(pending: PendingRequest<Options>, reason: unknown): boolean {
-    const { id, options } = pending;
+    const { id, method } = pending;
     if (!this.#take(id)) return false;
     const text = typeof reason === 'string' ? reason : reason instanceof Error ? reason.message : undefined;
-    if (options?.isCancellable !== false) {
+    // MCP forbids to cancel this one; who gives it up closes the channel.
+    if (method !== 'initialize')
       this.#options.sendCancelled(text === undefined ? { requestId: id } : { requestId: id, reason: text }, pending);
-    }
     return true;
   }
 
@@ -184,9 +196,8 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   }
 
   #send(pending: PendingRequest<Options>, given: RequestParams | undefined): void {
-    const { id, method, options } = pending;
+    const { id, method } = pending;
     try {
-      options?.onId?.(id);
       const token = pending.wantsProgress ? id : undefined;
       const params = typeof given === 'function' ? given(token) : token === undefined ? given : withProgressToken(given, token);
       const request: JsonRpcRequest = params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };

@@ -92,15 +92,9 @@ export interface Transport {
  * A transport that was written for another SDK, whose types for messages are its own: the members of `Transport` with nothing said of the
  * messages. It is taken where a server or a client takes a transport; what it carries is checked as from any other.
  */
-export interface TransportLike {
-  start(): Promise<void>;
+export interface TransportLike extends Omit<Transport, 'send' | 'onmessage'> {
   send(message: never, options?: never): Promise<void>;
-  close(): Promise<void>;
   onmessage?: ((message: never, info?: never) => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onclose?: (() => void) | undefined;
-  readonly sessionId?: string | undefined;
-  setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
 /** An error that says why a channel ended. Reported by `onerror` before `onclose`, it becomes the cause of what was pending. */

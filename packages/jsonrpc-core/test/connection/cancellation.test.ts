@@ -61,10 +61,10 @@ describe('giving up a request', () => {
     expect(errors).toEqual([]);
   });
 
-  it('says nothing to the peer for a request that must not be cancelled', async () => {
+  it('says nothing to the peer for `initialize`, which must not be cancelled', async () => {
     const { connection, peer } = await connectToRawPeer();
     const controller = new AbortController();
-    const answer = connection.request('initialize', {}, { signal: controller.signal, isCancellable: false });
+    const answer = connection.request('initialize', {}, { signal: controller.signal });
     await turn();
     peer.take();
     controller.abort('enough');

@@ -25,7 +25,7 @@ describe('the end of a connection', () => {
     void connection.closed.then(() => order.push('closed'));
     const answers: Promise<unknown>[] = [
       connection.request('a'),
-      connection.requestRaw('b'),
+      connection.requests.requestRaw('b'),
       connection.request('c', {}, { timeoutMs: Infinity }),
     ];
     const outcomes = Promise.all(answers.map(outcomeOf));

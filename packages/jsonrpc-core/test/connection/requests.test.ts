@@ -59,7 +59,7 @@ describe('requests that are sent', () => {
 
   it('give a gateway the response as it came', async () => {
     const { connection, peer } = await connectToRawPeer();
-    const answers = [connection.requestRaw('a'), connection.requestRaw('b')];
+    const answers = [connection.requests.requestRaw('a'), connection.requests.requestRaw('b')];
     await turn();
     const responses = [
       { jsonrpc: '2.0', id: 1, error: { code: 9, message: 'm', data: { opaque: 1 }, more: 2 }, beside: 3 },
@@ -72,7 +72,7 @@ describe('requests that are sent', () => {
   it('leave the params of a gateway untouched where no progress is wanted', async () => {
     const { connection, peer } = await connectToRawPeer();
     const params = { _meta: { progressToken: 'theirs' }, opaque: [1] };
-    void connection.requestRaw('x/unknown', params, { resetTimeoutOnProgress: false }).catch(() => undefined);
+    void connection.requests.requestRaw('x/unknown', params, { resetTimeoutOnProgress: false }).catch(() => undefined);
     await turn();
     expect(peer.takeRequest().params).toBe(params);
   });

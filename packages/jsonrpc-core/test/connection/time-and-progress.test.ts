@@ -125,7 +125,7 @@ describe('the time that a request waits', () => {
     const { connection } = await connectToRawPeer({ clock });
     const call = track(connection.request('x', {}, { timeoutMs: 100, maxTimeoutMs: 150 }));
     clock.advance(60);
-    const [first, second] = [connection.pauseTimeouts(), connection.pauseTimeouts()];
+    const [first, second] = [connection.requests.pauseTimeouts(), connection.requests.pauseTimeouts()];
     clock.advance(1_000_000);
     first();
     first();
@@ -137,7 +137,7 @@ describe('the time that a request waits', () => {
   it('gives a request that is sent while time stands still no more than its own', async () => {
     const clock = new FakeClock();
     const { connection } = await connectToRawPeer({ clock });
-    const resume = connection.pauseTimeouts();
+    const resume = connection.requests.pauseTimeouts();
     clock.advance(600_000);
     const call = track(connection.request('x', {}, { timeoutMs: 1000, maxTimeoutMs: 1000 }));
     clock.advance(1);
@@ -150,7 +150,7 @@ describe('the time that a request waits', () => {
     const { connection, peer } = await connectToRawPeer({ clock });
     const call = track(connection.request('x', {}, { timeoutMs: 100, maxTimeoutMs: 1000 }));
     clock.advance(60);
-    const resume = connection.pauseTimeouts();
+    const resume = connection.requests.pauseTimeouts();
     clock.advance(5000);
     await peer.send(progress(1, 1));
     clock.advance(5000);
@@ -162,17 +162,17 @@ describe('the time that a request waits', () => {
     const clock = new FakeClock();
     const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1_000_000 });
     const call = track(connection.request('x', {}, { timeoutMs: 100 }));
-    const pauses = [connection.pauseTimeouts()];
+    const pauses = [connection.requests.pauseTimeouts()];
     for (let paused = 0; paused < 4; paused += 1) {
       // Each begins before the one before it is over.
       for (const lengthMs of [400_000, 600_000]) {
         clock.advance(lengthMs);
-        pauses.push(connection.pauseTimeouts());
+        pauses.push(connection.requests.pauseTimeouts());
         pauses.shift()?.();
       }
       pauses.shift()?.();
       clock.advance(5);
-      pauses.push(connection.pauseTimeouts());
+      pauses.push(connection.requests.pauseTimeouts());
     }
     const late = track(connection.request('y', {}, { timeoutMs: 100 }));
     clock.advance(5_999_000);
@@ -188,13 +188,13 @@ describe('the time that a request waits', () => {
     const clock = new FakeClock();
     const { connection } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1000 });
     const call = track(connection.request('x', {}, { timeoutMs: 100 }));
-    const resume = connection.pauseTimeouts();
+    const resume = connection.requests.pauseTimeouts();
     clock.advance(10 * 600_000 - 100);
     resume();
     clock.advance(99);
     await turn();
     expect(call.outcome).toBe('waiting');
-    connection.pauseTimeouts();
+    connection.requests.pauseTimeouts();
     clock.advance(1);
     await turn();
     expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });

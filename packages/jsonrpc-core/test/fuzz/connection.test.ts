@@ -16,7 +16,7 @@ import {
   type Transport,
 } from '../../src/index.ts';
 import { isRequestId, serializeMessage } from '../../src/messages.ts';
-import { Connection, type InboundCall, type RequestOutcome } from '../../src/connection.ts';
+import { Connection, type InboundCall, type RequestOutcome, type RequestParams } from '../../src/connection.ts';
 import { type TransportHooks, wrapTransport } from '../../src/wrap.ts';
 import { defer, outcomeOf, result, turn } from '../support/raw-peer.ts';
 
@@ -133,7 +133,7 @@ class Subject {
       case 'notify':
         return call.notify('notifications/message').then(() => result(message.id));
       case 'ask':
-        return this.track((onId) => call.request('question', undefined, { onId })).then(
+        return this.track((params) => call.request('question', params)).then(
           (answer) => result(message.id, answer),
           () => result(message.id),
         );
@@ -143,9 +143,13 @@ class Subject {
   };
 
   /** What is neither request nor answer is the answer to a call of ours that waits for its id, and then calls for none. */
-  track<T>(send: (onId: (id: RequestId) => void) => Promise<T>): Promise<T> {
+  track<T>(send: (params: RequestParams) => Promise<T>): Promise<T> {
     let own: RequestId = 0;
-    const outcome = send((id) => void (own = id));
+    const outcome = send((id = 0) => {
+      // The token is the id.
+      own = id;
+      return { _meta: { progressToken: id } };
+    });
     outcome.catch((error: Error) => {
       if (error.message.endsWith('has neither a result nor an error')) this.due.add(own, -1);
     });
@@ -203,7 +207,7 @@ async function run(script: readonly Step[], isBatchingOn: boolean, maxInFlightBy
   const own: Promise<unknown>[] = [];
   for (const step of script) {
     if (step.kind === 'turn') await turn();
-    else if (step.kind === 'request') own.push(outcomeOf(subject.track((onId) => connection.request('ours', undefined, { onId }))));
+    else if (step.kind === 'request') own.push(outcomeOf(subject.track((params) => connection.request('ours', params))));
     else if (step.kind === 'unparsable') {
       near.onerror?.(new ParseError('garbage'));
       subject.due.add(null);

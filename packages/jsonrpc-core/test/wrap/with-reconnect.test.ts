@@ -215,3 +215,9 @@ describe('withReconnect', () => {
     expect(isExchangeTransport(able) && (await able.exchange({ jsonrpc: '2.0', id: 4, method: 'a' }))).toEqual(result(4));
   });
 });
+
+it('refuses options that do not exist, and makes no transport', () => {
+  const factory = (): Transport => expect.fail('no transport is made');
+  const says = 'withReconnect options: unknown option "attempts" (known: maxAttempts, clock)';
+  expect(() => withReconnect(factory, { attempts: 3 } as object)).toThrow(says);
+});
