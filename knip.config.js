@@ -16,7 +16,6 @@ export default {
         'scripts/lint/*.mjs',
         'scripts/test/*.test.ts',
         'scripts/{edge,fuzz,robustness}/*.{ts,mjs}',
-        'scripts/conformance/take-turn.mjs',
       ],
       project: ['scripts/**'],
       // Run by their path from scripts/, by pnpm, or used by the tests of packages, which find them here.

@@ -70,7 +70,7 @@ export async function runGates(chosen) {
 }
 
 async function runTool(program, ...args) {
-  const { code, output } = await runNode(`node_modules/${program}`, args, { env: { FORCE_COLOR: '0', NO_COLOR: '1' } });
+  const { code, output } = await runNode([`node_modules/${program}`, ...args], { env: { FORCE_COLOR: '0', NO_COLOR: '1' } });
   return { ok: code === 0, output };
 }
 
