@@ -39,7 +39,7 @@ export const gates = [
     'knip/bin/knip.js',
     ...'--no-progress --no-config-hints --cache --cache-location .cache/knip'.split(' '),
   ),
-  tool('readmes', 'every ts block of every README compiles, and runs where it says so', 'tsx/dist/cli.mjs', 'scripts/check-readmes.ts'),
+  { name: 'readmes', what: 'every ts block of every README compiles, and runs where it says so', run: checkReadmes },
   { name: 'packages', what: 'publint and attw over the tarballs that npm would get', needsBuild: true, run: checkTarballs },
   { name: 'size', what: 'bundles of the smallest programs', needsBuild: true, run: checkSizes },
   { name: 'api', what: 'the reports of the public API in api/; `npm run api` writes them', needsBuild: true, run: checkApi },
@@ -82,6 +82,11 @@ async function checkTypes() {
     if (!ok) outputs.push(`tsc -p ${project}\n${output}`);
   }
   return toVerdict(outputs);
+}
+
+async function checkReadmes() {
+  const { findFaultsOfReadmes } = await import('./check-readmes.mjs');
+  return toVerdict(await findFaultsOfReadmes());
 }
 
 // What these need is installed first, so it is imported when it is run.
