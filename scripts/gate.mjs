@@ -5,7 +5,6 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root, runNode } from './run-command.mjs';
 import { setUp, workspaceFolders } from './set-up.mjs';
 
@@ -108,7 +107,7 @@ async function checkApi() {
 
 const toVerdict = (faults) => ({ ok: faults.length === 0, output: faults.join('\n') });
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (process.argv[1] === import.meta.filename) {
   const names = process.argv.slice(2);
   const chosen = names.length === 0 ? gates : gates.filter(({ name }) => names.includes(name));
   if (chosen.length < names.length) {

@@ -8,7 +8,6 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './run-command.mjs';
 import { readTestReport } from './run-tests.mjs';
 
@@ -61,9 +60,7 @@ export function judgeCoverage({ rows, uncovered }, tests) {
     ...tests.filter((test) => idsOf(test.title).length > 3).map((test) => `"${test.title}" carries more than three row ids`),
     ...checkReasons(uncovered, rows),
   ];
-  const passed = new Map(
-    [...byRow].map(([id, all]) => [id, all.filter((test) => test.outcome === 'passed')]).filter(([, all]) => all.length > 0),
-  );
+  const passed = testsByRow(tests.filter(({ outcome }) => outcome === 'passed'));
   const explain = (id) => uncovered.rows[id] ?? uncovered.groups[groupOf(id)];
 
   const skipped = new Set(findSkipped(tests).flatMap(({ title }) => idsOf(title)));
@@ -91,9 +88,7 @@ function idsOf(title) {
 
 function testsByRow(tests) {
   const byRow = new Map();
-  for (const test of tests) {
-    for (const id of idsOf(test.title).slice(0, 3)) byRow.set(id, [...(byRow.get(id) ?? []), test]);
-  }
+  for (const test of tests) for (const id of idsOf(test.title).slice(0, 3)) byRow.set(id, [...(byRow.get(id) ?? []), test]);
   return byRow;
 }
 
@@ -155,7 +150,7 @@ function shownBy(id, passed, explain) {
 
 const escapeCell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (process.argv[1] === import.meta.filename) {
   const tests = readTestReport();
   if (tests === undefined) throw new Error('There is no report of a test run yet: run npm test first');
   const { errors, markdown } = checkSpecCoverage(tests);
