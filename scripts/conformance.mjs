@@ -1,6 +1,6 @@
 /**
  * `npm run conformance`: measures apps/conformance with the official conformance suite, both roles, in the pinned pre-release (both
- * requirement sets, what is reported and not scored, and what is in no set) and in the stable release. `-- client` runs one role alone.
+ * requirement sets, what is reported and not scored, and what is in no set) and in the stable release.
  *
  * Fails on every failing check, warning or non-zero exit of the client that apps/conformance/baseline.json does not list with its reason,
  * and on every entry there that nothing needs any more. What the suite printed is kept in .cache/conformance/.
@@ -37,11 +37,10 @@ const outputFolder = join(root, '.cache/conformance');
 const client = `${process.execPath} apps/conformance/dist/client.js`;
 /** Only what stops a client that hangs: a busy machine takes its time. */
 const clientTimeoutMs = 900_000;
-const role = process.argv[2];
 
 const node = await installToolNode('24');
 await installTool('conformance');
-const outcomes = await play((await planRuns(node)).filter((run) => role === undefined || run.role === role));
+const outcomes = await play(await planRuns(node));
 const problems = judge(outcomes, JSON.parse(readFileSync(join(root, 'apps/conformance/baseline.json'), 'utf8')));
 for (const each of ['server', 'client']) printTable(outcomes.filter(({ run }) => run.role === each));
 console.log(
@@ -122,9 +121,7 @@ function judge(outcomes, baseline) {
       else used.add(`${entry.role} ${scenario}`);
     }
   }
-  const listed = baseline
-    .filter((entry) => role === undefined || entry.role === role)
-    .flatMap((entry) => entry.scenarios.map((name) => `${entry.role} ${name}`));
+  const listed = baseline.flatMap((entry) => entry.scenarios.map((name) => `${entry.role} ${name}`));
   problems.push(...listed.filter((name) => !used.has(name)).map((name) => `baseline: ${name} is listed and does not fail: take it out`));
   return problems;
 }
@@ -141,5 +138,5 @@ function printTable(outcomes) {
     const own = outcomes.filter(({ run }) => run.column === column);
     sums[column] = `${own.filter(({ faults }) => faults.length === 0).length} of ${own.length} clean`;
   }
-  if (outcomes.length > 0) console.table({ ...table, [outcomes[0].run.role]: sums });
+  console.table({ ...table, [outcomes[0].run.role]: sums });
 }

@@ -15,6 +15,7 @@ const oldestFirst = REVISIONS.toReversed();
 /** The page. */
 export async function renderRevisions(): Promise<string> {
   const logs = await Promise.all(oldestFirst.map(renderChanges));
+  const errorNames = all((revision) => revision.errorCodes.keys());
   return `${[
     '# The revisions',
     'Written by `scripts/make-revisions-table.ts` from the values in `packages/protocol/src/revisions`. Do not edit by hand.',
@@ -32,11 +33,7 @@ export async function renderRevisions(): Promise<string> {
     '## Capabilities of servers',
     names((revision) => revision.serverCapabilities),
     '## Error codes of MCP itself',
-    table(
-      'name',
-      all((revision) => revision.errorCodes.keys()),
-      (revision, name) => show(revision.errorCodes.get(name)),
-    ),
+    table('name', errorNames, (revision, name) => show(revision.errorCodes.get(name))),
     '## Change logs',
     ...logs,
   ].join('\n\n')}\n`;
@@ -60,23 +57,13 @@ function table(head: string, rows: readonly string[], cell: (revision: Revision,
 }
 
 function methods(of: (revision: Revision) => ReadonlyMap<string, MethodFacts>): string {
-  const letters = { 'client-to-server': 'c', 'server-to-client': 's', both: 'both', embedded: 'embedded' } as const;
-  return table(
-    'method',
-    all((revision) => of(revision).keys()),
-    (revision, method) => {
-      const facts = of(revision).get(method);
-      return facts === undefined ? '' : letters[facts.direction];
-    },
-  );
+  const letters = { 'client-to-server': 'c', 'server-to-client': 's', both: 'both', embedded: 'embedded', none: '' } as const;
+  const keysOf = (revision: Revision): Iterable<string> => of(revision).keys();
+  return table('method', all(keysOf), (revision, method) => letters[of(revision).get(method)?.direction ?? 'none']);
 }
 
 function names(of: (revision: Revision) => ReadonlySet<string>): string {
-  return table(
-    'key',
-    all((revision) => of(revision)),
-    (revision, name) => (of(revision).has(name) ? 'yes' : ''),
-  );
+  return table('key', all(of), (revision, name) => (of(revision).has(name) ? 'yes' : ''));
 }
 
 function all(of: (revision: Revision) => Iterable<string>): readonly string[] {
