@@ -25,18 +25,18 @@ const crossSpawn = ['cross-spawn', 'isexe', 'path-key', 'shebang-command', 'sheb
 const base = ['@mortise/jsonrpc-core', '@mortise/protocol', '@mortise/transport-stdio', ...crossSpawn];
 
 let registry: Registry;
-let forServer: Installed;
-let forServerWithZod: Installed;
-let forClient: Installed;
-let withOldZod: Installed;
+let forServer: Installed, forServerWithZod: Installed, forClient: Installed, withOldZod: Installed;
 
 beforeAll(async () => {
   registry = await openRegistry();
-  forServer = await registry.install(['@mortise/server', '@mortise/transport-stdio']);
-  forServerWithZod = await registry.install(['@mortise/server', '@mortise/transport-stdio', 'zod']);
-  forClient = await registry.install(['@mortise/client', '@mortise/transport-stdio']);
-  // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
-  withOldZod = await registry.install(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']);
+  const server = ['@mortise/server', '@mortise/transport-stdio'];
+  [forServer, forServerWithZod, forClient, withOldZod] = await Promise.all([
+    registry.install(server),
+    registry.install([...server, 'zod']),
+    registry.install(['@mortise/client', '@mortise/transport-stdio']),
+    // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
+    registry.install(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']),
+  ]);
 }, 300_000);
 
 afterAll(() => registry?.close());

@@ -86,12 +86,7 @@ function makeServer(options: McpServerOptions = {}): McpServer {
     return '';
   });
   server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(QUESTION)).action);
-  server.registerTool('swallow', {}, (ctx) =>
-    ctx.elicit(QUESTION).then(
-      ({ action }) => action,
-      () => 'nobody',
-    ),
-  );
+  server.registerTool('swallow', {}, (ctx) => ctx.elicit(QUESTION).then(String, () => 'nobody'));
   server.registerTool('wait', {}, async (ctx) => {
     await ctx.progress(1);
     return new Promise<string>((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)));
@@ -100,8 +95,7 @@ function makeServer(options: McpServerOptions = {}): McpServer {
 }
 
 /** The same with prompts. Rows about a server that has none take the other. */
-function makeServerOfPrompts(): McpServer {
-  const server = makeServer();
+function makeServerOfPrompts(server = makeServer()): McpServer {
   server.registerPrompt('greet', { argsSchema: { name: z.string() } }, ({ name }) => `Greet ${name}`);
   server.registerPrompt('broken', {}, () => 5 as never);
   return server;
@@ -147,8 +141,7 @@ const call = (name: string, args = {}, options?: InMemoryConnectOptions, server 
 const refused = (act: (client: McpClient) => unknown, server = makeServer()): Promise<Failure> =>
   inMemory(server, (client) => failureOf(() => act(client)));
 
-const register = (config: object, handler: () => unknown = () => ''): McpServer => {
-  const server = makeServer();
+const register = (config: object, handler: () => unknown = () => '', server = makeServer()): McpServer => {
   server.registerTool('out', config, handler as () => string);
   return server;
 };
@@ -168,20 +161,11 @@ async function overHttp<T>(use: (url: string) => Promise<T>, options: Partial<Se
   return await use(serving.url);
 }
 
-const INITIALIZE = {
-  jsonrpc: '2.0' as const,
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: ME },
-};
+const OPENING = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: ME };
+const INITIALIZE = { jsonrpc: '2.0' as const, id: 1, method: 'initialize', params: OPENING };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-interface Raw {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object;
-}
+type Raw = Partial<Readonly<Record<'method' | 'path', string> & { headers: Readonly<Record<string, string>>; body: object }>>;
 
 /** Sends one request as somebody would by hand, and reads why it is refused. */
 async function send(url: string, { method = 'POST', path = '/mcp', headers = {}, body = INITIALIZE }: Raw): Promise<Failure> {
@@ -273,11 +257,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
   'this client is connected: close() it first, or make another one': () => refused((client) => client.connect(stdioTransport(script('')))),
   'not connected yet: call connect() first': () => failureOf(() => new McpClient(ME).listTools()),
-  'the client was closed': () =>
-    inMemory(makeServer(), async (client) => {
-      await client.close();
-      return failureOf(() => client.listTools());
-    }),
+  'the client was closed': () => refused((client) => client.close().then(() => client.listTools())),
   '"…" needs the capability "…", which the server does not declare': () => refused((client) => client.listPrompts()),
   'the server lacks what this program requires: …': () => failureOf(() => connectInMemory(makeServer(), { requires: ['prompts'] })),
   'the server needs what this client does not declare for "…"': () => refused((client) => client.callTool('ask')),
@@ -328,9 +308,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'Too many … requests: try again in … s': () => {
     const server = makeServer();
     server.use(rateLimit({ burst: 1, perSecond: 0.001 }));
-    return inMemory(server, (client) =>
-      failureOf(async () => [await client.callTool('add', { a: 1 }), await client.callTool('add', { a: 2 })]),
-    );
+    return refused((client) => client.callTool('add', { a: 1 }).then(() => client.callTool('add', { a: 2 })), server);
   },
   '"…" cannot reach this client: sessions are off for this host, switch them on to ask': () =>
     overHttp(
