@@ -7,12 +7,12 @@
  * here, so this cannot fail unnoticed.
  */
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './run-command.mjs';
+import { packageManifests } from './workspace-packages.mjs';
 
-/** @typedef {{ names: readonly string[], text: string }} Declaration */
+/** @typedef {{ name: string, text: string }} Declaration */
 /** @typedef {{ name: string, inner: string, from: string }} Reexport `name` is exported here, and called `inner` in `from`. */
 /** @typedef {{ declarations: readonly Declaration[], reexports: readonly Reexport[], wholes: readonly string[], augmentations: readonly string[] }} Module */
 
@@ -20,25 +20,20 @@ const folder = join(root, 'api');
 
 /** Writes the reports of all packages, and removes those of packages that are gone. */
 function writeReports() {
-  const reports = makeReports();
-  for (const name of readdirSync(folder)) if (!reports.has(name)) rmSync(join(folder, name));
-  for (const [name, text] of reports) writeFileSync(join(folder, name), text);
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  for (const [name, text] of makeReports()) writeFileSync(join(folder, name), text);
 }
 
-/**
- * Compares the reports with what was built.
- *
- * @returns {readonly string[]} The files that are stale, missing or left over.
- */
+/** @returns {readonly string[]} The reports that are not what was built. */
 export function findStaleReports() {
   const reports = makeReports();
-  const stale = [...reports].filter(([name, text]) => !existsSync(join(folder, name)) || readFileSync(join(folder, name), 'utf8') !== text);
-  return [...stale.map(([name]) => name), ...readdirSync(folder).filter((name) => !reports.has(name))];
+  const written = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  return [...new Set([...reports.keys(), ...written.keys()])].filter((name) => reports.get(name) !== written.get(name));
 }
 
 function makeReports() {
-  const packages = readdirSync(join(root, 'packages')).filter((name) => existsSync(join(root, 'packages', name, 'package.json')));
-  return new Map(packages.map((name) => [`${name}.md`, reportPackage(join(root, 'packages', name))]));
+  return new Map(packageManifests().map(({ folder: name }) => [`${name}.md`, reportPackage(join(root, 'packages', name))]));
 }
 
 /**
@@ -77,24 +72,19 @@ function createReader() {
 
   /** Follows a name to the module that declares it, or to another package. */
   const find = (file, name) => {
-    const { declarations, reexports } = read(file);
-    const found = declarations.filter(({ names }) => names.includes(name));
+    const { declarations, reexports, wholes } = read(file);
+    const found = declarations.filter((declaration) => declaration.name === name);
     if (found.length > 0) return { key: `${file}#${name}`, text: found.map(({ text }) => text).join('\n') };
-    const reexport = reexports.find((other) => other.name === name) ?? findInWhole(file, name);
+    const whole = wholes.find((from) => namesOf(toDeclarationFile(file, from)).includes(name));
+    const reexport = reexports.find((other) => other.name === name) ?? (whole && { inner: name, from: whole });
     if (reexport === undefined) throw new Error(`${file} exports "${name}", whose declaration scripts/api-report.mjs does not find`);
     if (!reexport.from.startsWith('.')) return { key: `${reexport.from}#${reexport.inner}`, text: `// ${name}: of ${reexport.from}` };
     return find(toDeclarationFile(file, reexport.from), reexport.inner);
   };
 
-  /** Looks in the modules of which every name is exported on. */
-  const findInWhole = (file, name) => {
-    const from = read(file).wholes.find((whole) => namesOf(toDeclarationFile(file, whole)).includes(name));
-    return from && { name, inner: name, from };
-  };
-
   const namesOf = (file) => {
     const { declarations, reexports, wholes } = read(file);
-    const own = declarations.filter(({ text }) => text.startsWith('export ')).flatMap(({ names }) => names);
+    const own = declarations.filter(({ text }) => text.startsWith('export ')).map(({ name }) => name);
     const others = wholes.flatMap((whole) => namesOf(toDeclarationFile(file, whole)));
     return [...new Set([...own, ...reexports.map(({ name }) => name), ...others])];
   };
@@ -142,7 +132,7 @@ function parseModule(text) {
 
 function toDeclaration(statement) {
   const declared = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|function|const|let) ([\w$]+)/.exec(statement);
-  if (declared !== null) return [{ names: [declared[1]], text: statement }];
+  if (declared !== null) return [{ name: declared[1], text: statement }];
   if (statement.startsWith('export ')) throw new Error(`scripts/api-report.mjs does not know this form of an export: ${statement}`);
   return [];
 }
@@ -158,4 +148,4 @@ function toReexports(list, from) {
     });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeReports();
+if (process.argv[1] === import.meta.filename) writeReports();

@@ -5,7 +5,6 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root, runNode } from './run-command.mjs';
 import { setUp, workspaceFolders } from './set-up.mjs';
 
@@ -14,36 +13,44 @@ import { setUp, workspaceFolders } from './set-up.mjs';
  * @typedef {{ name: string, what: string, needsBuild?: true, run: () => Promise<Verdict> }} Gate
  */
 
-/** A gate that is a program of node_modules, which exits with 0 where all is well. */
-const tool = (name, what, ...args) => ({ name, what, run: () => runTool(...args) });
-
 /** @type {readonly Gate[]} */
 export const gates = [
-  { name: 'types', what: 'tsc over every package, app and script, with the type tests', run: checkTypes },
-  tool('lint', 'oxlint and the rules in scripts/lint', 'oxlint/bin/oxlint', '--deny-warnings', '--format', 'unix'),
+  check('types', 'tsc over every package, app and script, with the type tests', checkTypes),
+  tool('lint', 'oxlint and the rules in scripts/lint', 'oxlint/bin/oxlint --deny-warnings --format unix'),
   tool(
     'format',
     'prettier; `npm run format` repairs',
-    'prettier/bin/prettier.cjs',
-    ...'--check --log-level warn --cache --cache-location .cache/prettier .'.split(' '),
+    'prettier/bin/prettier.cjs --check --log-level warn --cache --cache-location .cache/prettier .',
   ),
   tool(
     'imports',
     'the import graph, by dependency-cruiser',
-    'dependency-cruiser/bin/dependency-cruise.mjs',
-    ...'--config .dependency-cruiser.mjs --output-type err-long packages apps benchmarks scripts'.split(' '),
+    'dependency-cruiser/bin/dependency-cruise.mjs --config .dependency-cruiser.mjs --output-type err-long packages apps benchmarks scripts',
   ),
   tool(
     'knip',
     'no unused file, export or dependency',
-    'knip/bin/knip.js',
-    ...'--no-progress --no-config-hints --cache --cache-location .cache/knip'.split(' '),
+    'knip/bin/knip.js --no-progress --no-config-hints --cache --cache-location .cache/knip',
   ),
-  tool('readmes', 'every ts block of every README compiles, and runs where it says so', 'tsx/dist/cli.mjs', 'scripts/check-readmes.ts'),
-  { name: 'packages', what: 'publint and attw over the tarballs that npm would get', needsBuild: true, run: checkTarballs },
-  { name: 'size', what: 'bundles of the smallest programs', needsBuild: true, run: checkSizes },
-  { name: 'api', what: 'the reports of the public API in api/; `npm run api` writes them', needsBuild: true, run: checkApi },
+  check('readmes', 'every ts block of every README compiles, and runs where it says so', checkReadmes),
+  { ...check('packages', 'publint and attw over the tarballs that npm would get', checkTarballs), needsBuild: true },
+  { ...check('size', 'bundles of the smallest programs', checkSizes), needsBuild: true },
+  { ...check('api', 'the reports of the public API in api/; `npm run api` writes them', checkApi), needsBuild: true },
 ];
+
+/** A gate that is a program of node_modules with its arguments, which exits with 0 where all is well. */
+function tool(name, what, command) {
+  return { name, what, run: () => runTool(...command.split(' ')) };
+}
+
+/** A gate that is a function, which resolves to a text for each fault. */
+function check(name, what, find) {
+  const run = async () => {
+    const faults = await find();
+    return { ok: faults.length === 0, output: faults.join('\n') };
+  };
+  return { name, what, run };
+}
 
 /**
  * Runs gates, two at a time, printing a line for each as it ends and the output of each that fails.
@@ -70,7 +77,7 @@ export async function runGates(chosen) {
 }
 
 async function runTool(program, ...args) {
-  const { code, output } = await runNode(`node_modules/${program}`, args, { env: { FORCE_COLOR: '0', NO_COLOR: '1' } });
+  const { code, output } = await runNode([`node_modules/${program}`, ...args], { env: { FORCE_COLOR: '0', NO_COLOR: '1' } });
   return { ok: code === 0, output };
 }
 
@@ -81,33 +88,36 @@ async function checkTypes() {
     const { ok, output } = await runTool('typescript/bin/tsc', '-p', project, '--pretty', 'false');
     if (!ok) outputs.push(`tsc -p ${project}\n${output}`);
   }
-  return toVerdict(outputs);
+  return outputs;
 }
 
 // What these need is installed first, so it is imported when it is run.
+async function checkReadmes() {
+  const { findFaultsOfReadmes } = await import('./check-readmes.mjs');
+  return await findFaultsOfReadmes();
+}
+
 async function checkTarballs() {
   const { findFaultsOfPackages } = await import('./check-packages.mjs');
-  return toVerdict(await findFaultsOfPackages());
+  return await findFaultsOfPackages();
 }
 
 async function checkSizes() {
   const { measureBundles } = await import('./measure-bundles.mjs');
   const over = (await measureBundles()).filter(({ bytes, budgetBytes }) => bytes > budgetBytes);
-  return toVerdict(over.map(({ name, bytes, budgetBytes }) => `${name}: ${bytes} bytes after gzip, of ${budgetBytes} at most`));
+  return over.map(({ name, bytes, budgetBytes }) => `${name}: ${bytes} bytes after gzip, of ${budgetBytes} at most`);
 }
 
 async function checkApi() {
   const { findStaleReports } = await import('./api-report.mjs');
-  return toVerdict(findStaleReports().map((name) => `api/${name} is not what was built: run npm run api and review what it changes`));
+  return findStaleReports().map((name) => `api/${name} is not what was built: run npm run api and review what it changes`);
 }
 
-const toVerdict = (faults) => ({ ok: faults.length === 0, output: faults.join('\n') });
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (process.argv[1] === import.meta.filename) {
   const names = process.argv.slice(2);
   const chosen = names.length === 0 ? gates : gates.filter(({ name }) => names.includes(name));
   if (chosen.length < names.length) {
-    console.error(`There are these gates:\n${gates.map(({ name, what }) => `  ${name.padEnd(9)} ${what}`).join('\n')}`);
+    console.table(Object.fromEntries(gates.map(({ name, what }) => [name, { what }])));
     process.exit(2);
   }
   await setUp({ build: chosen.some(({ needsBuild }) => needsBuild) });

@@ -36,21 +36,17 @@ export async function openRegistry() {
 
   const close = async () => {
     server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    server.close();
     rmSync(home, { recursive: true, force: true });
   };
   const publish = ['--recursive', '--filter', './packages/*', 'publish', '--no-git-checks', '--tag', 'latest'];
   const { code, output } = await runPnpm([...publish, '--registry', `http://${host}/`], {
     env: { npm_config_userconfig: join(home, '.npmrc') },
   });
-  if (code !== 0) {
-    await close();
-    throw new Error(`pnpm publish failed:\n${output}`);
-  }
+  if (code !== 0) throw new Error(`pnpm publish failed:\n${output}`);
 
-  let count = 0;
   const install = async (names) => {
-    const folder = mkdtempSync(join(home, `install-${(count += 1)}-`));
+    const folder = mkdtempSync(join(home, 'install-'));
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     writeFileSync(join(folder, '.npmrc'), npmrc);
     const flags = ['--no-audit', '--no-fund', '--no-update-notifier', '--no-package-lock', '--omit=dev', '--prefer-offline'];

@@ -53,18 +53,14 @@ const programs = [
  *   its start (what it imports on demand is not counted); `bytes` after gzip.
  */
 export async function measureBundles() {
-  const rows = [];
-  for (const { name, budgetBytes, code, without = [] } of programs) {
-    const chunks = await bundle(code, without);
-    const total = (measure) => chunks.reduce((sum, chunk) => sum + measure(chunk), 0);
-    rows.push({
-      name,
-      minifiedBytes: total(({ length }) => length),
-      bytes: total((chunk) => gzipSync(chunk, { level: 9 }).length),
-      budgetBytes: Math.round(budgetBytes),
-    });
-  }
-  return rows;
+  return await Promise.all(
+    programs.map(async ({ name, budgetBytes, code, without = [] }) => {
+      const chunks = await bundle(code, without);
+      const total = (measure) => chunks.reduce((sum, chunk) => sum + measure(chunk), 0);
+      const bytes = total((chunk) => gzipSync(chunk, { level: 9 }).length);
+      return { name, minifiedBytes: total(({ length }) => length), bytes, budgetBytes: Math.round(budgetBytes) };
+    }),
+  );
 }
 
 /** The texts of a program's entry and of the chunks that it imports statically. */

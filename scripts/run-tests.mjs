@@ -1,9 +1,8 @@
 /** Runs vitest, reads its report, and prints the totals that a run ends with. */
 
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { root } from './run-command.mjs';
+import { root, runCommand } from './run-command.mjs';
 
 /** Where the last run's report lies, below the root. */
 const reportFile = '.cache/test-report.json';
@@ -23,12 +22,10 @@ export async function runTests({ args = [], node = process.execPath, env = {}, r
   mkdirSync(`${root}.cache`, { recursive: true });
   rmSync(root + report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], {
-    cwd: root,
-    env: { ...process.env, ...(process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined }), ...env },
-    stdio: ['ignore', 'inherit', 'inherit'],
+  const { code } = await runCommand(node, ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], {
+    env: { ...(process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined }), ...env },
+    show: true,
   });
-  const code = await new Promise((resolve) => child.on('error', () => resolve(1)).on('close', resolve));
   const tests = readTestReport(report) ?? [];
   const count = (outcome) => tests.filter((test) => test.outcome === outcome).length;
   const failures = tests.flatMap(({ failure }) => failure ?? []);

@@ -6,7 +6,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root, runCommand } from './run-command.mjs';
 
 const stampFile = join(root, '.cache/installed.txt');
@@ -60,13 +59,8 @@ async function installDependencies() {
 /** Changes when anything changes that an installation depends on. */
 function dependencyStamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  for (const file of [
-    'pnpm-lock.yaml',
-    'pnpm-workspace.yaml',
-    ...workspaceFolders().map((folder) => `${folder}/package.json`),
-    'package.json',
-  ])
-    hash.update(readFileSync(join(root, file)));
+  const manifests = ['.', ...workspaceFolders()].map((folder) => `${folder}/package.json`);
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) hash.update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
 
@@ -75,4 +69,4 @@ function fail(step, output) {
   process.exit(1);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await setUp();
+if (process.argv[1] === import.meta.filename) await setUp();

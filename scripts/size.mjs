@@ -3,21 +3,19 @@
 import { openRegistry } from './local-registry.mjs';
 import { measureBundles } from './measure-bundles.mjs';
 
-const kibibytes = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
+const kibibytes = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
 
 const registry = await openRegistry();
-console.log(`\n${'installed'.padEnd(40)} packages         all  without src and maps`);
-for (const names of [
-  ['@mortise/server', '@mortise/transport-stdio'],
-  ['@mortise/server', '@mortise/transport-stdio', 'zod'],
-  ['@mortise/client', '@mortise/transport-stdio'],
-]) {
-  const { names: installed, bytes, sourceBytes } = await registry.install(names);
-  const asked = names.map((name) => name.replace('@mortise/', '')).join(', ');
-  console.log(`${asked.padEnd(40)} ${String(installed.length).padStart(8)}${kibibytes(bytes)}${kibibytes(bytes - sourceBytes)}`);
+const server = ['@mortise/server', '@mortise/transport-stdio'];
+const installs = {};
+for (const asked of [server, [...server, 'zod'], ['@mortise/client', '@mortise/transport-stdio']]) {
+  const { names, bytes, sourceBytes } = await registry.install(asked);
+  installs[asked.join(' ')] = { packages: names.length, all: kibibytes(bytes), 'without src and maps': kibibytes(bytes - sourceBytes) };
 }
 await registry.close();
 
-console.log(`\n${'bundled, minified'.padEnd(40)}    plain        gzip      budget`);
+const bundles = {};
 for (const { name, minifiedBytes, bytes, budgetBytes } of await measureBundles())
-  console.log(`${name.padEnd(40)}${[minifiedBytes, bytes, budgetBytes].map(kibibytes).join('')}${bytes > budgetBytes ? '  over' : ''}`);
+  bundles[name] = { minified: kibibytes(minifiedBytes), gzip: kibibytes(bytes), budget: kibibytes(budgetBytes), over: bytes > budgetBytes };
+console.table(installs);
+console.table(bundles);

@@ -5,7 +5,6 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { installTool } from './install-tool.mjs';
 import { root } from './run-command.mjs';
 
@@ -27,4 +26,4 @@ export async function installToolNode(line) {
   return join(modules, 'node', process.platform === 'win32' ? 'bin/node.exe' : 'bin/node');
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.log(await installToolNode(process.argv[2] ?? ''));
+if (process.argv[1] === import.meta.filename) console.log(await installToolNode(process.argv[2] ?? ''));

@@ -6,19 +6,17 @@ import { root } from '../run-command.mjs';
 import { edgeSafeEntries, workspacePackages } from '../workspace-packages.mjs';
 
 /**
- * The bundle exports `entries` (entry -> the names that it exports), `roundTrip` and `expected`. A Node built-in anywhere in
- * it is an error here, before any runtime sees it.
+ * A Node built-in anywhere in the bundle is an error here, before any runtime sees it.
  *
- * @param {string} [program] Code to put below, which may use the three.
+ * @param {string} program Code to put below, which may use `entries` (entry -> the names that it exports) and `roundTrip`.
  * @returns {Promise<string>}
  */
-export async function bundleEdge(program = '') {
+export async function bundleEdge(program) {
   const entries = edgeSafeEntries();
   const code = [
     ...entries.map((entry, index) => `import * as entry${index} from '${entry}';`),
-    `import { expected, roundTrip } from './scripts/edge/round-trip.mjs';`,
+    `import { roundTrip } from './scripts/edge/round-trip.mjs';`,
     `const entries = {${entries.map((entry, index) => `'${entry}': Object.keys(entry${index})`).join(', ')}};`,
-    `export { entries, expected, roundTrip };`,
     program,
   ].join('\n');
   const result = await build({

@@ -1,7 +1,8 @@
-/** The server that is fuzzed: every kind of feature, and handlers that do what handlers should not. */
+/** The server that is fuzzed: every kind of feature, and handlers that do what handlers should not. Run by itself it serves over stdio. */
 
 import { silentLogger } from '@mortise/jsonrpc-core/transport';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
+import { serveStdio } from '@mortise/transport-stdio/server';
 import { z } from 'zod';
 
 const hostile: Readonly<Record<string, () => unknown>> = {
@@ -63,3 +64,5 @@ export function createFuzzServer(): McpServer {
 
 /** What the tool `hostile` can do. */
 export const hostileDeeds: readonly string[] = Object.keys(hostile);
+
+if (process.argv[1] === import.meta.filename) await serveStdio(createFuzzServer());

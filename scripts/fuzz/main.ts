@@ -4,17 +4,9 @@
  */
 
 import { parseArgs } from 'node:util';
-import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdio } from './fuzz-channel.ts';
-import { createHttpOpener } from './http-channel.ts';
+import { transports } from './channels.ts';
 import { recordMessages } from './record-messages.ts';
 import { runFuzz } from './run-fuzz.ts';
-
-const transports: Readonly<Record<string, () => OpenChannel>> = {
-  'in memory': createInMemoryOpener,
-  stdio: () => openStdio,
-  http: createHttpOpener,
-  websocket: createWebSocketOpener,
-};
 
 const { values } = parseArgs({ options: { messages: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } } });
 const messages = Number(values.messages ?? 50_000);
@@ -33,12 +25,13 @@ process.on('uncaughtException', onUncaught).on('unhandledRejection', onUncaught)
 
 console.log(`seed ${seed}; repeat with: npm run fuzz -- --seed ${seed} --messages ${messages}`);
 const recordings = await recordMessages();
+const rows: Record<string, object> = {};
 for (const [name, createOpener] of chosen) {
   const started = performance.now();
   const { problems, ...figures } = await runFuzz({ seed, messages, messagesPerConnection: 5_000, recordings, open: createOpener() });
-  console.log(`\n${name}, ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  for (const [what, count] of Object.entries(figures)) console.log(`  ${what.padEnd(12)} ${count}`);
-  for (const problem of problems) console.log(`  ! ${problem}`);
+  rows[name] = { ...figures, seconds: Math.round((performance.now() - started) / 1000) };
+  for (const problem of problems) console.log(`${name}: ${problem}`);
   bad += figures.unanswered + figures.strays + figures.ignored + figures.crashes;
 }
+console.table(rows);
 process.exit(bad === 0 ? 0 : 1);

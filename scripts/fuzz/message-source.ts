@@ -1,84 +1,64 @@
 /** An endless supply of frames: recorded messages, more than half of them changed in ways that leave them valid JSON-RPC. */
 
-import { corruptText, type Json, mutate, mutateParams } from './mutate.ts';
-import type { Random } from './random.ts';
-
-export type Message = { readonly [key: string]: Json };
+import { corruptText, type Json, type JsonObject, mutate, mutateParams, type Random } from './mutate.ts';
 
 /** One frame to send. `value` is what a reader of JSON gets from it, absent where it gets nothing. */
 export interface Frame {
   readonly bytes: Uint8Array;
   readonly value?: Json;
-  readonly kind: 'valid' | 'malformed' | 'not JSON';
+  readonly kind: 'valid' | 'malformed' | 'notJson';
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class MessageSource {
-  readonly #recorded: readonly Message[];
+  readonly #recorded: readonly JsonObject[];
   readonly #random: Random;
   #lastId = 0;
 
-  constructor(recorded: readonly Message[], random: Random) {
+  constructor(recorded: readonly JsonObject[], random: Random) {
     this.#recorded = recorded;
     this.#random = random;
   }
 
   next(): Frame {
-    const roll = this.#random.next();
-    const message = this.#withFreshId(this.#random.pick(this.#recorded));
-    if (roll < 0.15) return toFrame(message, 'valid');
-    if (roll < 0.6) return toFrame(mutateParams(message, this.#random), 'valid');
-    if (roll < 0.88) return this.#broken(mutate(message, this.#random));
-    if (roll < 0.92) return this.#broken(this.#batch());
-    return this.#corrupted(message);
+    const random = this.#random;
+    const roll = random.next();
+    const message = this.#pick();
+    if (roll < 0.15) return toFrame(message);
+    if (roll < 0.6) return toFrame(mutateParams(message, random));
+    if (roll < 0.88) return toFrame(mutate(message, random), 'malformed');
+    if (roll < 0.92) {
+      const batch = Array.from({ length: random.below(4) }, () => this.#pick());
+      return toFrame(random.chance(0.3) ? mutate(batch, random) : batch, 'malformed');
+    }
+    const bytes = corruptText(JSON.stringify(message), random);
+    try {
+      return { bytes, value: JSON.parse(decoder.decode(bytes)) as Json, kind: 'malformed' };
+    } catch {
+      return { bytes, kind: 'notJson' };
+    }
   }
 
-  #withFreshId(message: Message): Message {
-    if (!Object.hasOwn(message, 'id')) return this.#aimed(message);
-    if (!this.#random.chance(0.03)) this.#lastId += 1;
-    const id = this.#random.chance(0.7) ? this.#lastId : `${this.#random.pick(['', 'a-', '__proto__', '🂡'])}${this.#lastId}`;
+  /** A recorded message, with a fresh id if it is a request. */
+  #pick(): JsonObject {
+    const random = this.#random;
+    const message = random.pick(this.#recorded);
+    if (!Object.hasOwn(message, 'id')) return this.#aim(message);
+    if (!random.chance(0.03)) this.#lastId += 1;
+    const id = random.chance(0.7) ? this.#lastId : `${random.pick(['', 'a-', '__proto__', '🂡'])}${this.#lastId}`;
     return { ...message, id };
   }
 
-  /** A recorded cancellation or progress names an id of its own session; half of them are aimed at one of this session. */
-  #aimed(message: Message): Message {
-    const { params } = message;
-    if (params === null || typeof params !== 'object' || Array.isArray(params) || !('requestId' in params) || this.#random.chance(0.5))
-      return message;
-    return { ...message, params: { ...params, requestId: Math.max(0, this.#lastId - this.#random.below(5)) } };
-  }
-
-  #batch(): Json {
-    const members = Array.from({ length: this.#random.below(4) }, () => this.#withFreshId(this.#random.pick(this.#recorded)));
-    return this.#random.chance(0.3) ? mutate([...members], this.#random) : [...members];
-  }
-
-  #broken(value: Json): Frame {
-    return toFrame(value, 'malformed');
-  }
-
-  #corrupted(message: Message): Frame {
-    const bytes = corruptText(JSON.stringify(message), this.#random);
-    const value = parse(bytes);
-    return value === undefined ? { bytes, kind: 'not JSON' } : { bytes, value, kind: 'malformed' };
+  /** A recorded cancellation names an id of its own session; half of them are aimed at one of this session. */
+  #aim(message: JsonObject): JsonObject {
+    if (message['method'] !== 'notifications/cancelled' || this.#random.chance(0.5)) return message;
+    return { ...message, params: { ...(message['params'] as JsonObject), requestId: Math.max(0, this.#lastId - this.#random.below(5)) } };
   }
 }
 
-function toFrame(value: Json, kind: Frame['kind']): Frame {
-  const text = JSON.stringify(value);
-  // What is sent is what the text says: JSON has no -0 and no lone surrogate survives UTF-8.
-  return {
-    bytes: new TextEncoder().encode(text),
-    value: JSON.parse(new TextDecoder().decode(new TextEncoder().encode(text))) as Json,
-    kind,
-  };
-}
-
-function parse(bytes: Uint8Array): Json | undefined {
-  try {
-    return JSON.parse(decoder.decode(bytes)) as Json;
-  } catch {
-    return undefined;
-  }
+/** What is sent is what the text says: JSON has no -0, and no lone surrogate survives UTF-8. */
+export function toFrame(given: Json, kind: Frame['kind'] = 'valid'): Frame {
+  const bytes = new TextEncoder().encode(JSON.stringify(given));
+  return { bytes, value: JSON.parse(new TextDecoder().decode(bytes)) as Json, kind };
 }

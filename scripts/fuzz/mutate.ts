@@ -1,42 +1,45 @@
-/** Breaks JSON values and JSON texts in the ways that peers and attackers do. */
+/** Breaks JSON values and JSON texts in the ways that peers and attackers do, by a random source that a seed repeats. */
 
-import type { Random } from './random.ts';
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** mulberry32: 32 bits of state, good enough to choose what to break next. */
+export class Random {
+  #state: number;
 
-const strings = [
-  '',
-  ' ',
-  '\u0000',
-  '\u2028',
-  '\ud800',
-  '🂡',
-  '__proto__',
-  'constructor',
-  'toString',
-  '../../etc/passwd',
-  '%00',
-  '-1',
-  'null',
-  'x'.repeat(2000),
-];
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** At least 0, less than 1. */
+  next(): number {
+    const state = (this.#state = (this.#state + 0x6d2b79f5) >>> 0);
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** An integer of at least 0 and less than `limit`. */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)] as T;
+  }
+}
+
 const numbers = [0, -0, -1, 1.5, 1e308, -1e308, 2 ** 31, 2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e-320];
-const keys = [
-  '__proto__',
-  'constructor',
-  'hasOwnProperty',
-  '',
-  'then',
-  'toJSON',
-  'jsonrpc',
-  'id',
-  'method',
-  'params',
-  'result',
-  'error',
-  '_meta',
-  'io.modelcontextprotocol/x',
-];
+const words = ['__proto__ constructor toString ../../etc/passwd %00 -1 null \u0000 \u2028 \ud800 🂡', 'x'.repeat(2000)];
+const strings = ['', ' ', ...words.flatMap((text) => text.split(' '))];
+const keys = ['', ...'__proto__ constructor hasOwnProperty then toJSON jsonrpc id method params result error _meta _/x'.split(' ')];
+const texts = ['', ' ', '\t', 'GET / HTTP/1.1', ...`undefined NaN " 0 [] {} null {'a':1} console.log("hello")`.split(' ')];
+
+const isObject = (value: Json | undefined): value is JsonObject => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function randomScalar(random: Random): Json {
   return random.pick<() => Json>([
@@ -62,74 +65,54 @@ function nest(levels: number): Json {
 /** An object of very many members. */
 function widen(random: Random): Json {
   const count = random.chance(0.15) ? 45_000 + random.below(10_000) : random.below(5_000);
-  const value: { [key: string]: Json } = {};
-  for (let index = 0; index < count; index += 1) value[`k${index}`] = index;
-  return value;
-}
-
-/** Sets a member as JSON.parse would, also one that is called `__proto__`. */
-function setMember(target: { [key: string]: Json }, key: string, value: Json): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
 }
 
 /** Breaks one place somewhere in the value; the value itself is not touched. */
 export function mutate(value: Json, random: Random): Json {
   if (random.chance(0.15) || typeof value !== 'object' || value === null) return randomScalar(random);
-  if (Array.isArray(value)) return mutateArray(value, random);
-  return mutateObject(value, random);
+  return Array.isArray(value) ? mutateArray(value, random) : mutateObject(value, random);
 }
 
 function mutateArray(value: readonly Json[], random: Random): Json {
-  const copy = [...value];
-  const at = random.below(copy.length + 1);
+  const at = random.below(value.length + 1);
   const action = random.next();
-  if (copy.length === 0 || action < 0.2) copy.splice(at, 0, randomScalar(random));
-  else if (action < 0.4) copy.splice(at, 1);
-  else copy[at % copy.length] = mutate(copy[at % copy.length] ?? null, random);
-  return copy;
+  if (value.length === 0 || action < 0.2) return value.toSpliced(at, 0, randomScalar(random));
+  if (action < 0.4) return value.toSpliced(at, 1);
+  const index = at % value.length;
+  return value.with(index, mutate(value[index] ?? null, random));
 }
 
-function mutateObject(value: { readonly [key: string]: Json }, random: Random): Json {
-  const copy: { [key: string]: Json } = { ...value };
-  const own = Object.keys(copy);
+/** By entries, since a member that is called `__proto__` is to be one as JSON.parse would have it. */
+function mutateObject(value: JsonObject, random: Random): JsonObject {
+  const entries = Object.entries(value);
   const action = random.next();
-  if (own.length === 0 || action < 0.12) setMember(copy, random.pick(keys), randomScalar(random));
-  else if (action < 0.24) delete copy[random.pick(own)];
-  else if (action < 0.3) {
-    const from = random.pick(own);
-    setMember(copy, random.pick(keys), copy[from] ?? null);
-    delete copy[from];
-  } else {
-    const key = random.pick(own);
-    setMember(copy, key, mutate(copy[key] ?? null, random));
-  }
-  return copy;
+  const at = random.below(entries.length);
+  const [key, old] = entries[at] ?? ['', null];
+  if (entries.length === 0 || action < 0.12) entries.push([random.pick(keys), randomScalar(random)]);
+  else if (action < 0.24) entries.splice(at, 1);
+  else entries[at] = action < 0.3 ? [random.pick(keys), old] : [key, mutate(old, random)];
+  return Object.fromEntries(entries);
 }
 
 /** Changes values but neither adds, drops nor renames what JSON-RPC itself demands: the message stays valid JSON-RPC. */
-export function mutateParams(message: { readonly [key: string]: Json }, random: Random): { [key: string]: Json } {
-  const { params } = message;
-  if (params === undefined || params === null || typeof params !== 'object' || Array.isArray(params)) return { ...message };
-  const mutated = mutateObject(params, random);
-  return { ...message, params: mutated };
+export function mutateParams(message: JsonObject, random: Random): JsonObject {
+  return isObject(message['params']) ? { ...message, params: mutateObject(message['params'], random) } : message;
 }
 
 /** Breaks the text itself: what comes out is mostly no JSON. Never holds a line break. */
 export function corruptText(text: string, random: Random): Uint8Array {
   const bytes = new TextEncoder().encode(text);
   const at = random.below(Math.max(1, bytes.length));
-  const corrupted = random.pick<() => Uint8Array>([
+  const corrupted = random.pick<() => Uint8Array | string>([
     () => bytes.subarray(0, at),
     () => bytes.subarray(at),
-    () => bytes.map((byte, index) => (index === at ? random.below(256) : byte)),
+    () => bytes.with(at, random.below(256)),
     () => Uint8Array.of(...bytes.subarray(0, at), 0xff, 0xc0, 0x80, ...bytes.subarray(at)),
-    () => new TextEncoder().encode('['.repeat(1 + random.below(5000))),
-    () => new TextEncoder().encode('{"a":'.repeat(1 + random.below(500))),
-    () => new TextEncoder().encode(`${text}${text}`),
-    () =>
-      new TextEncoder().encode(
-        random.pick(['', ' ', '\t', 'GET / HTTP/1.1', 'undefined', 'NaN', '"', '0', '[]', '{}', 'null', "{'a':1}", 'console.log("hello")']),
-      ),
+    () => '['.repeat(1 + random.below(5000)),
+    () => '{"a":'.repeat(1 + random.below(500)),
+    () => text + text,
+    () => random.pick(texts),
   ])();
-  return corrupted.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte));
+  return new Uint8Array(Buffer.from(corrupted as string)).map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte));
 }

@@ -19,20 +19,14 @@ function isRevisionVersion(node) {
 
 const noDateLiteral = {
   create(context) {
-    const report = (node, text) =>
-      context.report({
-        node,
-        message: `The date "${text}" stands outside packages/protocol/src/revisions/. Ask a Revision for the fact by name (DESIGN D2).`,
-      });
+    const check = (node, text) => {
+      const [date] = dateText.exec(text) ?? [];
+      const message = `The date "${date}" stands outside packages/protocol/src/revisions/. Ask a Revision for the fact by name (DESIGN D2).`;
+      if (date !== undefined) context.report({ node, message });
+    };
     return {
-      Literal(node) {
-        const found = typeof node.value === 'string' && dateText.exec(node.value);
-        if (found) report(node, found[0]);
-      },
-      TemplateElement(node) {
-        const found = dateText.exec(node.value.raw);
-        if (found) report(node, found[0]);
-      },
+      Literal: (node) => check(node, typeof node.value === 'string' ? node.value : ''),
+      TemplateElement: (node) => check(node, node.value.raw),
     };
   },
 };
@@ -60,13 +54,6 @@ const noVersionComparison = {
   },
 };
 
-const noEnum = {
-  create: (context) => ({
-    TSEnumDeclaration: (node) =>
-      context.report({ node, message: 'An enum leaves code behind that types do not. Use a union of literals or a frozen object.' }),
-  }),
-};
-
 const noVagueFileName = {
   create: (context) => ({
     Program(node) {
@@ -89,7 +76,6 @@ const plugin = {
   rules: {
     'no-date-literal': noDateLiteral,
     'no-version-comparison': noVersionComparison,
-    'no-enum': noEnum,
     'no-vague-file-name': noVagueFileName,
     'no-star-export': noStarExport,
   },

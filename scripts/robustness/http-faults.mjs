@@ -4,45 +4,33 @@
  */
 
 import { createServer } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { McpClient } from '@mortise/client';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { createHttpHandler } from '@mortise/transport-http/server';
+import { eras, initialize, post } from './peer.mjs';
 
-const eras = ['legacy', 'modern'];
 const hangMs = 15_000;
 /** Past this a kind has no end, which is a fault of the measurement. */
 const mostFaults = 200;
 
-/** Counts what happens, and says which one is to fail. */
-class Trigger {
-  count = 0;
-  #nth;
-
-  constructor(nth) {
-    this.#nth = nth;
-  }
-
-  get wasReached() {
-    return this.count >= this.#nth;
-  }
-
-  isNow() {
-    this.count += 1;
-    return this.count === this.#nth;
-  }
+/** Says of each thing of a kind whether it is the one to fail. */
+function createTrigger(nth) {
+  let count = 0;
+  return { isNow: () => (count += 1) === nth, wasReached: () => count >= nth };
 }
 
 /** Each kind wraps one seam of the server or the client; what it does not name stays whole. */
 const kinds = {
   'a write of the server': (trigger) => ({
     listen: (listener) => (request, response) => {
-      const write = response.write.bind(response);
-      response.write = (...args) => (trigger.isNow() ? response.socket.destroy() : write(...args));
-      const end = response.end.bind(response);
-      response.end = (...args) => (trigger.isNow() ? response.socket.destroy() : end(...args));
+      for (const name of ['write', 'end']) {
+        const whole = response[name].bind(response);
+        response[name] = (...args) => (trigger.isNow() ? response.socket.destroy() : whole(...args));
+      }
       return listener(request, response);
     },
   }),
@@ -71,56 +59,38 @@ function failing(store, trigger) {
 
 /** A clock one of whose timers fires at once. */
 function hasty(trigger) {
-  const { now, monotonicMs } = systemClock;
-  return {
-    now: () => now.call(systemClock),
-    monotonicMs: () => monotonicMs.call(systemClock),
-    schedule: (fn, delayMs, options) => systemClock.schedule(fn, trigger.isNow() ? 0 : delayMs, options),
-  };
+  const schedule = (fn, delayMs, options) => systemClock.schedule(fn, trigger.isNow() ? 0 : delayMs, options);
+  return { ...systemClock, schedule };
 }
 
 function withFailingBody(response, trigger) {
   if (response.body === null) return response;
-  const reader = response.body.getReader();
-  const body = new ReadableStream({
-    async pull(controller) {
-      if (trigger.isNow()) {
-        controller.error(new TypeError('terminated'));
-        await reader.cancel().catch(() => undefined);
-        return;
-      }
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  return new Response(body, { status: response.status, headers: response.headers });
+  async function* read() {
+    for await (const chunk of response.body) {
+      if (trigger.isNow()) throw new TypeError('terminated');
+      yield chunk;
+    }
+  }
+  return new Response(ReadableStream.from(read()), { status: response.status, headers: response.headers });
 }
 
 /** @returns {Promise<{ figure: string, ok: boolean }>} */
 export async function failEverywhere() {
-  const found = { faults: 0, hung: [], lost: [], left: [] };
-  for (const [name, kind] of Object.entries(kinds)) {
-    for (const era of eras) {
+  const found = { hung: [], lost: [], left: [] };
+  let faults = 0;
+  for (const [name, kind] of Object.entries(kinds))
+    for (const era of eras)
       for (let nth = 1; nth <= mostFaults; nth += 1) {
-        const trigger = new Trigger(nth);
-        const what = `${name} ${nth}, ${era}`;
+        const trigger = createTrigger(nth);
         const outcome = await runOne(kind(trigger), era);
-        if (!trigger.wasReached) break;
-        found.faults += 1;
-        if (outcome.hung) found.hung.push(what);
-        if (outcome.lost) found.lost.push(what);
-        if (outcome.left !== '') found.left.push(`${what}: ${outcome.left}`);
+        if (!trigger.wasReached()) break;
+        faults += 1;
+        for (const fault of Object.keys(found)) if (outcome[fault]) found[fault].push(`${fault}: ${name} ${nth}, ${era} ${outcome.left}`);
       }
-    }
-  }
-  const { faults, hung, lost, left } = found;
-  const bad = [...hung.map((what) => `hung: ${what}`), ...lost.map((what) => `lost: ${what}`), ...left];
-  return {
-    figure: `${faults} faults: ${hung.length} hang, ${lost.length} lost, ${left.length} left something${bad.length > 0 ? `; ${bad.slice(0, 5).join('; ')}` : ''}`,
-    ok: bad.length === 0 && faults > 50,
-  };
+  const { hung, lost, left } = found;
+  const bad = [...hung, ...lost, ...left];
+  const figure = `${faults} faults: ${hung.length} hang, ${lost.length} lost, ${left.length} left something`;
+  return { figure: [figure, ...bad.slice(0, 5)].join('; '), ok: bad.length === 0 && faults > 50 };
 }
 
 async function runOne({ listen = (listener) => listener, serverClock, clientClock, fetch: fetchLike, ...stores }, era) {
@@ -142,11 +112,13 @@ async function runOne({ listen = (listener) => listener, serverClock, clientCloc
     ...(clientClock && { clock: clientClock }),
     reconnectionOptions: { maxRetries: 2 },
   });
-  const hung = !(await withinMs(hangMs, useSession(transport, era)));
+  const ended = new AbortController();
+  const late = wait(hangMs, true, { signal: ended.signal }).catch(() => undefined);
+  const hung = (await Promise.race([useSession(transport, era), late])) === true;
+  ended.abort();
   const lost = era === 'legacy' && (await losesSession(url));
   const isQuiet = () => handler.counts.calls === 0 && handler.counts.streams === 0;
-  for (const until = performance.now() + 2_000; !isQuiet() && performance.now() < until;)
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const until = performance.now() + 2_000; !isQuiet() && performance.now() < until;) await wait(5);
   let left = isQuiet() ? '' : JSON.stringify(handler.counts);
   await handler.close({ drainMs: 0 });
   if (handler.counts.sessions !== 0) left += ` ${handler.counts.sessions} sessions after close`;
@@ -174,30 +146,13 @@ async function useSession(transport, era) {
 
 /** Opens a session by hand. @returns whether one that was acknowledged is not there afterwards. */
 async function losesSession(url) {
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const send = (message, more = {}) => fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(message) });
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'measure', version: '1.0.0' } };
-  const opened = await send({ jsonrpc: '2.0', id: 1, method: 'initialize', params }).catch(() => undefined);
+  const opened = await post(url, initialize).catch(() => undefined);
   await opened?.text().catch(() => undefined);
   const id = opened?.headers.get('mcp-session-id');
   if (opened?.status !== 200 || id === null) return false;
-  const session = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' };
   const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'echo', arguments: { text: 'there' } } };
+  const callOnce = async () => (await post(url, call, { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })).text();
   // The fault may hit this call; the next one then finds the session.
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const text = await send(call, session)
-      .then((answer) => answer.text())
-      .catch(() => '');
-    if (text.includes('there')) return false;
-  }
-  return true;
-}
-
-/** Whether a promise is kept in time. */
-async function withinMs(limitMs, promise) {
-  let timer;
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, limitMs, false)));
-  const ended = await Promise.race([promise.then(() => true), late]);
-  clearTimeout(timer);
-  return ended;
+  const texts = [await callOnce().catch(() => ''), await callOnce().catch(() => '')];
+  return !texts.some((text) => text.includes('there'));
 }

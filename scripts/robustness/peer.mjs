@@ -1,30 +1,19 @@
 /** A server in a process of its own and a client of bare messages beside it, so that what is measured is the server. */
 
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { startNode } from '../run-command.mjs';
 
 const versions = { legacy: '2025-11-25', modern: '2026-07-28' };
 export const eras = ['legacy', 'modern'];
 
-/** Every process that was started, so that none outlives the measurement. */
-const children = new Set();
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-});
-
-/** Starts a program of this folder. */
+/** Starts a program of this folder. @returns It, and its lines. */
 export function startProgram(name, ...args) {
-  const child = spawn(process.execPath, ['--expose-gc', fileURLToPath(new URL(name, import.meta.url)), ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
-  child.stdin.on('error', () => undefined);
-  return child;
+  const child = startNode(['--expose-gc', `scripts/robustness/${name}`, ...args]);
+  return { child, lines: createInterface({ input: child.stdout }) };
 }
 
 /** Keeps `width` of `count` calls going at all times. */
@@ -37,7 +26,27 @@ export async function inFlight(count, width, call) {
 }
 
 const toMessage = (id, method, params) => ({ jsonrpc: '2.0', id, method, params });
-const opening = { protocolVersion: versions.legacy, capabilities: {}, clientInfo: { name: 'measure', version: '1.0.0' } };
+const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+export const initialize = toMessage('open', 'initialize', {
+  protocolVersion: versions.legacy,
+  capabilities: {},
+  clientInfo: { name: 'measure', version: '1.0.0' },
+});
+
+/** Sends a message over HTTP. @returns The response, of whose body nothing has been read. */
+export function post(url, message, headers = {}, signal = undefined) {
+  const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return fetch(url, { method: 'POST', headers: { ...types, ...headers }, body: JSON.stringify(message), signal });
+}
+
+/** Opens a legacy session over HTTP. @returns The response, and the headers that name the session. */
+export async function openSession(url) {
+  const response = await post(url, initialize);
+  await response.text();
+  const session = { 'mcp-session-id': response.headers.get('mcp-session-id'), 'mcp-protocol-version': versions.legacy };
+  if (response.ok) await (await post(url, initialized, session)).text();
+  return { response, session };
+}
 
 /** The server over one transport, and the ways to talk to it. */
 export class Peer {
@@ -45,15 +54,15 @@ export class Peer {
   url;
   child;
   #answered = new Map();
-  #sessionId;
+  #session = {};
   #lastId = 0;
 
   /** @param {'stdio' | 'http' | 'websocket'} transport @param {Record<string, unknown>} [options] Of the function that serves. */
   static async start(transport, options = {}) {
     const peer = new Peer();
-    peer.child = startProgram('measured-server.mjs', transport, JSON.stringify(options));
-    const lines = createInterface({ input: peer.child.stdout });
-    if (transport === 'stdio') {
+    const { child, lines } = startProgram('measured-server.mjs', transport, JSON.stringify(options));
+    peer.child = child;
+    if (transport === 'stdio')
       lines.on('line', (line) => {
         // A server that is killed leaves half a line.
         if (!line.endsWith('}')) return;
@@ -61,52 +70,43 @@ export class Peer {
         peer.#answered.get(message.id)?.(message);
         peer.#answered.delete(message.id);
       });
-      return peer;
-    }
-    [peer.url] = await once(lines, 'line');
-    if (transport === 'http') peer.#sessionId = (await peer.openSession()).headers.get('mcp-session-id');
+    else [peer.url] = await once(lines, 'line');
+    if (transport === 'http') peer.#session = (await openSession(peer.url)).session;
     return peer;
   }
 
   /** A request as a message, with its headers over HTTP. */
   toRequest(era, method, params) {
     const id = (this.#lastId += 1);
-    const version = versions[era];
-    if (era === 'legacy')
-      return [
-        toMessage(id, method, { ...params, _meta: { progressToken: id } }),
-        { 'mcp-protocol-version': version, ...(this.#sessionId !== undefined && { 'mcp-session-id': this.#sessionId }) },
-      ];
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': version,
+    if (era === 'legacy') return [toMessage(id, method, { ...params, _meta: { progressToken: id } }), this.#session];
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': versions.modern,
       'io.modelcontextprotocol/clientCapabilities': {},
       'io.modelcontextprotocol/logLevel': 'info',
       progressToken: id,
     };
-    const names = { 'mcp-method': method, ...(params.name !== undefined && { 'mcp-name': params.name }) };
-    return [toMessage(id, method, { ...params, _meta: meta }), { 'mcp-protocol-version': version, ...names }];
+    const headers = { 'mcp-protocol-version': versions.modern, 'mcp-method': method, ...(params.name && { 'mcp-name': params.name }) };
+    return [toMessage(id, method, { ...params, _meta }), headers];
   }
 
   toCall(era, name, args = {}) {
     return this.toRequest(era, 'tools/call', { name, arguments: args });
   }
 
-  /** Sends a message over HTTP. @returns The answer, of whose body nothing has been read. */
-  post(message, headers = {}, signal = undefined) {
-    const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-    return fetch(this.url, { method: 'POST', headers: { ...types, ...headers }, body: JSON.stringify(message), signal });
+  /** Sends a message over HTTP. @returns The response, of whose body nothing has been read. */
+  post(message, headers, signal) {
+    return post(this.url, message, headers, signal);
   }
 
-  /** Opens a session over HTTP, and forgets it. */
-  async openSession() {
-    const response = await this.post(toMessage('open', 'initialize', opening));
-    await response.text();
-    const session = { 'mcp-session-id': response.headers.get('mcp-session-id'), 'mcp-protocol-version': versions.legacy };
-    if (response.ok) await (await this.post({ jsonrpc: '2.0', method: 'notifications/initialized' }, session)).text();
-    return response;
+  /** Sends a request over HTTP and leaves when the response begins. */
+  async postAndLeave([message, headers]) {
+    const leaving = new AbortController();
+    const response = await this.post(message, headers, leaving.signal);
+    await response.body.getReader().read();
+    leaving.abort();
   }
 
-  /** Writes a message to a server over stdio. @returns Its answer. */
+  /** Writes a message to a server over stdio. @returns Its response. */
   write(message) {
     const answered = new Promise((resolve) => this.#answered.set(message.id, resolve));
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
@@ -115,15 +115,15 @@ export class Peer {
 
   async callTool(era, name, args = {}) {
     const [message, headers] = this.toCall(era, name, args);
-    const { result, error } = await (this.url === undefined ? this.write(message) : readAnswer(await this.post(message, headers)));
+    const { result, error } = await (this.url === undefined ? this.write(message) : readResponse(await this.post(message, headers)));
     if (result === undefined) throw new Error(`${name}: ${JSON.stringify(error)}`);
     return result.content[0].text;
   }
 
   /** Opens a legacy session over stdio. */
   async initialize() {
-    await this.write(toMessage('open', 'initialize', opening));
-    this.child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+    await this.write(initialize);
+    this.child.stdin.write(`${JSON.stringify(initialized)}\n`);
   }
 
   async held(era = 'modern') {
@@ -138,8 +138,7 @@ export class Peer {
   /** @returns By how much the process is larger at most, within a time, than it was. */
   async watchGrowth(ms, before = this.residentBytes) {
     let peak = this.residentBytes;
-    for (const until = performance.now() + ms; performance.now() < until; peak = Math.max(peak, this.residentBytes))
-      await new Promise((resolve) => setTimeout(resolve, 25));
+    for (const until = performance.now() + ms; performance.now() < until; peak = Math.max(peak, this.residentBytes)) await wait(25);
     return peak - before;
   }
 
@@ -148,7 +147,7 @@ export class Peer {
     for (const until = performance.now() + 5_000; ;) {
       const held = await this.held();
       if (isGood(held) || performance.now() > until) return held;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await wait(50);
     }
   }
 
@@ -159,7 +158,7 @@ export class Peer {
   }
 }
 
-async function readAnswer(response) {
+async function readResponse(response) {
   const text = await response.text();
   return JSON.parse(text.startsWith('{') ? text : text.trimEnd().split('data: ').at(-1));
 }
@@ -168,22 +167,22 @@ async function readAnswer(response) {
 export async function openWebSocket(url) {
   const ws = new WebSocket(url, ['mcp'], { perMessageDeflate: false });
   await once(ws, 'open');
-  ws.send(JSON.stringify(toMessage(0, 'initialize', opening)));
+  ws.send(JSON.stringify(initialize));
   await once(ws, 'message');
-  ws.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+  ws.send(JSON.stringify(initialized));
   return ws;
 }
 
-/** Makes calls over a WebSocket, all at once. @returns The texts of the answers, by the ids of the calls, from 1. */
+/** Makes calls over a WebSocket, all at once. @returns The texts of the responses, by the ids of the calls, from 1. */
 export function callOverWebSocket(ws, name, allArgs) {
   return new Promise((resolve) => {
-    const answers = new Map();
+    const texts = new Map();
     ws.on('message', function onMessage(data) {
       const { id, result } = JSON.parse(data.toString());
-      answers.set(id, result?.content[0].text);
-      if (answers.size < allArgs.length) return;
+      texts.set(id, result?.content[0].text);
+      if (texts.size < allArgs.length) return;
       ws.off('message', onMessage);
-      resolve(answers);
+      resolve(texts);
     });
     for (const [index, args] of allArgs.entries()) ws.send(JSON.stringify(toMessage(index + 1, 'tools/call', { name, arguments: args })));
   });

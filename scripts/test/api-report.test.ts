@@ -1,31 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { reportPackage } from '../api-report.mjs';
-
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'api-report-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-}
+import { writeTree } from './write-tree.ts';
 
 const manifest = JSON.stringify({
   name: '@x/y',
   exports: { '.': { types: './dist/index.d.ts' }, './more': { types: './dist/more.d.ts' }, './package.json': './package.json' },
 });
 
+const writePackage = (files: Readonly<Record<string, string>>): string => writeTree({ 'package.json': manifest, ...files }, onTestFinished);
+
 describe('the API report', () => {
   it('shows each name once, where it is declared, with its overloads and without comments', () => {
-    write({
-      'package.json': manifest,
+    const folder = writePackage({
       'dist/index.d.ts': "/** Entry. */\nexport { add as plus, type Shape } from './deep/add.js';\nexport { type Other } from '@x/z';\n",
       'dist/more.d.ts':
         "export { add as plus } from './deep/add.js';\nexport declare const limitBytes: 4;\n//# sourceMappingURL=more.d.ts.map\n",
@@ -45,8 +31,7 @@ describe('the API report', () => {
   });
 
   it('follows a module of which every type is exported on', () => {
-    write({
-      'package.json': manifest,
+    const folder = writePackage({
       'dist/index.d.ts': "export type * from './more.js';\n",
       'dist/more.d.ts': "export type * from './deep/a.js';\nexport type B = 2;\n",
       'dist/deep/a.d.ts': 'export type A = 1;\n',
@@ -55,8 +40,7 @@ describe('the API report', () => {
   });
 
   it('fails for a name whose declaration it does not find', () => {
-    write({
-      'package.json': manifest,
+    const folder = writePackage({
       'dist/index.d.ts': "export { gone } from './more.js';\n",
       'dist/more.d.ts': 'export {};\n',
     });
@@ -68,7 +52,7 @@ describe('the API report', () => {
     ['declare const a: 1;\nexport default a;\n', 'scripts/api-report.mjs does not know this form of an export'],
     ["export * from './more.js';\n", 'Entries list their values one by one'],
   ])('fails for an export that it would overlook: %j', (text, says) => {
-    write({ 'package.json': manifest, 'dist/index.d.ts': text, 'dist/more.d.ts': 'export declare const a: 1;\n' });
+    const folder = writePackage({ 'dist/index.d.ts': text, 'dist/more.d.ts': 'export declare const a: 1;\n' });
     expect(() => reportPackage(folder)).toThrow(says);
   });
 });

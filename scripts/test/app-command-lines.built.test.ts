@@ -1,13 +1,13 @@
 /** The apps as a person starts them: each program tells what it understands, and refuses the rest in one line. */
 
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, runNode } from '../run-command.mjs';
 
-const apps = resolve(import.meta.dirname, '../../apps');
+const apps = join(root, 'apps');
 const programs = readdirSync(apps)
   .flatMap((app) => [`${app}/dist/server.js`, `${app}/dist/client.js`])
   .filter((program) => existsSync(join(apps, program.replace('dist', 'src').replace('.js', '.ts'))));
@@ -18,21 +18,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs a program in an empty folder. */
-function run(program: string, ...args: string[]): Promise<Ended> {
-  return new Promise((settle) => {
-    const child = spawn(process.execPath, [join(apps, program), ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-    const printed = { stdout: '', stderr: '' };
-    child.stdout.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()));
-    child.on('close', (code) => settle({ code, ...printed }));
-  });
+async function run(program: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, stdout, stderr } = await runNode([join(apps, program), ...args], { cwd: folder });
+  return { code, stdout, stderr };
 }
 
 /** The flags that a help text lists, each on a line of its own. */

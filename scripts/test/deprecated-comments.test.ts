@@ -2,10 +2,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { root } from '../run-command.mjs';
 
-const packages = fileURLToPath(new URL('../../packages', import.meta.url));
+const packages = join(root, 'packages');
 
 /** The text of every `@deprecated` tag in the sources, up to the end of its comment or the next tag. */
 function findDeprecations(): { readonly where: string; readonly text: string }[] {

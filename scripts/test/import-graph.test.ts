@@ -3,14 +3,12 @@
  * below adds one file with one import to it, and one cruise over the tree must name the row's rule for the row's file.
  */
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import config from '../../.dependency-cruiser.mjs';
-
-const root = resolve(import.meta.dirname, '../..');
+import { root, runNode } from '../run-command.mjs';
+import { writeTree } from './write-tree.ts';
 
 interface Arrow {
   readonly rule: string;
@@ -95,82 +93,67 @@ const packages =
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };
 
-let tree: string;
-let violations: ReadonlySet<string>;
-
-function write(path: string, text: string): void {
-  const file = join(tree, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-}
-
-function writePackage(name: string): void {
-  const entries = ['index', ...(subpaths[name] ?? [])];
-  for (const entry of entries) write(`packages/${name}/src/${entry}.ts`, 'export const x = 1;\nexport type X = number;\n');
-  write(
-    `packages/${name}/package.json`,
-    JSON.stringify({
-      name: `@mortise/${name}`,
-      type: 'module',
-      exports: Object.fromEntries(
-        entries.map((entry) => [entry === 'index' ? '.' : `./${entry}`, { 'mortise-source': `./src/${entry}.ts` }]),
-      ),
-      dependencies: {
-        zod: '*',
-        'left-pad': '*',
-        ...Object.fromEntries(packages.map((other) => [`@mortise/${other}`, 'workspace:*'])),
-      },
-      devDependencies: { 'only-dev': '*' },
-    }),
-  );
-  mkdirSync(join(tree, 'node_modules/@mortise'), { recursive: true });
-  symlinkSync(join(tree, 'packages', name), join(tree, 'node_modules/@mortise', name), 'dir');
-}
-
 const fileOf = (arrow: Pick<Arrow, 'from'>, index: number, kind: string): string =>
   `${arrow.from}${/\/(?:src|test)(?:\/|$)/.test(arrow.from) ? '' : '/src'}/${kind}-${index}.ts`;
 
-beforeAll(() => {
-  tree = realpathSync(mkdtempSync(join(tmpdir(), 'mortise-arrows-')));
-  write('package.json', JSON.stringify({ name: 'tree', type: 'module' }));
-  for (const name of packages) writePackage(name);
+function filesOfPackage(name: string): Record<string, string> {
+  const entries = ['index', ...(subpaths[name] ?? [])];
+  const manifest = {
+    name: `@mortise/${name}`,
+    type: 'module',
+    exports: Object.fromEntries(
+      entries.map((entry) => [entry === 'index' ? '.' : `./${entry}`, { 'mortise-source': `./src/${entry}.ts` }]),
+    ),
+    dependencies: { zod: '*', 'left-pad': '*', ...Object.fromEntries(packages.map((other) => [`@mortise/${other}`, 'workspace:*'])) },
+    devDependencies: { 'only-dev': '*' },
+  };
+  const sources = entries.map((entry) => [`packages/${name}/src/${entry}.ts`, 'export const x = 1;\nexport type X = number;\n']);
+  return { [`packages/${name}/package.json`]: JSON.stringify(manifest), ...Object.fromEntries(sources) };
+}
+
+function filesOfTree(): Record<string, string> {
+  const cycle = forbidden.findIndex((arrow) => arrow.rule === 'no-cycle');
+  const files: Record<string, string> = {
+    'package.json': JSON.stringify({ name: 'tree', type: 'module' }),
+    'benchmarks/package.json': JSON.stringify({ name: 'benchmarks', type: 'module', dependencies: { '@mortise/client': '*' } }),
+    'packages/client/src/node/files.ts': "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;\n",
+    'packages/client/src/cycle-back.ts': `export { y as x } from './bad-${cycle}.ts';\n`,
+  };
+  for (const name of packages) Object.assign(files, filesOfPackage(name));
   for (const name of ['zod', 'left-pad', 'undeclared', 'only-dev']) {
-    write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', type: 'module', exports: './index.js' }));
-    write(`node_modules/${name}/index.js`, 'export const x = 1;\n');
+    files[`node_modules/${name}/package.json`] = JSON.stringify({ name, version: '1.0.0', type: 'module', exports: './index.js' });
+    files[`node_modules/${name}/index.js`] = 'export const x = 1;\n';
   }
   for (const name of ['one', 'two']) {
-    write(`apps/${name}/src/index.ts`, 'export const x = 1;\n');
-    write(`apps/${name}/package.json`, JSON.stringify({ name, type: 'module', dependencies: { '@mortise/server': '*' } }));
+    files[`apps/${name}/src/index.ts`] = 'export const x = 1;\n';
+    files[`apps/${name}/package.json`] = JSON.stringify({ name, type: 'module', dependencies: { '@mortise/server': '*' } });
   }
-  write('benchmarks/package.json', JSON.stringify({ name: 'benchmarks', type: 'module', dependencies: { '@mortise/client': '*' } }));
-  write('packages/client/src/node/files.ts', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;\n");
-  forbidden.forEach((arrow, index) => write(fileOf(arrow, index, 'bad'), arrow.code));
-  allowed.forEach((arrow, index) => write(fileOf(arrow, index, 'good'), arrow.code));
-  const cycle = forbidden.findIndex((arrow) => arrow.rule === 'no-cycle');
-  write('packages/client/src/cycle-back.ts', `export { y as x } from './bad-${cycle}.ts';\n`);
-  violations = cruise();
-});
-
-afterAll(() => rmSync(tree, { recursive: true, force: true }));
-
-function cruise(): ReadonlySet<string> {
-  const args = ['--config', join(root, '.dependency-cruiser.mjs'), '--output-type', 'json', 'packages', 'apps', 'benchmarks'];
-  const binary = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-  const report: unknown = JSON.parse(
-    execFileSync(process.execPath, [binary, ...args], { cwd: tree, encoding: 'utf8', maxBuffer: 1 << 26 }),
-  );
-  const found = (report as { summary: { violations: { rule: { name: string }; from: string }[] } }).summary.violations;
-  return new Set(found.map((violation) => `${violation.rule.name} ${violation.from}`));
+  for (const [index, arrow] of forbidden.entries()) files[fileOf(arrow, index, 'bad')] = arrow.code;
+  for (const [index, arrow] of allowed.entries()) files[fileOf(arrow, index, 'good')] = arrow.code;
+  return files;
 }
+
+const tree = writeTree(filesOfTree(), afterAll);
+let violations: readonly { readonly rule: string; readonly from: string }[];
+
+beforeAll(async () => {
+  mkdirSync(join(tree, 'node_modules/@mortise'));
+  for (const name of packages) symlinkSync(join(tree, 'packages', name), join(tree, 'node_modules/@mortise', name), 'dir');
+  const binary = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+  const args = ['--config', join(root, '.dependency-cruiser.mjs'), '--output-type', 'json', 'packages', 'apps', 'benchmarks'];
+  const { stdout } = await runNode([binary, ...args], { cwd: tree });
+  const report = JSON.parse(stdout) as { summary: { violations: { rule: { name: string }; from: string }[] } };
+  violations = report.summary.violations.map(({ rule, from }) => ({ rule: rule.name, from }));
+});
 
 describe('the import graph', () => {
   it.each(forbidden.map((arrow, index) => ({ ...arrow, file: fileOf(arrow, index, 'bad') })))('$rule refuses $file', ({ rule, file }) => {
-    expect([...violations].filter((violation) => violation.endsWith(` ${file}`))).toContain(`${rule} ${file}`);
+    expect(violations.filter(({ from }) => from === file).map((violation) => violation.rule)).toContain(rule);
   });
 
   it('lets every allowed arrow through', () => {
     const good = allowed.map((arrow, index) => fileOf(arrow, index, 'good'));
-    expect([...violations].filter((violation) => good.some((file) => violation.endsWith(` ${file}`)))).toEqual([]);
+    expect(violations.filter(({ from }) => good.includes(from))).toEqual([]);
   });
 
   it('has an arrow here for every rule that it states, and a sentence with each', () => {

@@ -3,21 +3,12 @@
  * must name the rule for the file. A second table holds what must pass.
  */
 
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, runNode } from '../run-command.mjs';
+import { writeTree } from './write-tree.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-
-interface Offence {
-  readonly rule: string;
-  readonly file: string;
-  readonly code: string;
-}
-
-const offences: readonly Offence[] = [
+const offences: readonly { readonly rule: string; readonly file: string; readonly code: string }[] = [
   { rule: 'mortise(no-date-literal)', file: 'packages/server/src/date.ts', code: "export const newest: string = '2025-11-25';" },
   {
     rule: 'mortise(no-date-literal)',
@@ -35,7 +26,6 @@ const offences: readonly Offence[] = [
     file: 'packages/client/src/order.ts',
     code: 'export const f = (call: { revision: { version: string } }, v: string): boolean => call.revision.version < v;',
   },
-  { rule: 'mortise(no-enum)', file: 'packages/server/src/enumeration.ts', code: 'export enum Color { Red }' },
   { rule: 'mortise(no-vague-file-name)', file: 'packages/server/src/utils.ts', code: 'export const x = 1;' },
   { rule: 'mortise(no-vague-file-name)', file: 'packages/server/src/helpers/sum.ts', code: 'export const x = 1;' },
   { rule: 'mortise(no-star-export)', file: 'packages/server/src/registry/all.ts', code: "export * from './tools.ts';" },
@@ -45,42 +35,28 @@ const offences: readonly Offence[] = [
   ]),
 ];
 
-const fine: readonly Omit<Offence, 'rule'>[] = [
+const ofNode = "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());";
+const fine: readonly { readonly file: string; readonly code: string }[] = [
   { file: 'packages/protocol/src/revisions/2025-11-25/index.ts', code: "export const version: string = '2025-11-25';" },
   { file: 'packages/server/src/commented.ts', code: '/** @see 2025-11-25 server/tools */\nexport const x = 1;' },
   { file: 'packages/server/test/date.test.ts', code: "export const x = '2025-11-25';" },
-  { file: 'packages/server/src/node.ts', code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());" },
-  {
-    file: 'packages/server/src/node/files.ts',
-    code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());",
-  },
-  {
-    file: 'packages/transport-stdio/src/server.ts',
-    code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());",
-  },
+  { file: 'packages/server/src/node.ts', code: ofNode },
+  { file: 'packages/server/src/node/files.ts', code: ofNode },
+  { file: 'packages/transport-stdio/src/server.ts', code: ofNode },
   { file: 'packages/server/src/own-process.ts', code: 'export const x = (process: { pid: number }): number => process.pid;' },
   { file: 'packages/server/src/read-version.ts', code: 'export const f = (revision: { version: string }): string => revision.version;' },
 ];
 
-let tree: string;
 let found: ReadonlySet<string>;
 
-beforeAll(() => {
-  tree = realpathSync(mkdtempSync(join(tmpdir(), 'mortise-lint-')));
-  for (const { file, code } of [...offences, ...fine]) {
-    mkdirSync(dirname(join(tree, file)), { recursive: true });
-    writeFileSync(join(tree, file), `${code}\n`);
-  }
-  const binary = join(root, 'node_modules/oxlint/bin/oxlint');
-  const run = spawnSync(process.execPath, [binary, '--config', join(root, '.oxlintrc.json'), '--format', 'json', '.'], {
-    cwd: tree,
-    encoding: 'utf8',
-  });
-  const report = JSON.parse(run.stdout) as { diagnostics: { code: string; filename: string }[] };
+const tree = writeTree(Object.fromEntries([...offences, ...fine].map(({ file, code }) => [file, `${code}\n`])), afterAll);
+
+beforeAll(async () => {
+  const args = [join(root, 'node_modules/oxlint/bin/oxlint'), '--config', join(root, '.oxlintrc.json'), '--format', 'json', '.'];
+  const { stdout } = await runNode(args, { cwd: tree });
+  const report = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
   found = new Set(report.diagnostics.map((diagnostic) => `${diagnostic.code} ${diagnostic.filename}`));
 });
-
-afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
 describe('the linter', () => {
   it.each(offences)('reports $rule in $file', ({ rule, file }) => {

@@ -3,16 +3,12 @@
  * programs run there.
  */
 
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { edgeSafeEntries, packageManifests } from '../workspace-packages.mjs';
 import { openRegistry } from '../local-registry.mjs';
-
-const execute = promisify(execFile);
-const root = resolve(import.meta.dirname, '../..');
+import { root, runNode } from '../run-command.mjs';
 
 type Registry = Awaited<ReturnType<typeof openRegistry>>;
 type Installed = Awaited<ReturnType<Registry['install']>>;
@@ -29,26 +25,38 @@ const crossSpawn = ['cross-spawn', 'isexe', 'path-key', 'shebang-command', 'sheb
 const base = ['@mortise/jsonrpc-core', '@mortise/protocol', '@mortise/transport-stdio', ...crossSpawn];
 
 let registry: Registry;
-let forServer: Installed;
-let forServerWithZod: Installed;
-let forClient: Installed;
-let withOldZod: Installed;
+let forServer: Installed, forServerWithZod: Installed, forClient: Installed, withOldZod: Installed;
 
 beforeAll(async () => {
   registry = await openRegistry();
-  forServer = await registry.install(['@mortise/server', '@mortise/transport-stdio']);
-  forServerWithZod = await registry.install(['@mortise/server', '@mortise/transport-stdio', 'zod']);
-  forClient = await registry.install(['@mortise/client', '@mortise/transport-stdio']);
-  // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
-  withOldZod = await registry.install(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']);
+  const server = ['@mortise/server', '@mortise/transport-stdio'];
+  [forServer, forServerWithZod, forClient, withOldZod] = await Promise.all([
+    registry.install(server),
+    registry.install([...server, 'zod']),
+    registry.install(['@mortise/client', '@mortise/transport-stdio']),
+    // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
+    registry.install(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']),
+  ]);
 }, 300_000);
 
 afterAll(() => registry?.close());
 
-/** Runs code in a folder, as an ES module. */
-async function run({ folder }: Installed, code: string, ...flags: string[]): Promise<string> {
-  const { stdout } = await execute(process.execPath, [...flags, '--input-type=module', '-e', code], { cwd: folder, timeout: 110_000 });
+/** Runs a program in a folder, which must end well. @returns What it prints. */
+async function runIn(cwd: string, ...args: string[]): Promise<string> {
+  const { code, stdout, output } = await runNode(args, { cwd, timeoutMs: 110_000 });
+  if (code !== 0) throw new Error(output);
   return stdout;
+}
+
+/** Runs code in a folder, as an ES module. */
+const run = ({ folder }: Installed, code: string, ...flags: string[]): Promise<string> =>
+  runIn(folder, ...flags, '--input-type=module', '-e', code);
+
+/** Runs the README's client, which starts `node server.js` in the folder that it is run in. */
+async function callServer({ folder }: Installed, serverCode: string): Promise<string> {
+  writeFileSync(join(folder, 'server.js'), serverCode);
+  writeFileSync(join(forClient.folder, 'client.js'), example('## A client'));
+  return await runIn(folder, join(forClient.folder, 'client.js'));
 }
 
 describe('the published packages', () => {
@@ -97,14 +105,7 @@ describe('the published packages', () => {
   });
 
   it('serve and call as the README says', async () => {
-    writeFileSync(join(forServerWithZod.folder, 'server.js'), example('## A server'));
-    writeFileSync(join(forClient.folder, 'client.js'), example('## A client'));
-    // The client's README starts `node server.js`, which is looked for in the folder that the client is run in.
-    const { stdout } = await execute(process.execPath, [join(forClient.folder, 'client.js')], {
-      cwd: forServerWithZod.folder,
-      timeout: 110_000,
-    });
-    expect(stdout).toBe('{ sum: 3 }\n');
+    expect(await callServer(forServerWithZod, example('## A server'))).toBe('{ sum: 3 }\n');
   });
 
   it('serve a tool with a plain JSON Schema where no schema library is installed', async () => {
@@ -115,10 +116,7 @@ describe('the published packages', () => {
         "{ type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }",
       )
       .replace('{ sum: z.number() }', "{ type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }");
-    writeFileSync(join(forServer.folder, 'server.js'), code);
-    writeFileSync(join(forClient.folder, 'client.js'), example('## A client'));
-    const { stdout } = await execute(process.execPath, [join(forClient.folder, 'client.js')], { cwd: forServer.folder, timeout: 110_000 });
-    expect(stdout).toBe('{ sum: 3 }\n');
+    expect(await callServer(forServer, code)).toBe('{ sum: 3 }\n');
   });
 
   it.each(['@mortise/server', '@mortise/transport-stdio/server'])(
@@ -126,8 +124,7 @@ describe('the published packages', () => {
     async (entry) => {
       const code = `console.log(typeof require('${entry}'))`;
       const flags = process.allowedNodeEnvironmentFlags.has('--experimental-require-module') ? ['--experimental-require-module'] : [];
-      const { stdout } = await execute(process.execPath, [...flags, '--input-type=commonjs', '-e', code], { cwd: forServer.folder });
-      expect(stdout).toBe('object\n');
+      expect(await runIn(forServer.folder, ...flags, '--input-type=commonjs', '-e', code)).toBe('object\n');
     },
   );
 
@@ -157,19 +154,10 @@ describe('the published packages', () => {
       export const connection: ServerConnection = await new McpServer({ name: 'a', version: '1' }).connect(far);
       export const client: McpClient = await McpClient.connect(near, { name: 'b', version: '1' });`,
     );
-    const compilerOptions = {
-      target: 'es2022',
-      lib: ['es2022', 'dom'],
-      module: 'nodenext',
-      strict: true,
-      types: [],
-      noEmit: true,
-      skipLibCheck: false,
-    };
+    const target = { target: 'es2022', lib: ['es2022', 'dom'], module: 'nodenext' };
+    const compilerOptions = { ...target, strict: true, types: [], noEmit: true, skipLibCheck: false };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
-    const { stdout } = await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
-      (error: { stdout: string }) => error,
-    );
+    const { stdout } = await runNode(['node_modules/typescript/bin/tsc', '-p', folder]);
     expect(stdout).toBe('');
   });
 });

@@ -86,12 +86,7 @@ function makeServer(options: McpServerOptions = {}): McpServer {
     return '';
   });
   server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(QUESTION)).action);
-  server.registerTool('swallow', {}, (ctx) =>
-    ctx.elicit(QUESTION).then(
-      ({ action }) => action,
-      () => 'nobody',
-    ),
-  );
+  server.registerTool('swallow', {}, (ctx) => ctx.elicit(QUESTION).then(String, () => 'nobody'));
   server.registerTool('wait', {}, async (ctx) => {
     await ctx.progress(1);
     return new Promise<string>((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)));
@@ -100,8 +95,7 @@ function makeServer(options: McpServerOptions = {}): McpServer {
 }
 
 /** The same with prompts. Rows about a server that has none take the other. */
-function makeServerOfPrompts(): McpServer {
-  const server = makeServer();
+function makeServerOfPrompts(server = makeServer()): McpServer {
   server.registerPrompt('greet', { argsSchema: { name: z.string() } }, ({ name }) => `Greet ${name}`);
   server.registerPrompt('broken', {}, () => 5 as never);
   return server;
@@ -143,11 +137,16 @@ const inMemory = <T>(server: McpServer, use: (client: McpClient) => Promise<T>, 
 const call = (name: string, args = {}, options?: InMemoryConnectOptions, server = makeServer()): Promise<Failure> =>
   inMemory(server, async (client) => failureOfTool(await client.callTool(name, args)), options);
 
-const register = (config: object, handler: () => unknown = () => ''): McpServer => {
-  const server = makeServer();
+/** What a client in memory is refused. */
+const refused = (act: (client: McpClient) => unknown, server = makeServer()): Promise<Failure> =>
+  inMemory(server, (client) => failureOf(() => act(client)));
+
+const register = (config: object, handler: () => unknown = () => '', server = makeServer()): McpServer => {
   server.registerTool('out', config, handler as () => string);
   return server;
 };
+
+const callOut = (...registering: Parameters<typeof register>): Promise<Failure> => call('out', {}, {}, register(...registering));
 
 /** The first warning of a server, while it is used. */
 async function warningOf(use: (server: McpServer) => Promise<unknown>): Promise<Failure> {
@@ -162,20 +161,11 @@ async function overHttp<T>(use: (url: string) => Promise<T>, options: Partial<Se
   return await use(serving.url);
 }
 
-const INITIALIZE = {
-  jsonrpc: '2.0' as const,
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: ME },
-};
+const OPENING = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: ME };
+const INITIALIZE = { jsonrpc: '2.0' as const, id: 1, method: 'initialize', params: OPENING };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-interface Raw {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object;
-}
+type Raw = Partial<Readonly<Record<'method' | 'path', string> & { headers: Readonly<Record<string, string>>; body: object }>>;
 
 /** Sends one request as somebody would by hand, and reads why it is refused. */
 async function send(url: string, { method = 'POST', path = '/mcp', headers = {}, body = INITIALIZE }: Raw): Promise<Failure> {
@@ -265,19 +255,12 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => connectInMemory(makeServer({ revisions: revisionsOf('modern') }), { protocolVersion: '2025-06-18' })),
   'the server does not speak the modern era, which this client is pinned to': () =>
     connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
-  'this client is connected: close() it first, or make another one': () =>
-    inMemory(makeServer(), (client) => failureOf(() => client.connect(stdioTransport(script(''))))),
+  'this client is connected: close() it first, or make another one': () => refused((client) => client.connect(stdioTransport(script('')))),
   'not connected yet: call connect() first': () => failureOf(() => new McpClient(ME).listTools()),
-  'the client was closed': () =>
-    inMemory(makeServer(), async (client) => {
-      await client.close();
-      return failureOf(() => client.listTools());
-    }),
-  '"…" needs the capability "…", which the server does not declare': () =>
-    inMemory(makeServer(), (client) => failureOf(() => client.listPrompts())),
+  'the client was closed': () => refused((client) => client.close().then(() => client.listTools())),
+  '"…" needs the capability "…", which the server does not declare': () => refused((client) => client.listPrompts()),
   'the server lacks what this program requires: …': () => failureOf(() => connectInMemory(makeServer(), { requires: ['prompts'] })),
-  'the server needs what this client does not declare for "…"': () =>
-    inMemory(makeServer(), (client) => failureOf(() => client.callTool('ask'))),
+  'the server needs what this client does not declare for "…"': () => refused((client) => client.callTool('ask')),
   '"…" needs the client capability "…", which this client does not declare': () => call('ask', {}, { era: 'legacy' }),
 
   '…: unknown option "…" (known: …)': () =>
@@ -294,7 +277,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"': () =>
     failureOf(() => register({ inputSchema: { a: 'string' } })),
   'prompt argument "…" must be a string, got …: convert it first': () =>
-    inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('greet', { ...({ name: 7 } as object) }))),
+    refused((client) => client.getPrompt('greet', { ...({ name: 7 } as object) }), makeServerOfPrompts()),
   'prompt "…": argument "…" takes no string (its type is number), …': () =>
     failureOf(() => makeServer().registerPrompt('p', { argsSchema: { n: z.number() } }, () => '')),
   '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>
@@ -303,42 +286,29 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => register({ inputSchema: { a: mini.number() } })),
   '… cannot be converted to JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
 
-  'Unknown tool: "…"': () => inMemory(makeServer(), (client) => failureOf(() => client.callTool('Add', { a: 1 }))),
-  'Unknown prompt: "…"': () => inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('Greet'))),
+  'Unknown tool: "…"': () => refused((client) => client.callTool('Add', { a: 1 })),
+  'Unknown prompt: "…"': () => refused((client) => client.getPrompt('Greet'), makeServerOfPrompts()),
   'Invalid params: params.arguments must be an object, got …': () =>
-    inMemory(makeServer(), (client) => failureOf(() => client.callTool({ name: 'add', arguments: [1] as never }))),
-  'Method not found: …': () => inMemory(makeServer(), (client) => failureOf(() => client.request('tools/remove'))),
+    refused((client) => client.callTool({ name: 'add', arguments: [1] as never })),
+  'Method not found: …': () => refused((client) => client.request('tools/remove')),
   'tool "…": argument "…" must be …, got …': () => call('add', { a: '1' }),
   'tool "…": argument "…" is required': () => call('add'),
-  'tool "…": outputSchema is declared, but the handler gave no structuredContent': () =>
-    call('out', {}, {}, register({ outputSchema: { sum: z.number() } })),
+  'tool "…": outputSchema is declared, but the handler gave no structuredContent': () => callOut({ outputSchema: { sum: z.number() } }),
   'tool "…": structuredContent field "…" must be …, got …: the handler must give what outputSchema says': () =>
-    call(
-      'out',
-      {},
-      {},
-      register({ outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: '1' } })),
-    ),
+    callOut({ outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: '1' } })),
   'tool "…": the handler gave an object without content: put its fields into { structuredContent: ... }': () =>
-    call(
-      'out',
-      {},
-      {},
-      register({}, () => ({ sum: 1 })),
-    ),
+    callOut({}, () => ({ sum: 1 })),
   'internal error: the log of the server has the details': () => call('parse'),
-  'Internal error': () => inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('broken'))),
+  'Internal error': () => refused((client) => client.getPrompt('broken'), makeServerOfPrompts()),
   '"…" was not answered within … ms: raise timeoutMs, or ask for less': () =>
-    inMemory(makeServer(), (client) => failureOf(() => client.callTool('wait', {}, { timeoutMs: 50 }))),
+    refused((client) => client.callTool('wait', {}, { timeoutMs: 50 })),
   '"…" did not finish within … ms': () => call('wait', {}, {}, makeServer({ handlerTimeoutMs: 50 })),
-  'there is no resource …: …': () => inMemory(makeServer(), (client) => failureOf(() => client.readResource('note://b'))),
+  'there is no resource …: …': () => refused((client) => client.readResource('note://b')),
   'Too many requests at once (…): wait for answers, then send again': () => crowd(makeServer()),
   'Too many … requests: try again in … s': () => {
     const server = makeServer();
     server.use(rateLimit({ burst: 1, perSecond: 0.001 }));
-    return inMemory(server, (client) =>
-      failureOf(async () => [await client.callTool('add', { a: 1 }), await client.callTool('add', { a: 2 })]),
-    );
+    return refused((client) => client.callTool('add', { a: 1 }).then(() => client.callTool('add', { a: 2 })), server);
   },
   '"…" cannot reach this client: sessions are off for this host, switch them on to ask': () =>
     overHttp(

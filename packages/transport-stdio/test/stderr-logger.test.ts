@@ -1,8 +1,9 @@
 import { stderrLogger } from '@mortise/transport-stdio/server';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
 
 const written: string[] = [];
-vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+const spied = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+afterAll(() => spied.mockRestore());
 afterEach(() => void written.splice(0));
 
 it('writes warnings and worse, a line each, and is silent about the rest', () => {

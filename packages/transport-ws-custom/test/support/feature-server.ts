@@ -4,19 +4,14 @@ import { McpClient } from '@mortise/client';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
 import { webSocketTransport, type WebSocketTransportOptions } from '@mortise/transport-ws-custom/client';
 import { serveWebSocket, type ServeWebSocketOptions, type WebSocketServing } from '@mortise/transport-ws-custom/server';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 
 export const info = { name: 'test', version: '1.0.0' };
 
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one[Symbol.asyncDispose]();
-});
-
-/** Has something closed after the test. */
+/** Has something closed after the test, the last one first. */
 export function closeLater(close: () => unknown): void {
-  open.push({ [Symbol.asyncDispose]: async () => void (await close()) });
+  onTestFinished(async () => void (await close()));
 }
 
 export async function serve(
