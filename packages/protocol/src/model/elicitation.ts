@@ -124,10 +124,10 @@ export interface ElicitRequestFormParams extends RequestParams {
   readonly requestedSchema: RequestedSchema;
   /** Requests that the client run this as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
-  }
+}
 
-  /**
-   * Params of `elicitation/create` in URL mode: the user opens a web page. Since 2025-11-25.
+/**
+ * Params of `elicitation/create` in URL mode: the user opens a web page. Since 2025-11-25.
  *
  * @see 2026-07-28 client/elicitation#url-mode-elicitation-requests
  */
@@ -139,9 +139,9 @@ export interface ElicitRequestURLParams extends RequestParams {
   readonly elicitationId?: string | undefined;
   /** Requests that the client run this as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
-  }
+}
 
-  /** Params of `elicitation/create`: form mode, or since 2025-11-25 URL mode. */
+/** Params of `elicitation/create`: form mode, or since 2025-11-25 URL mode. */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams;
 
 /** The values that the user entered in a form, by field name. Arrays since 2025-11-25. */

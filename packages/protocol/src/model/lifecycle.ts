@@ -46,4 +46,4 @@ export interface DiscoverResult extends CacheableResult {
   readonly capabilities: ServerCapabilities;
   /** Instructions for the model on how to use the server. */
   readonly instructions?: string | undefined;
-  }
+}

@@ -38,7 +38,7 @@ export interface ModelPreferences extends JsonObject {
 
 /** How the model uses tools. Since 2025-11-25. */
 export interface ToolChoice extends JsonObject {
-/** Whether the model may (`auto`), must (`required`) or must not (`none`) use tools. @default 'auto' */
+  /** Whether the model may (`auto`), must (`required`) or must not (`none`) use tools. @default 'auto' */
   readonly mode?: 'auto' | 'required' | 'none' | undefined;
 }
 

@@ -68,6 +68,6 @@ describe('arguments that travel in headers', () => {
   });
 
   it('[TOOL-020] refuses a zod schema that a registry turns into a reference', () => {
-    refuses({ a: z.string().meta({ id: 'S2Marked', 'x-mcp-header': 'A' }) }, 'reached through "properties" alone');
+    refuses({ a: z.string().meta({ id: 'S2Marked', 'x-mcp-header': 'A' }) }, 'reached only through "properties"');
   });
 });

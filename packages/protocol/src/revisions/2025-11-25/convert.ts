@@ -87,7 +87,9 @@ function oneBlock(result: JsonObject): JsonObject {
   blocks.forEach(refuseToolBlock);
   const texts = blocks.map((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : undefined));
   if (blocks.length !== 1 && texts.includes(undefined)) {
-    throw new UnrepresentableError("The server's protocol revision allows one content block in a sampling result: return one block, or only text blocks");
+    throw new UnrepresentableError(
+      "The server's protocol revision allows one content block in a sampling result: return one block, or only text blocks",
+    );
   }
   return { ...result, content: blocks.length === 1 ? (blocks[0] ?? null) : { type: 'text', text: texts.join('\n') } };
 }
