@@ -1,23 +1,23 @@
-/** What people see: the page that asks for their consent, and the one that says what went wrong. */
+/** The HTML pages for users: the consent page and the error page. */
 
 import type { ProxyClient } from './clients.ts';
 import type { UpstreamOptions } from './options.ts';
 import { isLocalRedirect } from './registration.ts';
 
-/** What the consent page shows. All of it is text that somebody else chose. */
+/** The content of the consent page. All texts are untrusted. */
 export interface ConsentView {
   readonly serverName: string;
   readonly client: ProxyClient;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
   readonly upstream: Pick<UpstreamOptions, 'name' | 'scopes'>;
-  /** Where the form goes. */
+  /** The URL that the form is sent to. */
   readonly action: string;
-  /** The sealed request, which comes back with the answer. */
+  /** The encrypted request, which comes back with the form. */
   readonly request: string;
 }
 
-/** @see 2026-07-28 security_best_practices#confused-deputy-problem */
+/** Renders the consent page. @see 2026-07-28 security_best_practices#confused-deputy-problem */
 export function renderConsentPage(view: ConsentView): string {
   const { client, upstream } = view;
   const host = new URL(view.redirectUri).host;
@@ -44,7 +44,7 @@ export function renderConsentPage(view: ConsentView): string {
   );
 }
 
-/** @param message One sentence of ours. */
+/** Renders the error page. @param message One sentence, without the final period. */
 export function renderErrorPage(message: string): string {
   return renderPage(
     'Sign-in cannot go on',
