@@ -106,5 +106,5 @@ export class InvalidTokenError extends MortiseError {
   }
 }
 
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** The union of this package's errors. `switch (error.code)` narrows it. */
 export type AnyAuthError = AuthError | SignInPendingError | InsufficientScopeError | InvalidTokenError;

@@ -22,13 +22,13 @@ export function renderConsentPage(view: ConsentView): string {
   const { client, upstream } = view;
   const host = new URL(view.redirectUri).host;
   const where = isLocalRedirect(view.redirectUri)
-    ? `<p class="warning">The answer goes to a program on <strong>this computer</strong> (<code>${escapeHtml(host)}</code>). Any program can
+    ? `<p class="warning">The result of the sign-in is sent to a program on <strong>this computer</strong> (<code>${escapeHtml(host)}</code>). Any program can
        give itself this name: allow it only if you have just started the sign-in yourself.</p>`
-    : `<p>The answer goes to <strong>${escapeHtml(host)}</strong>.</p>`;
+    : `<p>The result of the sign-in is sent to <strong>${escapeHtml(host)}</strong>.</p>`;
   return renderPage(
     `Allow ${client.name}?`,
     `<h1>Allow <em>${escapeHtml(client.name)}</em> to use ${escapeHtml(view.serverName)} as you?</h1>
-     <p>The name is what the program calls itself${client.documentHost === undefined ? '; nobody has checked it' : ''}.</p>
+     <p>The program gave itself this name${client.documentHost === undefined ? '; it is not verified' : ''}.</p>
      ${where}
      <dl>
        <dt>Redirect address</dt><dd><code>${escapeHtml(view.redirectUri)}</code></dd>
@@ -46,10 +46,7 @@ export function renderConsentPage(view: ConsentView): string {
 
 /** Renders the error page. @param message One sentence, without the final period. */
 export function renderErrorPage(message: string): string {
-  return renderPage(
-    'Sign-in cannot go on',
-    `<h1>Sign-in cannot go on</h1><p>${escapeHtml(message)}.</p><p>Go back to the program and try again.</p>`,
-  );
+  return renderPage('Sign-in failed', `<h1>Sign-in failed</h1><p>${escapeHtml(message)}.</p><p>Go back to the program and try again.</p>`);
 }
 
 function renderScopes(scopes: readonly string[]): string {

@@ -87,8 +87,8 @@ function judgeRedirectUri(uri: string, privateSchemes: readonly string[]): strin
   if (!URL.canParse(uri)) return 'is not an absolute URL';
   const { protocol, username, password, hostname } = new URL(uri);
   if (uri.includes('#')) return 'has a fragment';
-  if (username !== '' || password !== '') return 'holds a user name or password';
-  if (/[*\\\s]/.test(uri)) return 'holds a wildcard, a backslash or a space';
+  if (username !== '' || password !== '') return 'has a user name or password';
+  if (/[*\\\s]/.test(uri)) return 'has a wildcard, a backslash or a space';
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:') return isLoopbackHost(hostname) ? undefined : 'is http to another machine: use https';
   return privateSchemes.includes(protocol.slice(0, -1)) ? undefined : 'is neither https nor http on this machine';

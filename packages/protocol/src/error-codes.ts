@@ -54,7 +54,7 @@ export function invalidParamsError(reason: string): ProtocolError {
 /** Creates a -32042 error. 2025-11-25 only. @see 2025-11-25 client/elicitation#url-elicitation-required-error */
 export function urlElicitationRequiredError(elicitations: readonly ElicitRequestURLParams[]): ProtocolError {
   const data: UrlElicitationData = { elicitations };
-  return new ProtocolError(URL_ELICITATION_REQUIRED, 'The user has to open a page first', data);
+  return new ProtocolError(URL_ELICITATION_REQUIRED, 'The user must first open a URL', data);
 }
 
 /** Tells whether only a peer of the modern era sends this error code. Codes of drafts and -32601 do not count. */

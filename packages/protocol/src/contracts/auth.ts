@@ -38,7 +38,7 @@ export interface TokenRequest {
 /**
  * Verifies the access token of a request and returns its caller.
  *
- * N1  Resolves only for a token that is valid now, for this resource.
+ * N1  Resolves only for a token that is valid now and was issued for this resource.
  * N2  Rejects with `AuthChallengeError` (from `@mortise/protocol`) if the caller must send another token. Any other error is a fault
  *     of the verifier: the caller gets status 500 without the cause.
  */

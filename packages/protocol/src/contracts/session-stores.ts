@@ -12,7 +12,7 @@ export interface SessionRecord {
   readonly id: string;
   readonly principal: Principal;
   readonly state: SessionState;
-  /** Counts the writes, from 1. */
+  /** The number of writes so far: 1 after the first. */
   readonly version: number;
   readonly expiresAtMs: number;
 }
@@ -39,7 +39,7 @@ export interface SessionStore {
 /** One stored event of a stream. */
 export interface StoredEvent {
   readonly id: string;
-  /** Absent for a priming event. */
+  /** Absent for a priming event (an event without data that gives the client an id to resume from). */
   readonly message?: JsonRpcMessage;
 }
 

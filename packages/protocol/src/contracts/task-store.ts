@@ -62,7 +62,7 @@ export interface TaskRecord {
   readonly pollIntervalMs?: number;
   /** The engine that runs the task, or ran it last; undefined before the first run. */
   readonly lease?: { readonly owner: string; readonly untilMs: number };
-  /** Counts the writes, from 1. */
+  /** The number of writes so far: 1 after the first. */
   readonly version: number;
   readonly data?: JsonObject;
 }

@@ -23,7 +23,7 @@ export interface GuardedRequest {
   readonly host: string | undefined;
   /** The `Origin` header as received; undefined if absent. Only browsers send it. */
   readonly origin: string | undefined;
-  /** The server's end of the socket is a loopback address. */
+  /** Whether the server's address of the socket is a loopback address. */
   readonly isLoopbackSocket: boolean;
 }
 

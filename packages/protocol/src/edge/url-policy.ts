@@ -28,14 +28,14 @@ export function checkUrl(url: string | URL, policy: UrlPolicy = {}): string | un
   if (parsed === undefined) return 'URL is invalid: use an absolute https URL';
   const { protocol, hostname } = parsed;
   if (protocol !== 'https:' && protocol !== 'http:') return `URL has the scheme "${protocol.slice(0, 40)}": only https is allowed`;
-  if (parsed.username !== '' || parsed.password !== '') return `URL to ${hostname} carries a user name or password: leave them out`;
+  if (parsed.username !== '' || parsed.password !== '') return `URL to ${hostname} has a user name or password: leave them out`;
   const kind = classifyHost(hostname);
   if (policy.allowedHosts?.includes(hostname.replace(/\.$/, '')) !== true) {
     if (kind === 'loopback' && policy.allowLoopback !== true) return `URL leads to this machine (${hostname}): that is not allowed`;
     if (kind === 'private' && policy.allowPrivate !== true)
       return `URL leads to a private or reserved address (${hostname}): that is not allowed`;
   }
-  if (protocol === 'http:' && kind !== 'loopback' && policy.allowHttp !== true) return `URL to ${hostname} is not https`;
+  if (protocol === 'http:' && kind !== 'loopback' && policy.allowHttp !== true) return `URL to ${hostname} is not https: use https`;
   return undefined;
 }
 

@@ -100,7 +100,7 @@ function checkNumber(run: Evaluation, schema: JsonObject, value: JsonValue): boo
   return run.fail(() => `must be a multiple of ${String(multipleOf)}`);
 }
 
-/** Exact for decimals: 0.3 is a multiple of 0.1. */
+/** Computes with decimals instead of binary floats, so that 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, of: number): boolean {
   const [digits, exponent] = toDecimal(value);
   const [otherDigits, otherExponent] = toDecimal(of);
@@ -118,7 +118,7 @@ function toDecimal(value: number): readonly [bigint, number] {
 function checkText(run: Evaluation, { minLength, maxLength, pattern, format }: JsonObject, text: JsonValue): boolean {
   if (typeof text !== 'string') return true;
   run.spend(text.length);
-  // JSON Schema counts code points.
+  // JSON Schema counts code points, `length` counts UTF-16 units.
   const length = (minLength ?? maxLength) === undefined ? 0 : text.replace(/[\u{10000}-\u{10FFFF}]/gu, '.').length;
   if (!checkLength(run, minLength, maxLength, length, 'characters')) return false;
   if (pattern !== undefined && !(run.matches(String(pattern), text) ?? !run.isNegated))

@@ -34,12 +34,12 @@ export type InputRequest = ElicitRequest | CreateMessageRequest | ListRootsReque
 /** The client's answer to an `InputRequest`: the result alone, without an id or `resultType`. */
 export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
 
-/** Questions by key. */
+/** The server's questions by key. */
 export interface InputRequests extends JsonObject {
   readonly [key: string]: InputRequest;
 }
 
-/** Answers by the keys of the questions. */
+/** The client's answers, by the key of the question. */
 export interface InputResponses extends JsonObject {
   readonly [key: string]: InputResponse;
 }

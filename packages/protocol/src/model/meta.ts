@@ -40,7 +40,7 @@ export interface RequestMeta extends MetaObject {
   readonly 'io.modelcontextprotocol/protocolVersion'?: string | undefined;
   readonly 'io.modelcontextprotocol/clientCapabilities'?: ClientCapabilities | undefined;
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined;
-  /** @deprecated with logging since 2026-07-28: write to stderr, or use OpenTelemetry. */
+  /** @deprecated since 2026-07-28, as all logging: write to stderr, or use OpenTelemetry. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
