@@ -378,7 +378,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
 
 /** Of parts that this test cannot load: the file that holds the words. */
 const inSource: Readonly<Record<string, string>> = {
-  'Somebody has to sign in, and there is no way to ask': 'packages/auth-oauth/src/client/oauth.ts',
+  'The user has to sign in, but the option "signIn" is not set': 'packages/auth-oauth/src/client/oauth.ts',
   'no driver of SQLite can be loaded (tried …): install better-sqlite3 12, or run on Node 22.13 or later':
     'packages/store-sqlite/src/driver.ts',
 };

@@ -1,4 +1,4 @@
-/** `@mortise/auth-oauth/client`: signs a client in to any conforming server. */
+/** `@mortise/auth-oauth/client`: authorizes a client at any MCP server that follows the specification. */
 
 export { oauth, type OAuthOptions, type SignInAuthorizer } from './client/oauth.ts';
 export {

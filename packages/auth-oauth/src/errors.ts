@@ -1,28 +1,28 @@
-/** What can go wrong with authorization. A class where a program acts differently; `code` says the rest. None holds a token, a code or a secret. */
+/** The errors of this package. None contains a token, an authorization code or a secret. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** The codes of `AuthError`: what went wrong, in the order in which a sign-in happens. */
+/** The codes of `AuthError`, in the order of the steps of a sign-in. */
 export type AuthErrorCode =
-  // A peer, or the network.
+  // Requests to peers.
   | 'ERR_AUTH_NETWORK'
   | 'ERR_AUTH_TIMEOUT'
   | 'ERR_UNSAFE_URL'
   | 'ERR_REDIRECT_REFUSED'
   | 'ERR_DOCUMENT_TOO_LARGE'
-  // No candidate had the metadata that was looked for. The message lists every URL that was tried and its answer.
+  // No metadata was found. The message lists each URL that was tried, and its response.
   | 'ERR_DISCOVERY'
-  // Somebody is not who they should be: nothing was sent to them.
+  // The metadata or a response is from, or for, another party than expected. Nothing was sent to that party.
   | 'ERR_RESOURCE_MISMATCH'
   | 'ERR_ISSUER_MISMATCH'
   | 'ERR_RESPONSE_ISSUER'
   | 'ERR_STATE_MISMATCH'
   | 'ERR_AUTHORIZATION_RESPONSE'
-  // The client and the authorization server do not fit together.
+  // The client and the authorization server have no common method, or the client is not registered there.
   | 'ERR_PKCE_UNSUPPORTED'
   | 'ERR_CLIENT_MISMATCH'
   | 'ERR_REGISTRATION'
-  // The person.
+  // The user.
   | 'ERR_SIGN_IN_REQUIRED'
   | 'ERR_SIGN_IN_DENIED'
   | 'ERR_SIGN_IN_TIMEOUT'
@@ -31,25 +31,25 @@ export type AuthErrorCode =
   | 'ERR_TOKEN_REJECTED'
   | 'ERR_TOKEN_EXCHANGE'
   | 'ERR_CREDENTIAL_FILE'
-  // On a server: keys, metadata or introspection could not be reached, so that the token cannot be judged. The caller gets a 500.
+  // On a server: keys, metadata or introspection are unavailable, so the token cannot be verified. The caller gets a 500.
   | 'ERR_TOKEN_SOURCE';
 
-/** What an OAuth endpoint said when it refused, made safe to show. */
+/** The error response of an OAuth endpoint. Its texts are safe to show. */
 export interface OAuthRefusal {
   readonly status?: number | undefined;
-  /** The OAuth error code, `invalid_grant` for one. */
+  /** The OAuth error code, such as `invalid_grant`. */
   readonly error?: string | undefined;
   readonly description?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** Authorization failed. The message names the URL, the rule and the remedy. */
+/** Authorization failed. `code` tells which step. */
 export class AuthError extends MortiseError {
   override readonly name: string = 'AuthError';
   override readonly code: AuthErrorCode;
-  /** The HTTP status that an OAuth endpoint refused with. */
+  /** The HTTP status of the OAuth endpoint's error response, if any. */
   readonly status: number | undefined;
-  /** The OAuth error code that it refused with, `invalid_grant` for one. */
+  /** The OAuth error code of that response, such as `invalid_grant`. */
   readonly error: string | undefined;
 
   constructor(code: AuthErrorCode, message: string, { status, error, description, cause }: OAuthRefusal = {}) {
@@ -60,36 +60,36 @@ export class AuthError extends MortiseError {
   }
 }
 
-/** A person has been sent to sign in; call `finishSignIn` with the URL that they come back to, then try again. */
+/** The user has to sign in first. Call `finishSignIn` with the URL that the user was redirected to, then repeat the call. */
 export class SignInPendingError extends MortiseError {
   override readonly name: string = 'SignInPendingError';
   override readonly code: 'ERR_SIGN_IN_PENDING' = 'ERR_SIGN_IN_PENDING';
-  /** Where the person signs in. Checked. */
+  /** The URL at which the user signs in. It has passed the URL policy. */
   readonly authorizationUrl: string;
 
   constructor(authorizationUrl: string) {
-    super('Somebody has to sign in first: send them to authorizationUrl, then call finishSignIn with the URL that they come back to');
+    super('The user has to sign in first: send the user to authorizationUrl, then call finishSignIn with the URL of the redirect back');
     this.authorizationUrl = authorizationUrl;
   }
 }
 
-/** The server wants scopes that asking for did not bring. Not asked for again until `signIn` is called. */
+/** The server still requires scopes after the client requested them. They are not requested again until `signIn` is called. */
 export class InsufficientScopeError extends MortiseError {
   override readonly name: string = 'InsufficientScopeError';
   override readonly code: 'ERR_INSUFFICIENT_SCOPE' = 'ERR_INSUFFICIENT_SCOPE';
-  /** What the server said that the operation needs. */
+  /** The scopes that the operation needs, according to the server. */
   readonly scopes: readonly string[];
 
   constructor(scopes: readonly string[]) {
     const names = scopes.join(' ').slice(0, 500);
-    super(`The server still asks for the scopes "${names}" after they were asked for: the account may not have them`);
+    super(`The server still requires the scopes "${names}" after they were requested: the account may not have them`);
     this.scopes = scopes;
   }
 }
 
 /**
- * A server refuses a token, or the proof that came with it: signature, time, issuer or audience is wrong, or it was revoked. Throw it from
- * a token reader of your own. The caller gets a 401 with the message.
+ * A token or its DPoP proof is invalid: wrong signature, time, issuer or audience, or revoked. Throw it from a token reader of your own.
+ * The caller gets a 401 with the message.
  */
 export class InvalidTokenError extends MortiseError {
   override readonly name: string = 'InvalidTokenError';
@@ -106,5 +106,5 @@ export class InvalidTokenError extends MortiseError {
   }
 }
 
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** The union of this package's errors. `switch (error.code)` narrows it. */
 export type AnyAuthError = AuthError | SignInPendingError | InsufficientScopeError | InvalidTokenError;

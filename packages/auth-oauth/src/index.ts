@@ -1,4 +1,4 @@
-/** `@mortise/auth-oauth`: what can go wrong. Signing in is at `/client` and, for what needs a machine, `/node`; protecting a server at `/server`. */
+/** `@mortise/auth-oauth`: the error classes. Sign-in is at `/client` and (for Node) `/node`; protection of servers is at `/server`. */
 
 export {
   type AnyAuthError,

@@ -1,4 +1,4 @@
-/** `@mortise/auth-oauth/node`: signing in on this machine: the loopback listener, the browser, the file store and its lock. */
+/** `@mortise/auth-oauth/node`: sign-in for local programs on Node: a loopback listener, the browser, a credential file with a lock. */
 
 import { oauth, type OAuthOptions, type SignInAuthorizer } from './client/oauth.ts';
 import { checkedFetch } from './node/checked-fetch.ts';
@@ -9,18 +9,18 @@ export { checkedFetch } from './node/checked-fetch.ts';
 export { FileCredentialStore } from './node/file-credential-store.ts';
 export { loopbackSignIn, type LoopbackSignInOptions, openBrowser } from './node/loopback-sign-in.ts';
 
-/** `oauth` on Node. */
+/** The options of `nodeOAuth`. */
 export interface NodeOAuthOptions extends OAuthOptions {
-  /** Keeps credentials in this file, for its owner alone. @default in memory, until the process ends */
+  /** The file for credentials; only its owner may read it. @default credentials are kept in memory */
   readonly credentialFile?: string | undefined;
 }
 
 /**
- * Makes `oauth` for command lines and desktop programs: signs in with the person's browser and a listener on this machine, judges the
- * addresses that names resolve to, and keeps credentials in a file if one is named.
+ * Creates an `oauth` authorizer for command line and desktop programs. It signs in with the user's browser and a local listener, checks
+ * the addresses that host names resolve to, and stores credentials in a file if one is given.
  *
- * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {TypeError} An option is wrong.
+ * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @throws {TypeError} An option is invalid.
  */
 export function nodeOAuth(server: string | URL, { credentialFile, ...options }: NodeOAuthOptions = {}): SignInAuthorizer {
   return oauth(server, {

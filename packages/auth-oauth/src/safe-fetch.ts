@@ -1,7 +1,7 @@
 /**
- * Fetches what peers point at: each URL and each redirect is judged first, bodies and time are bounded, credentials follow no redirect.
+ * Fetches URLs from peers safely: checks each URL and each redirect first, limits body size and time, and never redirects credentials.
  *
- * By spelling alone where `fetch` is the platform's; `checkedFetch` of `/node` also judges the address that a name resolves to.
+ * With the platform's `fetch` it checks only the text of a URL. `checkedFetch` of `/node` also checks the resolved address.
  */
 
 import { type Clock, isMortiseError, TimeoutError } from '@mortise/jsonrpc-core';
@@ -9,24 +9,24 @@ import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { checkUrl, isLoopbackHost, readBytes, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthError } from './errors.ts';
 
-/** `fetch`, or what takes its place. Redirects are never left to it. */
+/** A `fetch` function. It is called with `redirect: 'manual'`. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
-/** How peers' URLs are fetched. */
+/** The rules for fetching URLs from peers. */
 interface PeerRules {
-  /** What is allowed beyond https to public hosts. */
+  /** Which URLs are allowed besides https URLs of public hosts. */
   readonly urls: UrlPolicy;
-  /** Makes the requests, one for each redirect. @default the platform's */
+  /** Makes the requests, one per redirect. @default globalThis.fetch */
   readonly fetch: FetchLike | undefined;
-  /** How long one request may take with its redirects and its body. @default 10_000 */
+  /** The time limit of one request, including redirects and body. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** Runs the timer. @default the system's */
+  /** Runs the timer. @default the system clock */
   readonly clock?: Clock | undefined;
-  /** How many redirects a GET may follow. @default 3 */
+  /** The maximum number of redirects of a GET. @default 3 */
   readonly maxRedirects?: number;
 }
 
-/** A request to a peer, as `oauth4webapi` and `jose` make them too. */
+/** A request to a peer, in the form that `oauth4webapi` and `jose` use too. */
 interface PeerRequest {
   readonly method?: string;
   readonly headers?: Headers | Readonly<Record<string, string>>;
@@ -35,17 +35,17 @@ interface PeerRequest {
 }
 
 /**
- * Fetches one URL, and gives its answer once all of it was read. A POST follows no redirect.
+ * Fetches one URL, and resolves once the whole body was read. Does not follow redirects of a POST.
  *
- * @throws {AuthError} `ERR_UNSAFE_URL`, `ERR_REDIRECT_REFUSED`, `ERR_DOCUMENT_TOO_LARGE`, `ERR_AUTH_TIMEOUT`, `ERR_AUTH_NETWORK`; and the
- * reason of an abort.
+ * @throws {AuthError} `ERR_UNSAFE_URL`, `ERR_REDIRECT_REFUSED`, `ERR_DOCUMENT_TOO_LARGE`, `ERR_AUTH_TIMEOUT`, `ERR_AUTH_NETWORK`.
+ * If the signal aborts, its reason.
  */
 export type SafeFetch = (url: string, request: PeerRequest) => Promise<Response>;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_BYTES = 1_048_576;
 
-/** Makes a `SafeFetch`. */
+/** Creates a `SafeFetch`. */
 export function createSafeFetch({
   urls,
   fetch: fetchLike = platformFetch,
@@ -70,7 +70,10 @@ export function createSafeFetch({
       if (next === undefined) return await readAnswer(url, response);
       await response.body?.cancel();
       if (method !== 'GET')
-        throw new AuthError('ERR_REDIRECT_REFUSED', `POST ${nameUrl(url)} was redirected: requests with credentials follow no redirect`);
+        throw new AuthError(
+          'ERR_REDIRECT_REFUSED',
+          `POST ${nameUrl(url)} was redirected: requests with credentials must not be redirected`,
+        );
       if (count >= maxRedirects)
         throw new AuthError('ERR_REDIRECT_REFUSED', `GET ${nameUrl(first)} was redirected more than ${maxRedirects} times`);
       url = next;
@@ -81,7 +84,7 @@ export function createSafeFetch({
     const limit = withTimeout(timeoutMs, request.signal, clock);
     try {
       limit.signal.throwIfAborted();
-      // Not every fetch that a program gives listens to its signal.
+      // A `fetch` function of the program may ignore its signal.
       return await abortable(follow(url, request, limit.signal), limit.signal);
     } catch (error) {
       throw toAuthError(error, url, limit.signal);
@@ -91,43 +94,43 @@ export function createSafeFetch({
   };
 }
 
-/** For an issuer that the program named itself: its host may be private; only what crosses a network must be https. */
+/** Creates a `SafeFetch` for an issuer from the program's own options: private hosts are allowed, http only on this machine. */
 export function createIssuerFetch(url: string, fetch: FetchLike | undefined): SafeFetch {
   const allowLoopback = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
   return createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs: 5_000, maxRedirects: 0 });
 }
 
 /**
- * Judges a URL that a peer gave.
+ * Checks a URL from a peer.
  *
- * @param what Its name in the error.
- * @throws {AuthError} `ERR_UNSAFE_URL`: it must not be used.
+ * @param what The name of the URL in the error message.
+ * @throws {AuthError} `ERR_UNSAFE_URL`: the policy does not allow the URL.
  */
 export function assertSafeUrl(url: string | URL, policy: UrlPolicy, what = ''): void {
   const why = checkUrl(url, policy);
   if (why !== undefined) throw new AuthError('ERR_UNSAFE_URL', what === '' ? why : `The ${what} is refused: ${why}`);
 }
 
-/** The JSON object that an answer holds. @returns undefined if it holds something else. */
+/** Reads a response body as a JSON object. @returns undefined if it is anything else. */
 export async function readObject(answer: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
   const value: unknown = await answer.json().catch(() => undefined);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 }
 
-/** A URL in errors: without the query, which may hold secrets. */
+/** Formats a URL for errors, without the query, which may contain secrets. */
 export function nameUrl(url: string | URL): string {
-  if (!URL.canParse(String(url))) return 'a URL that cannot be read';
+  if (!URL.canParse(String(url))) return 'an invalid URL';
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 300);
 }
 
-/** A peer's words in errors: bounded and on one line. */
+/** Makes a peer's text safe for errors: limited length, one line. */
 export function toSafeText(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return value.replace(/[^\x20-\x7e\u00a0-\ufffd]/g, ' ').slice(0, 300);
 }
 
-/** A peer's list in errors, without the members that are not text. */
+/** Formats a peer's list for errors. Items that are not strings are left out. */
 export function listNames(values: readonly unknown[]): string {
   const names = values.filter((value) => typeof value === 'string');
   return toSafeText(names.join(', '))?.slice(0, 200) ?? 'none';
@@ -135,21 +138,23 @@ export function listNames(values: readonly unknown[]): string {
 
 const platformFetch: FetchLike = (url, init) => fetch(url, init);
 
-/** @throws {AuthError} A browser hides where it leads, it leads nowhere, or the status is not one. */
+/** @throws {AuthError} The redirect target is missing, invalid or hidden by a browser; or the status is not an HTTP status. */
 function findRedirect(url: string, { type, status, headers }: Response): string | undefined {
-  if (status > 599) throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(url)} answered with ${status}, which is not a status of HTTP`);
-  if (type === 'opaqueredirect') throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects, and this platform hides where to`);
+  if (status > 599) throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(url)} sent the status ${status}, which is not an HTTP status`);
+  if (type === 'opaqueredirect')
+    throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects, and this platform hides the target`);
   if (!REDIRECTS.has(status)) return undefined;
   const location = headers.get('location');
   if (location !== null && URL.canParse(location, url)) return new URL(location, url).href;
-  throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects without a readable "Location" header`);
+  throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects without a valid "Location" header`);
 }
 
 async function readAnswer(url: string, { status, headers, body }: Response): Promise<Response> {
   const bytes = await readBytes(body, MAX_BYTES);
-  if (!bytes) throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes: the rest was not read`);
+  if (!bytes)
+    throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes, the limit for such documents`);
   const copy = new Headers(headers);
-  // The bytes are decoded, and as many as they are.
+  // These headers describe the encoded body; `bytes` is decoded.
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);
   return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status, headers: copy });
 }
@@ -158,14 +163,14 @@ function toAuthError(cause: unknown, url: string, signal: AbortSignal): unknown 
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     if (!(reason instanceof TimeoutError)) return reason;
-    return new AuthError('ERR_AUTH_TIMEOUT', `${nameUrl(url)} did not answer within ${reason.timeoutMs} ms`, { cause: reason });
+    return new AuthError('ERR_AUTH_TIMEOUT', `${nameUrl(url)} did not respond within ${reason.timeoutMs} ms`, { cause: reason });
   }
   return isMortiseError(cause)
     ? cause
-    : new AuthError('ERR_AUTH_NETWORK', `${nameUrl(url)} was not answered: ${reasonOf(cause)}`, { cause });
+    : new AuthError('ERR_AUTH_NETWORK', `The request to ${nameUrl(url)} failed: ${reasonOf(cause)}`, { cause });
 }
 
-/** The innermost reason: `fetch` hides it as a cause of causes. */
+/** Gives the message of the innermost cause, because the outer errors of `fetch` say little. */
 function reasonOf(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;

@@ -1,4 +1,4 @@
-/** `@mortise/auth-oauth/server`: protects a server with tokens. */
+/** `@mortise/auth-oauth/server`: protects a server with access tokens. */
 
 export { protect, type Protection, type ProtectOptions } from './server/protect.ts';
 export { jwtVerifier, type JwtVerifierOptions } from './server/jwt-verifier.ts';
@@ -7,6 +7,6 @@ export { dpopVerifier, type DpopVerifierOptions } from './server/dpop-verifier.t
 export { anyVerifier, bearerVerifier } from './server/bearer-verifier.ts';
 export { createTokenExchange, type TokenExchange, type TokenExchangeOptions, type UpstreamToken } from './server/token-exchange.ts';
 
-// For verifiers and stores of your own.
+// To write verifiers of your own.
 export { InvalidTokenError } from './errors.ts';
 export { type TokenReader, toPrincipal } from './server/token-reader.ts';

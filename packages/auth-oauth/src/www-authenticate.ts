@@ -1,14 +1,14 @@
-/** `WWW-Authenticate` both ways. @see RFC 9110 section 11.6.1; RFC 6750 section 3 */
+/** Parses and writes `WWW-Authenticate` headers. @see RFC 9110 section 11.6.1; RFC 6750 section 3 */
 
 /** One challenge. */
 export interface AuthChallenge {
-  /** In lower case: `bearer`, `dpop`. */
+  /** The scheme in lower case, such as `bearer` or `dpop`. */
   readonly scheme: string;
-  /** By lower-case name. */
+  /** The parameters by lower-case name. */
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Longer headers are not read: no server needs one. */
+/** Longer headers are ignored. In characters. */
 const MAX_HEADER_LENGTH = 16_384;
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
@@ -19,10 +19,10 @@ const SEPARATORS = /[ \t,]*/y;
 const SPACES = /[ \t]+/y;
 
 /**
- * Reads the challenges of a `WWW-Authenticate` header, several of which may have been joined by commas.
+ * Parses the challenges of a `WWW-Authenticate` header. Several headers may be joined by commas.
  *
- * Takes parameters in any order, quoted or not; the first of two with one name counts. Reading ends where the header stops making
- * sense: what came before still counts.
+ * Parameters may be quoted or not. If a name occurs twice, the first value counts. Parsing stops at the first syntax error and keeps
+ * what came before.
  */
 export function parseChallenges(header: string | undefined): readonly AuthChallenge[] {
   if (header === undefined || header.length > MAX_HEADER_LENGTH) return [];
@@ -56,15 +56,15 @@ export function parseChallenges(header: string | undefined): readonly AuthChalle
 }
 
 /**
- * Writes one challenge; parameters that are undefined are left out. OAuth's values hold no quotes and no backslashes; characters that no
- * header may hold become `?`.
+ * Writes one challenge. Parameters that are undefined are left out. Quotes and backslashes become `'` (OAuth does not allow them in these
+ * values); characters that are not allowed in headers become `?`.
  */
 export function formatChallenge(scheme: string, params: Readonly<Record<string, string | undefined>>): string {
   const parts = Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [`${name}="${toQuotable(value)}"`]));
   return [scheme, parts.join(', ')].filter((part) => part !== '').join(' ');
 }
 
-/** Adds parameters that a challenge, the last where there are several, does not name yet. */
+/** Adds parameters to a challenge, except those that it already has. If there are several challenges, to the last. */
 export function completeChallenge(challenge: string, params: Readonly<Record<string, string | undefined>>): string {
   const last = parseChallenges(challenge).at(-1)?.params ?? new Map<string, string>();
   const missing = formatChallenge('', Object.fromEntries(Object.entries(params).filter(([name]) => !last.has(name))));

@@ -77,7 +77,7 @@ describe('a token endpoint', () => {
       });
       await expect(world.authorizer({ fetch }).signIn()).rejects.toMatchObject({
         code: 'ERR_AUTH_NETWORK',
-        message: `${world.as.origin}/token answered with ${status}, which is not a status of HTTP`,
+        message: `${world.as.origin}/token sent the status ${status}, which is not an HTTP status`,
       });
     }
   });

@@ -1,6 +1,6 @@
 /**
- * An authorization server in front of a provider that registers no clients: MCP clients register here, people sign in there, and the tokens
- * of the two never meet.
+ * An authorization server in front of a provider that does not register clients. MCP clients register at the proxy, and users sign in at
+ * the provider. Clients never get tokens of the provider.
  *
  * @see 2026-07-28 basic/authorization; security_best_practices#confused-deputy-problem
  */
@@ -19,29 +19,30 @@ import { type ProxyParts, SignIn } from './sign-in.ts';
 import { serveRevocation, serveToken } from './token-endpoint.ts';
 import { Upstream } from './upstream.ts';
 
-/** An authorization server of your own, behind which people sign in at a provider. */
+/** An authorization server of your own, whose users sign in at a provider. */
 export interface AuthorizationProxy {
-  /** Answers a request to one of the proxy's paths; 404 for any other. Never rejects. */
+  /** Handles a request to one of the proxy's paths; 404 for any other path. Never rejects. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Whether a path, such as `/token`, is the proxy's, so that it can share a port with an MCP endpoint. */
+  /** Tells whether a path, such as `/token`, belongs to the proxy. Use it to share a port with an MCP endpoint. */
   readonly serves: (path: string) => boolean;
-  /** Verifies the tokens that the proxy issued: the `verifier` of `protect`. */
+  /** Verifies the tokens that the proxy issued. Give it as the `verifier` of `protect`. */
   readonly verifier: TokenVerifier;
-  /** Authorization server metadata, as it is served. @see RFC 8414 */
+  /** The authorization server metadata that the proxy serves. @see RFC 8414 */
   readonly metadata: JsonObject;
   /**
-   * The caller's access token at the provider, for calls of its API. It is not the token that the caller sent, and must not leave the server.
+   * Gets the caller's access token at the provider, to call the provider's API. It is not the token that the caller sent. Do not send it to
+   * the client.
    *
-   * @param auth `ctx.auth` of a handler.
-   * @throws {OAuthRefusal} `invalid_grant`: the sign-in has ended, here or at the provider.
+   * @param auth The `ctx.auth` of a handler.
+   * @throws {OAuthRefusal} `invalid_grant`: the sign-in has ended at the proxy or at the provider.
    */
   readonly upstreamToken: (auth: AuthInfo | undefined) => Promise<string>;
 }
 
-/** A path of the proxy. */
+/** The handling of one path of the proxy. */
 interface Endpoint {
   readonly method: 'GET' | 'POST';
-  /** Whether a person's browser comes here, which gets pages. */
+  /** Whether browsers of users call this path. Errors are then pages instead of JSON. */
   readonly isForPeople?: boolean;
   readonly serve: (request: Request) => Promise<Response>;
 }
@@ -49,7 +50,7 @@ interface Endpoint {
 /**
  * Creates an authorization proxy.
  *
- * @throws {TypeError} An option is wrong.
+ * @throws {TypeError} An option is invalid.
  */
 export async function createAuthorizationProxy(options: AuthorizationProxyOptions): Promise<AuthorizationProxy> {
   const settings = toProxySettings(options);
@@ -117,10 +118,10 @@ async function serve(
   { settings, signIn }: { readonly settings: ProxySettings; readonly signIn: SignIn },
 ): Promise<Response> {
   const endpoint = endpoints.get(new URL(request.url).pathname);
-  if (endpoint === undefined) return new Response('There is nothing at this path', { status: 404 });
+  if (endpoint === undefined) return new Response('Not found', { status: 404 });
   const { method, isForPeople = false } = endpoint;
   if (request.method === 'OPTIONS' && !isForPeople) return preflightResponse();
-  if (request.method !== method) return new Response(`Use ${method} here`, { status: 405, headers: { Allow: method } });
+  if (request.method !== method) return new Response(`Method not allowed: use ${method}`, { status: 405, headers: { Allow: method } });
   try {
     return await endpoint.serve(request);
   } catch (error) {
@@ -131,26 +132,26 @@ async function serve(
   }
 }
 
-/** The log has the reason, which must not be sent. */
+/** Logs an unexpected error, and creates a response without the reason. */
 function toFault(cause: unknown, { logger }: ProxySettings): OAuthRefusal {
   logger.log('error', 'A request to the authorization proxy failed', { error: String(cause) });
-  return new OAuthRefusal('server_error', 'The server failed: its log says why', { status: 500, cause });
+  return new OAuthRefusal('server_error', 'Internal error: see the log of the server', { status: 500, cause });
 }
 
 /** @see RFC 6750 section 3.1 */
 async function verifyToken({ scheme, token }: TokenRequest, { grants, settings }: ProxyParts): Promise<AuthInfo> {
-  if (scheme !== 'Bearer') throw new AuthChallengeError('A bearer token is needed', { status: 401, challenge: 'Bearer' });
-  if (token === undefined) throw challenge(400, 'invalid_request', 'The Authorization header holds no token');
+  if (scheme !== 'Bearer') throw new AuthChallengeError('A bearer token is required', { status: 401, challenge: 'Bearer' });
+  if (token === undefined) throw challenge(400, 'invalid_request', 'The Authorization header has no valid token');
   const access = await grants.findAccess(token);
   if (access === undefined) throw challenge(401, 'invalid_token', 'The token is unknown, revoked or expired');
   const { issuer, resource } = settings;
   const { subject, clientId } = access.grant;
   const { scopes, expiresAtMs } = access;
   const claims = { iss: issuer, aud: resource, sub: subject, client_id: clientId, scope: scopes.join(' '), exp: expiresAtMs / 1000 };
-  // One string for each issuer, subject and client, as `toPrincipal` of auth-oauth makes it.
+  // The same form as `toPrincipal` of auth-oauth.
   const principal = JSON.stringify([issuer, subject, clientId]);
   const info: AuthInfo = { principal, issuer, subject, clientId, scopes, expiresAtMs, resource, claims };
-  // Handlers may use the token; logs and copies of the object do not show it.
+  // Not enumerable, so that logs and copies of the object do not contain the token.
   return Object.defineProperty(info, 'token', { value: token, enumerable: false });
 }
 
@@ -160,6 +161,6 @@ function challenge(status: number, error: string, message: string): AuthChalleng
 
 async function findUpstreamToken(auth: AuthInfo | undefined, grants: GrantTable): Promise<string> {
   const access = auth?.token === undefined ? undefined : await grants.findAccess(auth.token);
-  if (access === undefined) throw new OAuthRefusal('invalid_grant', 'The caller is not signed in here any more: sign in again');
+  if (access === undefined) throw new OAuthRefusal('invalid_grant', 'The sign-in has ended: sign in again');
   return (await grants.upstreamTokens(access.grant)).accessToken;
 }

@@ -1,11 +1,11 @@
-/** What a client asks for by way of a browser. @see RFC 6749 section 4.1.1; RFC 7636; RFC 8707 */
+/** Authorization requests of clients. @see RFC 6749 section 4.1.1; RFC 7636; RFC 8707 */
 
 import type { ClientTable, ProxyClient } from './clients.ts';
 import { OAuthRefusal } from './errors.ts';
 import type { ProxySettings } from './options.ts';
 import { isRegisteredRedirect } from './registration.ts';
 
-/** A request that may be shown to a person. */
+/** A valid authorization request. */
 export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -17,9 +17,10 @@ export interface AuthorizationRequest {
 const MAX_STATE_LENGTH = 4_096;
 
 /**
- * Reads a request.
+ * Reads and checks an authorization request.
  *
- * @throws {OAuthRefusal} With `redirect` it goes to the client; without, only the person sees it, as the client or its redirect is not known.
+ * @throws {OAuthRefusal} The request is invalid. With `redirect` the error goes to the client. Without, the client or its redirect URI is
+ * unknown, and only the user sees the error.
  */
 export async function readAuthorizationRequest(
   params: URLSearchParams,
@@ -32,27 +33,28 @@ export async function readAuthorizationRequest(
   const refuse = (error: string, description: string): OAuthRefusal =>
     new OAuthRefusal(error, description, { redirect: { redirectUri, state } });
   const repeated = [...new Set(params.keys())].find((name) => params.getAll(name).length > 1);
-  if (repeated !== undefined) throw refuse('invalid_request', 'A parameter comes more than once');
+  if (repeated !== undefined) throw refuse('invalid_request', 'A parameter occurs more than once');
   if (state !== undefined && state.length > MAX_STATE_LENGTH) throw refuse('invalid_request', 'The state is too long');
   if (params.get('response_type') !== 'code') throw refuse('unsupported_response_type', 'The response type must be "code"');
   if (params.get('code_challenge_method') !== 'S256') throw refuse('invalid_request', 'PKCE is required, with the method S256');
   const codeChallenge = params.get('code_challenge') ?? '';
-  if (!/^[\w-]{43}$/.test(codeChallenge)) throw refuse('invalid_request', 'The code challenge is not a SHA-256 in base64url');
+  if (!/^[\w-]{43}$/.test(codeChallenge)) throw refuse('invalid_request', 'The "code_challenge" must be a SHA-256 in base64url');
   const asked = params.get('resource');
-  if (asked !== null && !isSameResource(asked, resource)) throw refuse('invalid_target', 'Tokens for this resource are not issued here');
+  if (asked !== null && !isSameResource(asked, resource))
+    throw refuse('invalid_target', 'This server does not issue tokens for this resource');
   const scopes = readScopes(params.get('scope'), offered);
-  if (scopes === undefined) throw refuse('invalid_scope', `A scope is not offered here: ask for some of "${offered.join(' ')}"`);
+  if (scopes === undefined) throw refuse('invalid_scope', `A scope is not supported: use some of "${offered.join(' ')}"`);
   return { client, request: { clientId: client.clientId, redirectUri, scopes, state, codeChallenge } };
 }
 
-/** @returns undefined where one is not offered. */
+/** Reads the `scope` parameter; none means all offered scopes. @returns undefined if a scope is not offered. */
 export function readScopes(text: string | null, offered: readonly string[]): readonly string[] | undefined {
   const asked = (text ?? '').split(' ').filter((scope) => scope !== '' && scope !== 'offline_access');
   if (asked.length === 0) return offered;
   return asked.every((scope) => offered.includes(scope)) ? [...new Set(asked)] : undefined;
 }
 
-/** Exactly, but for the slash of an empty path, which clients cannot agree on. */
+/** Compares exactly, except that a URL without a path may end in a slash or not: clients differ in this. */
 export function isSameResource(asked: string, resource: string): boolean {
   return asked === resource || (new URL(resource).pathname === '/' && asked.replace(/\/$/, '') === resource.replace(/\/$/, ''));
 }
@@ -60,14 +62,14 @@ export function isSameResource(asked: string, resource: string): boolean {
 async function readClient(params: URLSearchParams, clients: ClientTable): Promise<ProxyClient> {
   const clientId = single(params, 'client_id');
   const client = clientId === undefined ? undefined : await clients.find(clientId);
-  if (client === undefined) throw new OAuthRefusal('invalid_client', 'The program that asks is not registered here');
+  if (client === undefined) throw new OAuthRefusal('invalid_client', 'The client is not registered');
   return client;
 }
 
 function readRedirectUri(params: URLSearchParams, client: ProxyClient): string {
   const redirectUri = single(params, 'redirect_uri');
   if (redirectUri !== undefined && isRegisteredRedirect(redirectUri, client.redirectUris)) return redirectUri;
-  throw new OAuthRefusal('invalid_request', 'The program has not registered the address that the answer would go to');
+  throw new OAuthRefusal('invalid_request', 'The client has not registered this redirect URI');
 }
 
 function single(params: URLSearchParams, name: string): string | undefined {

@@ -1,24 +1,25 @@
-/** What the authorization proxy remembers. */
+/** The store of the authorization proxy. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 
 /**
- * Keeps registrations, grants, codes and tokens.
+ * Stores registrations, grants, codes and tokens.
  *
- * Keys are `kind:id`, where the id is random or a digest: no secret is in a key, and tokens of the provider are sealed before they are stored.
+ * Keys are `kind:id`, where the id is random or a digest, so keys contain no secrets. Tokens of the provider are encrypted before they are
+ * stored.
  *
- * A1  `get` and `take` give what the last finished `put` wrote, until its expiry; after it they give undefined.
- * A2  `take` is atomic over all machines: of all callers with one key exactly one gets the value.
+ * A1  `get` and `take` return what the last finished `put` wrote, and undefined after its expiry.
+ * A2  `take` is atomic across all machines: exactly one caller with a given key gets the value.
  */
 export interface AuthorizationStore {
   get(key: string): Promise<JsonObject | undefined>;
   put(key: string, value: JsonObject, expiresAtMs: number): Promise<void>;
-  /** Gets and deletes. */
+  /** Gets and deletes a value. */
   take(key: string): Promise<JsonObject | undefined>;
   delete(key: string): Promise<void>;
 }
 
-/** How many entries of one kind are kept; past it the one that ends first makes room. */
+/** The maximum number of entries of one kind. Beyond it, the entry that expires first is dropped. */
 const MAX_ENTRIES_PER_KIND = 10_000;
 
 interface Entry {
@@ -26,7 +27,7 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-/** Keeps everything in this process. Each kind has its own bound, so that registrations, which anyone may make, push out only each other. */
+/** An in-memory `AuthorizationStore`. Each kind has its own limit, so that registrations, which anyone can make, displace only each other. */
 export class MemoryAuthorizationStore implements AuthorizationStore {
   readonly #kinds: Map<string, Map<string, Entry>> = new Map();
   readonly #maxEntries: number;

@@ -1,4 +1,4 @@
-/** The clients of the proxy: known from the start, registered by themselves, or described by a document at their id's URL. */
+/** The clients of the proxy: from the options, from dynamic registration, or from a client metadata document. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkUrl } from '@mortise/protocol/edge';
@@ -11,12 +11,12 @@ import { digest } from './secrets.ts';
 /** One client. */
 export interface ProxyClient {
   readonly clientId: string;
-  /** What it calls itself: nobody has checked it. */
+  /** The name that the client gave itself. Not verified. */
   readonly name: string;
   readonly redirectUris: readonly string[];
-  /** The digest of its secret; undefined for a public client. */
+  /** The digest of the client's secret; undefined for a public client. */
   readonly secretDigest?: string | undefined;
-  /** The host of its document, which vouches for it. */
+  /** The host of the client metadata document, if the client has one. */
   readonly documentHost?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ const USED_CLIENT_MS = 365 * DAY_MS;
 const MAX_DOCUMENT_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 200;
 
-/** Finds and keeps clients. */
+/** Finds and stores clients. */
 export class ClientTable {
   readonly #settings: ProxySettings;
   readonly #known: ReadonlyMap<string, ProxyClient>;
@@ -36,7 +36,7 @@ export class ClientTable {
     this.#known = new Map(known.map((client) => [client.clientId, client]));
   }
 
-  /** @returns undefined for an unknown id. @throws {OAuthRefusal} The client's document is missing or wrong. */
+  /** @returns undefined for an unknown id. @throws {OAuthRefusal} The client's metadata document is missing or invalid. */
   async find(clientId: string): Promise<ProxyClient | undefined> {
     const { registration, store } = this.#settings;
     const known = this.#known.get(clientId);
@@ -45,12 +45,12 @@ export class ClientTable {
     return (await store.get(`client:${clientId}`)) as unknown as ProxyClient | undefined;
   }
 
-  /** Keeps a client that has just registered: for a day, until somebody consents to it. */
+  /** Stores a newly registered client for a day. `keep` extends that after a user's consent. */
   async add(client: ProxyClient): Promise<void> {
     await this.#put('client', client.clientId, client, UNUSED_CLIENT_MS);
   }
 
-  /** Keeps a client that a person uses. */
+  /** Stores a client for a year from now, after a user has consented to it. */
   async keep(client: ProxyClient): Promise<void> {
     if (client.documentHost !== undefined || this.#known.has(client.clientId)) return;
     await this.#put('client', client.clientId, client, USED_CLIENT_MS);
@@ -62,7 +62,7 @@ export class ClientTable {
   }
 
   async #findDocument(clientId: string): Promise<ProxyClient> {
-    if (!isDocumentUrl(clientId)) throw new OAuthRefusal('invalid_client', 'The client id is not an https URL with a path of its own');
+    if (!isDocumentUrl(clientId)) throw new OAuthRefusal('invalid_client', 'The client id must be an https URL with a path');
     const id = await digest(clientId);
     const kept = (await this.#settings.store.get(`document:${id}`)) as unknown as ProxyClient | undefined;
     if (kept !== undefined) return kept;
@@ -73,7 +73,7 @@ export class ClientTable {
   }
 }
 
-/** A client of the program's own. */
+/** Converts a client from the options. */
 export async function toProxyClient({ clientId, name, redirectUris, clientSecret }: KnownClient): Promise<ProxyClient> {
   return { clientId, name, redirectUris, secretDigest: clientSecret === undefined ? undefined : await digest(clientSecret) };
 }
@@ -85,10 +85,10 @@ function isDocumentUrl(clientId: string): boolean {
   return url.pathname !== '/' && !/\/\.\.?(?:\/|$)/.test(clientId) && clientId.length <= 2_048;
 }
 
-/** @throws {OAuthRefusal} It is at a private address, cannot be fetched, or is not JSON. */
+/** @throws {OAuthRefusal} The document is at a private address, cannot be fetched, or is not JSON. */
 async function fetchDocument(url: string, fetch: typeof globalThis.fetch): Promise<{ readonly value: unknown; readonly maxAgeMs: number }> {
   const why = checkUrl(url);
-  if (why !== undefined) throw new OAuthRefusal('invalid_client', `The client's metadata document is not fetched: ${why}`);
+  if (why !== undefined) throw new OAuthRefusal('invalid_client', `The client's metadata document must not be fetched: ${why}`);
   try {
     const answer = await fetchBounded(url, { headers: { accept: 'application/json' } }, { fetch, maxBytes: MAX_DOCUMENT_BYTES });
     const { status, headers } = answer;
@@ -100,7 +100,7 @@ async function fetchDocument(url: string, fetch: typeof globalThis.fetch): Promi
   }
 }
 
-/** What the server of the document allows, and never more than a day. */
+/** Gives the cache time that the document's server allows, at most one day. */
 function readMaxAgeMs(headers: Headers): number {
   const control = headers.get('cache-control') ?? '';
   if (/\bno-(?:store|cache)\b/i.test(control)) return 0;
@@ -111,9 +111,9 @@ function readMaxAgeMs(headers: Headers): number {
 function readDocument(clientId: string, value: unknown, privateSchemes: readonly string[]): ProxyClient {
   const document = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
   const { client_id: id, client_name: name, token_endpoint_auth_method: method = 'none' } = document;
-  if (id !== clientId) throw refuseDocument('names another client id');
+  if (id !== clientId) throw refuseDocument('has another "client_id" than its URL');
   if (method !== 'none' || 'client_secret' in document)
-    throw refuseDocument('asks to authenticate in a way that is not offered: use "none"');
+    throw refuseDocument('must have the "token_endpoint_auth_method" "none" and no secret');
   if (typeof name !== 'string' || name === '') throw refuseDocument('has no "client_name"');
   const redirectUris = readRedirectUris(document['redirect_uris'], "The client's metadata document", privateSchemes);
   return { clientId, name: name.slice(0, MAX_NAME_LENGTH), redirectUris, documentHost: new URL(clientId).host };

@@ -1,34 +1,34 @@
-/** What people see: the page that asks for their consent, and the one that says what went wrong. */
+/** The HTML pages for users: the consent page and the error page. */
 
 import type { ProxyClient } from './clients.ts';
 import type { UpstreamOptions } from './options.ts';
 import { isLocalRedirect } from './registration.ts';
 
-/** What the consent page shows. All of it is text that somebody else chose. */
+/** The content of the consent page. All texts are untrusted. */
 export interface ConsentView {
   readonly serverName: string;
   readonly client: ProxyClient;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
   readonly upstream: Pick<UpstreamOptions, 'name' | 'scopes'>;
-  /** Where the form goes. */
+  /** The URL that the form is sent to. */
   readonly action: string;
-  /** The sealed request, which comes back with the answer. */
+  /** The encrypted request, which comes back with the form. */
   readonly request: string;
 }
 
-/** @see 2026-07-28 security_best_practices#confused-deputy-problem */
+/** Renders the consent page. @see 2026-07-28 security_best_practices#confused-deputy-problem */
 export function renderConsentPage(view: ConsentView): string {
   const { client, upstream } = view;
   const host = new URL(view.redirectUri).host;
   const where = isLocalRedirect(view.redirectUri)
-    ? `<p class="warning">The answer goes to a program on <strong>this computer</strong> (<code>${escapeHtml(host)}</code>). Any program can
+    ? `<p class="warning">The result of the sign-in is sent to a program on <strong>this computer</strong> (<code>${escapeHtml(host)}</code>). Any program can
        give itself this name: allow it only if you have just started the sign-in yourself.</p>`
-    : `<p>The answer goes to <strong>${escapeHtml(host)}</strong>.</p>`;
+    : `<p>The result of the sign-in is sent to <strong>${escapeHtml(host)}</strong>.</p>`;
   return renderPage(
     `Allow ${client.name}?`,
     `<h1>Allow <em>${escapeHtml(client.name)}</em> to use ${escapeHtml(view.serverName)} as you?</h1>
-     <p>The name is what the program calls itself${client.documentHost === undefined ? '; nobody has checked it' : ''}.</p>
+     <p>The program gave itself this name${client.documentHost === undefined ? '; it is not verified' : ''}.</p>
      ${where}
      <dl>
        <dt>Redirect address</dt><dd><code>${escapeHtml(view.redirectUri)}</code></dd>
@@ -44,12 +44,9 @@ export function renderConsentPage(view: ConsentView): string {
   );
 }
 
-/** @param message One sentence of ours. */
+/** Renders the error page. @param message One sentence, without the final period. */
 export function renderErrorPage(message: string): string {
-  return renderPage(
-    'Sign-in cannot go on',
-    `<h1>Sign-in cannot go on</h1><p>${escapeHtml(message)}.</p><p>Go back to the program and try again.</p>`,
-  );
+  return renderPage('Sign-in failed', `<h1>Sign-in failed</h1><p>${escapeHtml(message)}.</p><p>Go back to the program and try again.</p>`);
 }
 
 function renderScopes(scopes: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** Asks a person for consent to one client, and remembers the answer in their browser. The server keeps nothing of it. */
+/** Asks the user for consent to one client, and remembers the consent in a cookie. The server does not store it. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { AuthorizationRequest } from './authorization-request.ts';
@@ -10,9 +10,9 @@ import { isLocalRedirect } from './registration.ts';
 import { pageResponse, readCookie, writeCookie } from './http.ts';
 import { digest, randomText } from './secrets.ts';
 
-/** Ties a consent page to the browser that shows it. */
+/** The cookie that binds a consent page to the browser that shows it. */
 const CSRF_COOKIE = 'csrf';
-/** Lists what this browser's user has consented to. */
+/** The cookie that lists the consents given in this browser. */
 const CONSENT_COOKIE = 'consent';
 const PAGE_MS = 10 * 60_000;
 const MAX_REMEMBERED = 20;
@@ -26,7 +26,7 @@ export class Consent {
     this.#settings = settings;
   }
 
-  /** The page that asks. The request travels in it, sealed. */
+  /** Creates the consent page, which contains the encrypted request. */
   async ask(httpRequest: Request, client: ProxyClient, request: AuthorizationRequest): Promise<Response> {
     const { name, upstream, basePath, sealer } = this.#settings;
     const csrf = readCsrf(httpRequest) ?? randomText();
@@ -42,7 +42,7 @@ export class Consent {
     return pageResponse(200, html, [writeCookie(CSRF_COOKIE, csrf, PAGE_MS)]);
   }
 
-  /** The request that a person has decided on. @throws {OAuthRefusal} The form comes from another page, another browser, or too late. */
+  /** Reads the request from the submitted form. @throws {OAuthRefusal} The form is from another page or browser, or too late. */
   async readAnswer(httpRequest: Request, form: URLSearchParams): Promise<AuthorizationRequest> {
     const { origin } = new URL(this.#settings.issuer);
     const sentFrom = httpRequest.headers.get('origin') ?? origin;
@@ -51,17 +51,17 @@ export class Consent {
     const page = await this.#settings.sealer.open('consent page', form.get('request') ?? undefined);
     const isOurs = sentFrom === origin && site === 'same-origin' && csrf !== undefined && page?.['csrf'] === (await digest(csrf));
     if (isOurs) return page['request'] as unknown as AuthorizationRequest;
-    throw new OAuthRefusal('invalid_request', 'The answer does not come from the page that asked, or comes too late', { status: 403 });
+    throw new OAuthRefusal('invalid_request', 'The form is from another page or browser, or the consent page has expired', { status: 403 });
   }
 
-  /** Whether exactly this was consented to in this browser. */
+  /** Tells whether the user consented to the same client, redirect URI and scopes in this browser. */
   async isRemembered(httpRequest: Request, request: AuthorizationRequest): Promise<boolean> {
     if (isLocalRedirect(request.redirectUri)) return false;
     const key = await toKey(request);
     return (await this.#read(httpRequest)).some((consent) => consent.key === key);
   }
 
-  /** @returns The cookie that remembers a consent; none for a program on the user's machine, for which people are asked every time. */
+  /** @returns The cookie that remembers a consent; none for a program on the user's machine, for which the user is asked every time. */
   async remember(httpRequest: Request, request: AuthorizationRequest): Promise<readonly string[]> {
     if (isLocalRedirect(request.redirectUri)) return [];
     const { grantMs, clock, sealer } = this.#settings;
@@ -82,7 +82,7 @@ export class Consent {
   }
 }
 
-/** A request as plain data, without an absent state. */
+/** Converts a request to plain JSON. */
 export function toRecord({ clientId, redirectUri, scopes, state, codeChallenge }: AuthorizationRequest): JsonObject {
   return { clientId, redirectUri, scopes: [...scopes], codeChallenge, ...(state === undefined ? {} : { state }) };
 }

@@ -1,34 +1,34 @@
-/** What can go wrong at an authorization proxy. */
+/** The errors of the authorization proxy. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
-/** Where a refusal goes when the client, and not the person, should read it. */
+/** The redirect that carries an error to the client. */
 type ClientRedirect = Pick<AuthorizationRequest, 'redirectUri' | 'state'>;
 
-/** What goes with a refusal beside its words. */
+/** The options of `OAuthRefusal`. */
 interface RefusalDetail extends ErrorOptions {
-  /** The HTTP status of endpoints that programs call. @default 400 */
+  /** The HTTP status of the response, at endpoints that programs call. @default 400 */
   readonly status?: number;
-  /** Sends the refusal to the client through the browser. @default the person, or the program that called, reads it */
+  /** Sends the error to the client by a redirect of the browser. @default the response itself has the error */
   readonly redirect?: ClientRedirect;
 }
 
 /**
- * A request that the proxy refuses, with its OAuth error code. `upstreamToken` rejects with it when the sign-in has ended.
+ * The proxy refuses a request with an OAuth error code. `upstreamToken` rejects with it if the sign-in has ended.
  *
- * The caller reads the message: it must hold nothing secret.
+ * The caller sees the message: it must contain no secrets.
  *
  * @see RFC 6749 sections 4.1.2.1 and 5.2; RFC 7591 section 3.2.2
  */
 export class OAuthRefusal extends MortiseError {
   override readonly name: string = 'OAuthRefusal';
   override readonly code: 'ERR_OAUTH_REFUSED' = 'ERR_OAUTH_REFUSED';
-  /** The OAuth error code: `invalid_grant`, `invalid_client` and so on. */
+  /** The OAuth error code, such as `invalid_grant` or `invalid_client`. */
   readonly error: string;
-  /** The HTTP status of endpoints that programs call. */
+  /** The HTTP status of the response, at endpoints that programs call. */
   readonly status: number;
-  /** Present when the refusal goes to the client through the browser. */
+  /** Set if the error goes to the client by a redirect of the browser. */
   readonly redirect: ClientRedirect | undefined;
 
   constructor(error: string, description: string, { status = 400, redirect, ...options }: RefusalDetail = {}) {

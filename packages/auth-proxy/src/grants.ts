@@ -1,6 +1,6 @@
 /**
- * What people have granted to clients, and the codes and tokens made from it. Codes and tokens are kept by their digests alone; ending a
- * grant ends all of them at once.
+ * The grants of users to clients, and the codes and tokens of each grant. Of codes and tokens only digests are stored. Ending a grant
+ * makes all its codes and tokens invalid.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -14,17 +14,17 @@ import type { Upstream, UpstreamTokens } from './upstream.ts';
 /** How long an access token lasts, in milliseconds. */
 const ACCESS_TOKEN_MS = 15 * 60_000;
 
-/** One person's consent to one client. */
+/** One user's consent to one client. */
 export interface Grant {
   readonly id: string;
   readonly clientId: string;
   readonly subject: string;
   readonly scopes: readonly string[];
-  /** The provider's tokens, sealed. */
+  /** The provider's tokens, encrypted. */
   readonly upstream: string;
 }
 
-/** What an access token says. */
+/** The grant, scopes and expiry of an access token. */
 export interface Access {
   readonly grant: Grant;
   readonly scopes: readonly string[];
@@ -32,13 +32,13 @@ export interface Access {
 }
 
 const CODE_MS = 60_000;
-/** A provider token this near to its end is renewed first. */
+/** A provider token that expires within this time is renewed first. */
 const MARGIN_MS = 30_000;
 
 export class GrantTable {
   readonly #settings: ProxySettings;
   readonly #upstream: Upstream;
-  /** One renewal a grant at a time: providers that rotate would take the second for theft. */
+  /** The running renewal of each grant. Providers that rotate refresh tokens would treat a second one as theft. */
   readonly #renewals: Map<string, Promise<UpstreamTokens>> = new Map();
 
   constructor(settings: ProxySettings, upstream: Upstream) {
@@ -46,7 +46,7 @@ export class GrantTable {
     this.#upstream = upstream;
   }
 
-  /** Keeps a new grant for as long as its code lasts. @returns The code. */
+  /** Stores a new grant, at first only until its code expires. @returns The code. */
   async create(request: AuthorizationRequest, subject: string, tokens: UpstreamTokens): Promise<string> {
     const id = randomText();
     const { clientId, scopes, redirectUri, codeChallenge } = request;
@@ -56,30 +56,30 @@ export class GrantTable {
     return code;
   }
 
-  /** Uses a code, once. A second use ends what the first one gave, since one of the two was not the client. */
+  /** Redeems a code, once. A second use ends the grant, because one of the two callers was not the client. */
   async redeem(code: string): Promise<Pick<AuthorizationRequest, 'redirectUri' | 'codeChallenge'> & { readonly grant: Grant }> {
     const record = await this.#takeOnce('code', code);
     const { redirectUri, codeChallenge } = record as unknown as AuthorizationRequest;
     return { grant: await this.#find(record['grantId']), redirectUri, codeChallenge };
   }
 
-  /** Uses a refresh token, once; a second use ends the grant. */
+  /** Redeems a refresh token, once. A second use ends the grant. */
   async rotate(refreshToken: string): Promise<Grant> {
     return await this.#find((await this.#takeOnce('refresh', refreshToken))['grantId']);
   }
 
-  /** The grant that a refresh token belongs to, without using it. */
+  /** Finds the grant of a refresh token without redeeming it. */
   async peek(refreshToken: string): Promise<Grant | undefined> {
     const record = await this.#settings.store.get(`refresh:${await digest(refreshToken)}`);
     return record && (await this.#get(record['grantId']));
   }
 
   /**
-   * Makes tokens for a grant.
+   * Issues tokens for a grant.
    *
-   * @param scopes Some of those granted.
-   * @returns The answer of the token endpoint. @see RFC 6749 section 5.1
-   * @throws {OAuthRefusal} `invalid_grant`: the provider has ended it.
+   * @param scopes All or some of the granted scopes.
+   * @returns The response body of the token endpoint. @see RFC 6749 section 5.1
+   * @throws {OAuthRefusal} `invalid_grant`: the provider has ended the grant.
    */
   async issue(grant: Grant, scopes: readonly string[]): Promise<JsonObject> {
     const { grantMs, clock } = this.#settings;
@@ -100,7 +100,7 @@ export class GrantTable {
     };
   }
 
-  /** @returns undefined for a token that has ended, or never was. */
+  /** Finds an access token. @returns undefined if it is unknown or expired. */
   async findAccess(accessToken: string): Promise<Access | undefined> {
     const record = await this.#settings.store.get(`access:${await digest(accessToken)}`);
     const grant = record && (await this.#get(record['grantId']));
@@ -109,7 +109,7 @@ export class GrantTable {
     return { grant, scopes, expiresAtMs };
   }
 
-  /** The provider's tokens, renewed if they are about to end. @throws {OAuthRefusal} `invalid_grant`: the provider has ended the grant. */
+  /** Gets the provider's tokens, and renews them if they are about to expire. @throws {OAuthRefusal} `invalid_grant`: the grant has ended. */
   async upstreamTokens({ id }: Grant): Promise<UpstreamTokens> {
     const running = this.#renewals.get(id);
     if (running !== undefined) return await running;
@@ -118,7 +118,7 @@ export class GrantTable {
     return await renewal;
   }
 
-  /** Ends a grant here, then at the provider, whose trouble is not ours. */
+  /** Ends a grant at the proxy, then at the provider. An error of the provider is only logged. */
   async end(grant: Grant): Promise<void> {
     await this.#settings.store.delete(`grant:${grant.id}`);
     const tokens = await this.#open(grant);
@@ -133,7 +133,7 @@ export class GrantTable {
     const { clock, grantMs } = this.#settings;
     const grant = await this.#find(id);
     const tokens = await this.#open(grant);
-    if (tokens === undefined) throw new OAuthRefusal('invalid_grant', 'The sign-in was sealed with another secret: sign in again');
+    if (tokens === undefined) throw new OAuthRefusal('invalid_grant', 'The sign-in was stored with another "secret": sign in again');
     if (tokens.expiresAtMs === undefined || tokens.expiresAtMs - MARGIN_MS > clock.now()) return tokens;
     if (tokens.refreshToken === undefined) {
       if (tokens.expiresAtMs > clock.now()) return tokens;
@@ -165,7 +165,9 @@ export class GrantTable {
     const used = await store.get(`used:${key}`);
     const grant = used && (await this.#get(used['grantId']));
     if (grant !== undefined) {
-      logger.log('warning', `A ${kind} was used twice: its grant is ended`, { clientId: grant.clientId });
+      logger.log('warning', `A ${kind === 'code' ? 'code' : 'refresh token'} was used twice: its grant was ended`, {
+        clientId: grant.clientId,
+      });
       await this.end(grant);
     }
     throw new OAuthRefusal('invalid_grant', `The ${kind === 'code' ? 'code' : 'refresh token'} is unknown, used or expired`);
@@ -203,7 +205,7 @@ function toRecord(grant: Grant): JsonObject {
   return { ...grant, scopes: [...grant.scopes] };
 }
 
-/** A provider that is busy, or that does not know us just now, has not ended what a person granted. */
+/** Tells whether an error is temporary, so that the grant must not end: the provider is busy, or does not know the proxy at the moment. */
 function isPassing({ status, error }: ResponseBodyError): boolean {
   return status === 429 || error === 'temporarily_unavailable' || error === 'invalid_client';
 }

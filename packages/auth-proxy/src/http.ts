@@ -1,4 +1,4 @@
-/** HTTP as the proxy speaks it: answers, none of which may be cached, cookies, bounded bodies, and bounded requests to others. */
+/** The HTTP of the proxy: responses (none may be cached), cookies, and requests and bodies with limits. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { readBytes } from '@mortise/protocol/edge';
@@ -6,21 +6,21 @@ import { OAuthRefusal } from './errors.ts';
 
 const NEVER_CACHED = { 'Cache-Control': 'no-store', Pragma: 'no-cache', 'X-Content-Type-Options': 'nosniff' };
 
-/** Endpoints without cookies may be called by pages of any origin, never with credentials. */
+/** Endpoints without cookies may be called by pages of any origin, without credentials. */
 const OPEN_TO_PAGES = { 'Access-Control-Allow-Origin': '*' };
 
-/** A JSON answer of an endpoint that programs call. */
+/** Creates a JSON response of an endpoint that programs call. */
 export function jsonResponse(status: number, body: JsonObject, headers: Readonly<Record<string, string>> = {}): Response {
   return Response.json(body, { status, headers: { ...NEVER_CACHED, ...OPEN_TO_PAGES, ...headers } });
 }
 
-/** A refusal of an endpoint that programs call. */
+/** Creates the error response of an endpoint that programs call. */
 export function refusalResponse({ error, message, status }: OAuthRefusal): Response {
   const headers = status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth"' } : {};
   return jsonResponse(status, { error, error_description: message }, headers);
 }
 
-/** An answer to a preflight. */
+/** Creates the response to a CORS preflight. */
 export function preflightResponse(): Response {
   const headers = {
     ...OPEN_TO_PAGES,
@@ -32,22 +32,22 @@ export function preflightResponse(): Response {
 }
 
 /**
- * A page for people. It runs nothing, loads nothing and cannot be framed. `form-action` is left out on purpose: browsers apply it to the
- * whole chain of redirects that follows a form, of which only the first step is known here.
+ * Creates a page for users. It runs no scripts, loads nothing and cannot be framed. It has no `form-action`, because browsers apply that
+ * to all redirects that follow a form, and only the first is known here.
  */
 export function pageResponse(status: number, html: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
     'X-Frame-Options': 'DENY',
-    // Not "no-referrer": the form would come back with the origin "null", which cannot be checked.
+    // Not "no-referrer", with which the form would be sent with the origin "null", which cannot be checked.
     'Referrer-Policy': 'same-origin',
     ...NEVER_CACHED,
   });
   return withCookies(new Response(html, { status, headers }), cookies);
 }
 
-/** Sends the browser on with a GET, whatever it came with. */
+/** Creates a redirect that the browser follows with a GET. */
 export function redirectResponse(url: string, cookies: readonly string[] = []): Response {
   const headers = { Location: url, 'Referrer-Policy': 'no-referrer', ...NEVER_CACHED };
   return withCookies(new Response(null, { status: 303, headers }), cookies);
@@ -58,7 +58,7 @@ function withCookies(response: Response, cookies: readonly string[]): Response {
   return response;
 }
 
-/** The start of every cookie's name. `__Host-` keeps other hosts from setting it, `HttpOnly` scripts from reading, `SameSite` foreign forms from sending it. */
+/** The prefix of cookie names. `__Host-`: only this host can set it. `HttpOnly`: scripts cannot read it. `SameSite`: forms of other sites do not send it. */
 const PREFIX = '__Host-mortise-';
 
 /** Writes a cookie. @param maxAgeMs 0 deletes it. */
@@ -66,7 +66,7 @@ export function writeCookie(name: string, value: string, maxAgeMs: number): stri
   return `${PREFIX}${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; Secure; HttpOnly; SameSite=Lax`;
 }
 
-/** Reads a cookie. The first of two with one name counts: with the prefix only this host can have set both. */
+/** Reads a cookie. If there are two with the same name, the first counts; the prefix makes sure that both are from this host. */
 export function readCookie(request: Request, name: string): string | undefined {
   const pairs = (request.headers.get('cookie') ?? '').split(/; */);
   return pairs.find((pair) => pair.startsWith(`${PREFIX}${name}=`))?.slice(PREFIX.length + name.length + 1);
@@ -74,12 +74,12 @@ export function readCookie(request: Request, name: string): string | undefined {
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The form in a request. @throws {OAuthRefusal} 413 or 415: it is too long, or of another media type. */
+/** Reads the form in a request. @throws {OAuthRefusal} 413: the body is too long. 415: it has another media type. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   return new URLSearchParams(await readBody(request, 'application/x-www-form-urlencoded'));
 }
 
-/** The JSON in a request. @throws {OAuthRefusal} It is not JSON; 413 or 415. */
+/** Reads the JSON in a request. @throws {OAuthRefusal} 400: the body is not JSON. 413: it is too long. 415: another media type. */
 export async function readJson(request: Request): Promise<unknown> {
   const text = await readBody(request, 'application/json');
   try {
@@ -104,9 +104,9 @@ async function readBody(request: Request, mediaType: string): Promise<string> {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Fetches a document to its end. Follows no redirect, and does NOT judge the URL.
+ * Fetches a whole document. Follows no redirects. Does NOT check the URL.
  *
- * @throws {Error} The body is longer than `maxBytes`; or what `fetch` throws, after ten seconds too.
+ * @throws {Error} The body is longer than `maxBytes`, the request takes longer than ten seconds, or `fetch` fails.
  */
 export async function fetchBounded(
   url: string,
@@ -117,7 +117,7 @@ export async function fetchBounded(
   const bytes = await readBytes(response.body, maxBytes);
   if (bytes === undefined) throw new Error(`${new URL(url).host} sent more than ${maxBytes} bytes`);
   const headers = new Headers(response.headers);
-  // The bytes are decoded, and as many as they are.
+  // These headers describe the encoded body; `bytes` is decoded.
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name);
   return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status: response.status, headers });
 }

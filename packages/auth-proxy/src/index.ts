@@ -1,4 +1,4 @@
-/** `@mortise/auth-proxy`: an authorization server of your own, in front of a provider that registers no clients. */
+/** `@mortise/auth-proxy`: an authorization server of your own, in front of a provider that does not register clients. */
 
 export { type AuthorizationProxy, createAuthorizationProxy } from './authorization-proxy.ts';
 export type { AuthorizationProxyOptions, KnownClient, UpstreamOptions, UpstreamSignIn } from './options.ts';

@@ -6,16 +6,16 @@ import { checkOptions } from '@mortise/jsonrpc-core/transport';
 
 /** The options of `toNodeListener`. */
 export interface NodeListenerOptions {
-  /** What clients know this server as: `https://mcp.example.com`. The `Host` header is not asked. */
+  /** The origin of this server as clients know it: `https://mcp.example.com`. The `Host` header is not used. */
   readonly origin: string;
 }
 
-/** Answers one request of `node:http`. Never rejects. */
+/** Handles one request of `node:http`. Never rejects. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Serves a fetch-style handler on `node:http`, Express and their like. Answers are read whole before they are sent: it is for pages and
- * documents, not for streams.
+ * Converts a fetch-style handler to a listener for `node:http`, Express and the like. It buffers each response before sending, so it is
+ * not for streams.
  */
 export function toNodeListener(handler: (request: Request) => Promise<Response>, options: NodeListenerOptions): NodeListener {
   checkOptions('toNodeListener', options, { origin: 'string' });
@@ -27,7 +27,7 @@ export function toNodeListener(handler: (request: Request) => Promise<Response>,
       for (const [name, value] of response.headers) if (name !== 'set-cookie') outgoing.setHeader(name, value);
       const cookies = response.headers.getSetCookie();
       if (cookies.length > 0) outgoing.setHeader('Set-Cookie', cookies);
-      // A body that was refused unread would be taken for the next request.
+      // The rest of an unread body would be parsed as the next request.
       if (!incoming.complete) outgoing.setHeader('Connection', 'close');
       outgoing.writeHead(response.status).end(body);
     } catch {
@@ -41,7 +41,7 @@ function toRequest(incoming: IncomingMessage, origin: string): Request {
   const { method = 'GET', url = '/', rawHeaders } = incoming;
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-  // Whatever the target says, the origin is ours.
+  // The request target may be an absolute URL of any origin; only its path is used.
   const target = new URL(origin + (url.startsWith('/') ? url : new URL(url).pathname));
   const hasBody = method !== 'GET' && method !== 'HEAD';
   if (!hasBody) return new Request(target, { method, headers });

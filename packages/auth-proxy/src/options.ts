@@ -1,4 +1,4 @@
-/** What a program decides about its authorization proxy, and the defaults. */
+/** The options of the authorization proxy, and their defaults. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -7,35 +7,35 @@ import type { AuthorizationServer } from 'oauth4webapi';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
 import { Sealer } from './secrets.ts';
 
-/** The provider that signs people in: it knows this server as one client, and registers no others. */
+/** The provider at which users sign in. The proxy is one client of it. */
 export interface UpstreamOptions {
   readonly issuer: string;
-  /** What people know it as, on the consent page: `GitHub`. */
+  /** The provider's name on the consent page, such as `GitHub`. */
   readonly name: string;
   readonly clientId: string;
   /** The proxy's secret at the provider. @default none: a public client */
   readonly clientSecret?: string | undefined;
-  /** What is asked for on every sign-in, shown on the consent page. */
+  /** The scopes to request at the provider on every sign-in. The consent page shows them. */
   readonly scopes: readonly string[];
   /**
-   * The provider's metadata, for one that publishes none: `authorization_endpoint`, `token_endpoint`, and what else there is.
+   * The provider's metadata, with `authorization_endpoint` and `token_endpoint`, if the provider publishes none.
    *
-   * @default what the issuer publishes
+   * @default the published metadata of `issuer`
    * @see RFC 8414 section 2
    */
   readonly metadata?: Partial<AuthorizationServer> | undefined;
-  /** More parameters of the authorization request: `{ prompt: 'consent' }`. @default none */
+  /** More parameters for the authorization request, such as `{ prompt: 'consent' }`. @default none */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the provider gave for one sign-in. */
+/** The result of one sign-in at the provider. */
 export interface UpstreamSignIn {
   readonly accessToken: string;
-  /** The claims of the ID token, if there was one. */
+  /** The claims of the ID token, if the provider sent one. */
   readonly idTokenClaims: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A client that the program knows from the start. */
+/** A client that needs no registration. */
 export interface KnownClient {
   readonly clientId: string;
   readonly name: string;
@@ -46,53 +46,53 @@ export interface KnownClient {
 
 /** The options of `createAuthorizationProxy`. */
 export interface AuthorizationProxyOptions {
-  /** This authorization server's own issuer: `https://mcp.example.com`. Its endpoints lie under it. */
+  /** The issuer identifier of the proxy: `https://mcp.example.com`. The endpoints are below it. */
   readonly issuer: string;
-  /** The MCP server that tokens are issued for: the `resource` of `protect`. */
+  /** The MCP server that tokens are issued for, as in `resource` of `protect`. */
   readonly resource: string;
-  /** What people know this server as, on the consent page. */
+  /** The name of this server on the consent page. */
   readonly name: string;
   readonly upstream: UpstreamOptions;
   /**
-   * Finds out who signed in: a text that is the same for each sign-in of one person, and never another's.
+   * Gives a user id for a sign-in: a string that is the same for all sign-ins of a user and unique to that user.
    *
-   * @default the subject of the ID token, which needs the scope `openid` upstream
+   * @default the subject of the ID token, which needs the scope `openid` at the provider
    */
   readonly identify?: ((signIn: UpstreamSignIn) => Promise<string>) | undefined;
-  /** At least 32 random characters, the same on every machine and after a restart: consents and grants depend on it. */
+  /** At least 32 random characters. Use the same on every machine and after a restart, or consents and grants become invalid. */
   readonly secret: string;
-  /** Keeps registrations, grants, codes and tokens. @default this process's memory */
+  /** Stores registrations, grants, codes and tokens. @default in memory */
   readonly store?: AuthorizationStore | undefined;
-  /** The scopes that clients may ask for; a request without any gets all. @default none */
+  /** The scopes that clients may request. A request without scopes gets all of them. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** Clients that are known beforehand, without registration. @default none */
+  /** Clients that need no registration. @default none */
   readonly clients?: readonly KnownClient[] | undefined;
-  /** Whether other clients may introduce themselves: by registration, or by a client metadata document. @default true */
+  /** Whether other clients are accepted, by dynamic registration or client metadata document. @default true */
   readonly registration?: boolean | undefined;
-  /** URL schemes of installed programs that redirects may lead to, beside https and http on this machine: `['cursor']`. @default none */
+  /** Additional URL schemes for redirect URIs of installed programs, such as `['cursor']`. @default only https, and http on this machine */
   readonly privateSchemes?: readonly string[] | undefined;
   /**
-   * How long a grant lasts without being used, and a browser is not asked again for the same client, redirect and scopes, in milliseconds;
-   * ten years at most. For programs on the user's machine people are asked every time, since any of them can pose as another.
+   * How long an unused grant lasts, and how long a browser remembers a consent to the same client, redirect URI and scopes, in
+   * milliseconds. At most ten years. For programs on the user's machine the user is asked every time, because they cannot be told apart.
    *
    * @default 30 days
    */
   readonly grantMs?: number | undefined;
-  /** Makes the requests to the provider and for client metadata documents. @default globalThis.fetch */
+  /** Makes the requests to the provider and fetches client metadata documents. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Says when codes, tokens, grants and consents end. @default systemClock */
+  /** Decides when codes, tokens, grants and consents expire. @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Reads what failed, and which grants ended for it. @default silentLogger */
+  /** Gets log messages about failures, and about grants that were ended because of them. @default silentLogger */
   readonly logger?: Logger | undefined;
 }
 
-/** The options with their defaults, and what follows from them. */
+/** The options with defaults applied, and derived values. */
 export type ProxySettings = {
   readonly [Name in keyof Omit<AuthorizationProxyOptions, 'identify'>]-?: NonNullable<AuthorizationProxyOptions[Name]>;
 } & {
   readonly identify: AuthorizationProxyOptions['identify'];
   readonly sealer: Sealer;
-  /** The path under which the endpoints lie: empty or `/like-this`. */
+  /** The path of the issuer, below which the endpoints are: empty or `/like-this`. */
   readonly basePath: string;
 };
 
@@ -124,10 +124,10 @@ const OPTIONS: OptionTable<AuthorizationProxyOptions> = {
 
 const MIN_SECRET_LENGTH = 32;
 const DAY_MS = 86_400_000;
-/** What is to have no end lasts this long: neither JSON nor a cookie can say `Infinity`. */
+/** The maximum of `grantMs`, because neither JSON nor cookies have `Infinity`. */
 const LONGEST_MS = 3650 * DAY_MS;
 
-/** @throws {TypeError} An option is wrong. */
+/** Checks the options and applies defaults. @throws {TypeError} An option is invalid. */
 export function toProxySettings(options: AuthorizationProxyOptions): ProxySettings {
   checkProxyOptions(options);
   const { clock = systemClock } = options;
@@ -156,9 +156,9 @@ function checkProxyOptions(options: AuthorizationProxyOptions): void {
     if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) continue;
     throw new TypeError(`createAuthorizationProxy: "${name}" must be an https URL (http only on this machine), got "${value}"`);
   }
-  if (/[?#]/.test(issuer)) throw new TypeError(`createAuthorizationProxy: "issuer" has a query or a fragment: "${issuer}"`);
+  if (/[?#]/.test(issuer)) throw new TypeError(`createAuthorizationProxy: "issuer" must have no query or fragment, got "${issuer}"`);
   if (secret.length < MIN_SECRET_LENGTH)
     throw new TypeError(`createAuthorizationProxy: "secret" must have at least ${MIN_SECRET_LENGTH} random characters`);
   if (identify === undefined && !upstream.scopes.includes('openid'))
-    throw new TypeError('createAuthorizationProxy: give "identify", or ask for the scope "openid" upstream, to know who signs in');
+    throw new TypeError('createAuthorizationProxy: to identify users, give "identify" or add the scope "openid" to "upstream.scopes"');
 }

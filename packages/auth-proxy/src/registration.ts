@@ -1,4 +1,4 @@
-/** What a client may register, and the addresses that a browser may be sent to with a code. */
+/** Dynamic client registration, and the check of redirect URIs. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
@@ -7,14 +7,14 @@ import { OAuthRefusal } from './errors.ts';
 import type { ProxySettings } from './options.ts';
 import { digest, randomText } from './secrets.ts';
 
-/** How a client may authenticate at the token endpoint. */
+/** The supported client authentication methods of the token endpoint. */
 export const AUTH_METHODS: readonly string[] = ['none', 'client_secret_basic', 'client_secret_post'];
 
 /**
- * Dynamic client registration.
+ * Registers a client (dynamic client registration).
  *
- * @returns The body of the answer.
- * @throws {OAuthRefusal} The client cannot be registered.
+ * @returns The response body.
+ * @throws {OAuthRefusal} The registration is invalid.
  * @see RFC 7591
  * @deprecated since 2026-07-28: use a client metadata document instead.
  */
@@ -23,7 +23,10 @@ export async function registerClient(body: unknown, clients: ClientTable, { priv
   const asked = body as Readonly<Record<string, unknown>>;
   const redirectUris = readRedirectUris(asked['redirect_uris'], 'The registration', privateSchemes);
   if (asked['application_type'] === 'web' && redirectUris.some(isLocalRedirect))
-    throw new OAuthRefusal('invalid_redirect_uri', 'A web application has redirect URIs on the web: register this one as "native"');
+    throw new OAuthRefusal(
+      'invalid_redirect_uri',
+      'A client of type "web" must not have redirect URIs on the user\'s machine: register it as "native"',
+    );
   const method = asked['token_endpoint_auth_method'] ?? 'client_secret_basic';
   if (typeof method !== 'string' || !AUTH_METHODS.includes(method))
     throw invalid(`The "token_endpoint_auth_method" must be one of ${AUTH_METHODS.join(', ')}`);
@@ -31,7 +34,7 @@ export async function registerClient(body: unknown, clients: ClientTable, { priv
   checkOffered(asked, 'response_types', 'code');
   const { client_name: name = 'A program without a name' } = asked;
   if (typeof name !== 'string' || name === '' || name.length > 200)
-    throw invalid('The "client_name" must be a text of at most 200 characters');
+    throw invalid('The "client_name" must be a string of 1 to 200 characters');
   const secret = method === 'none' ? undefined : randomText();
   const clientId = randomText();
   await clients.add({ clientId, name, redirectUris, secretDigest: secret === undefined ? undefined : await digest(secret) });
@@ -57,14 +60,14 @@ function invalid(description: string): OAuthRefusal {
 }
 
 const MAX_URIS = 20;
-/** Of all redirect URIs of one client: anyone may register, and ten thousand of them must stay small. */
+/** The maximum length of all redirect URIs of a client together. It limits memory, because anyone may register. */
 const MAX_CHARACTERS = 4_096;
 
 /**
- * Reads the redirect URIs that a client wants.
+ * Reads and checks the redirect URIs of a client.
  *
- * @param what Names the document that lists them, in errors.
- * @throws {OAuthRefusal} `invalid_redirect_uri`: none, too many, or one that is not allowed.
+ * @param what The name of the source in error messages.
+ * @throws {OAuthRefusal} `invalid_redirect_uri`: there are none or too many, or one is not allowed.
  * @see 2026-07-28 basic/authorization/security-considerations#open-redirection; RFC 9700 section 2.1
  */
 export function readRedirectUris(value: unknown, what: string, privateSchemes: readonly string[]): readonly string[] {
@@ -79,19 +82,19 @@ export function readRedirectUris(value: unknown, what: string, privateSchemes: r
   throw new OAuthRefusal('invalid_redirect_uri', `${what} lists redirect URIs of more than ${MAX_CHARACTERS} characters`);
 }
 
-/** @returns Why a client may not use a redirect URI; undefined for one that it may. */
+/** @returns The reason to refuse a redirect URI; undefined if it is allowed. */
 function judgeRedirectUri(uri: string, privateSchemes: readonly string[]): string | undefined {
   if (!URL.canParse(uri)) return 'is not an absolute URL';
   const { protocol, username, password, hostname } = new URL(uri);
   if (uri.includes('#')) return 'has a fragment';
-  if (username !== '' || password !== '') return 'holds a user name or password';
-  if (/[*\\\s]/.test(uri)) return 'holds a wildcard, a backslash or a space';
+  if (username !== '' || password !== '') return 'has a user name or password';
+  if (/[*\\\s]/.test(uri)) return 'has a wildcard, a backslash or a space';
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:') return isLoopbackHost(hostname) ? undefined : 'is http to another machine: use https';
   return privateSchemes.includes(protocol.slice(0, -1)) ? undefined : 'is neither https nor http on this machine';
 }
 
-/** Whether a redirect ends in some program on the user's machine, which cannot be distinguished from another. */
+/** Tells whether a redirect leads to a program on the user's machine. The proxy cannot verify which program that is. */
 export function isLocalRedirect(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'https:' || isLoopbackHost(hostname);
@@ -100,8 +103,8 @@ export function isLocalRedirect(uri: string): boolean {
 const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/;
 
 /**
- * Whether a redirect URI is one that the client has registered: character by character, since any leniency here sends codes to
- * strangers. A loopback one that was registered without a port stands for every port of that host.
+ * Tells whether the client has registered a redirect URI. Compares character by character, so that codes cannot be sent elsewhere. A
+ * loopback URI that was registered without a port allows every port of that host.
  *
  * @see RFC 8252 section 7.3
  */

@@ -1,17 +1,17 @@
-/** Random texts, digests to find secrets by without keeping them, and values that only this proxy can read. */
+/** Random strings, digests of secrets, and encrypted values that only this proxy can read. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { base64url, EncryptJWT, jwtDecrypt } from 'jose';
 
-/** 256 random bits as text: a code, a token, a client id, a state. */
+/** Creates a random string of 256 bits: a code, token, client id or state. */
 export function randomText(): string {
   return base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 /**
- * SHA-256 of a text as base64url: also the `S256` of PKCE.
+ * Gives the SHA-256 of a string as base64url, which is also the `S256` method of PKCE.
  *
- * Digests are compared with `===`: how long that takes may show a part of a digest, and nothing of the text behind it.
+ * Digests may be compared with `===`: its timing may reveal a part of a digest, but nothing of the string.
  */
 export async function digest(text: string): Promise<string> {
   return base64url.encode(await sha256(text));
@@ -21,7 +21,7 @@ async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
-/** Encrypts values that a browser or a store keeps for us. What is sealed for one purpose opens for no other. */
+/** Encrypts values that a browser or a store keeps. A value can be decrypted only for the purpose it was encrypted for. */
 export class Sealer {
   readonly #key: Promise<Uint8Array>;
   readonly #clock: Clock;
@@ -31,14 +31,14 @@ export class Sealer {
     this.#clock = clock;
   }
 
-  /** @param lifeMs How long it can be opened; left out for ever. */
+  /** Encrypts a value. @param lifeMs How long it can be decrypted. @default without limit */
   async seal(purpose: string, value: JsonObject, lifeMs?: number): Promise<string> {
     const jwt = new EncryptJWT({ value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).setAudience(purpose);
     if (lifeMs !== undefined) jwt.setExpirationTime(Math.floor((this.#clock.now() + lifeMs) / 1000));
     return await jwt.encrypt(await this.#key);
   }
 
-  /** @returns undefined for anything that this proxy did not seal for the purpose, or that has ended. */
+  /** Decrypts a value. @returns undefined if it was not encrypted by this proxy for the purpose, or has expired. */
   async open(purpose: string, sealed: string | undefined): Promise<JsonObject | undefined> {
     try {
       const { payload } = await jwtDecrypt<{ readonly value: JsonObject }>(sealed ?? '', await this.#key, {

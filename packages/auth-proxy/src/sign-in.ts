@@ -1,8 +1,8 @@
 /**
- * The part of the proxy that a person's browser visits: consent, the provider, and back to the client.
+ * The part of the proxy that the user's browser visits: consent page, redirect to the provider, and redirect back to the client.
  *
- * The provider remembers that the person has consented to this server as its client, whoever asks through us; so each of our clients needs
- * a consent of its own before the browser is sent there.
+ * The provider knows only the proxy, and remembers the user's consent to it for all clients. Therefore the proxy asks for consent to each
+ * client before it redirects the browser to the provider.
  *
  * @see 2026-07-28 security_best_practices#confused-deputy-problem
  */
@@ -19,7 +19,7 @@ import { readCookie, redirectResponse, writeCookie } from './http.ts';
 import { digest, randomText } from './secrets.ts';
 import type { Upstream, UpstreamFlow, UpstreamTokens } from './upstream.ts';
 
-/** What the parts of the proxy share. */
+/** The objects that the parts of the proxy share. */
 export interface ProxyParts {
   readonly settings: ProxySettings;
   readonly clients: ClientTable;
@@ -38,7 +38,7 @@ export class SignIn {
     this.#consent = new Consent(parts.settings);
   }
 
-  /** `GET /authorize`: shows the consent page, or goes on if the same was consented to before. */
+  /** `GET /authorize`: shows the consent page, or redirects to the provider if the browser remembers the consent. */
   async authorize(httpRequest: Request): Promise<Response> {
     const { settings, clients } = this.#parts;
     const { client, request } = await readAuthorizationRequest(new URL(httpRequest.url).searchParams, clients, settings);
@@ -46,17 +46,17 @@ export class SignIn {
     return await this.#consent.ask(httpRequest, client, request);
   }
 
-  /** `POST /consent`: what the person decided, in the browser that was asked. */
+  /** `POST /consent`: handles the user's decision. */
   async decide(httpRequest: Request, form: URLSearchParams): Promise<Response> {
     const request = await this.#consent.readAnswer(httpRequest, form);
     const client = await this.#parts.clients.find(request.clientId);
     if (client === undefined || !isRegisteredRedirect(request.redirectUri, client.redirectUris))
-      throw new OAuthRefusal('invalid_client', 'The program that asked is no longer registered here');
-    if (form.get('decision') !== 'allow') throw new OAuthRefusal('access_denied', 'The user did not allow it', { redirect: request });
+      throw new OAuthRefusal('invalid_client', 'The client is no longer registered');
+    if (form.get('decision') !== 'allow') throw new OAuthRefusal('access_denied', 'The user denied the request', { redirect: request });
     return await this.#forward(client, request, await this.#consent.remember(httpRequest, request));
   }
 
-  /** `GET /callback`: the provider's answer, in the browser that was sent there. */
+  /** `GET /callback`: handles the redirect back from the provider. */
   async finish(httpRequest: Request): Promise<Response> {
     const { grants, clients } = this.#parts;
     const answer = new URL(httpRequest.url).searchParams;
@@ -69,7 +69,7 @@ export class SignIn {
     return redirectResponse(this.toClient(request, { code }), [writeCookie(cookie, '', 0)]);
   }
 
-  /** A redirect to the client. Always names the issuer, so that it cannot pass for another's. @see RFC 9207 */
+  /** Creates a redirect URL to the client, with the issuer, so that clients detect mix-ups. @see RFC 9207 */
   toClient({ redirectUri, state }: NonNullable<OAuthRefusal['redirect']>, params: Readonly<Record<string, string>>): string {
     const url = new URL(redirectUri);
     const all = { ...params, ...(state === undefined ? {} : { state }), iss: this.#parts.settings.issuer };
@@ -77,7 +77,7 @@ export class SignIn {
     return url.href;
   }
 
-  /** Only now, after consent, is there a state, and a cookie that ties it to this browser. */
+  /** Redirects to the provider, after consent. Creates the state, and a cookie that binds it to this browser. */
   async #forward(client: ProxyClient, request: AuthorizationRequest, cookies: readonly string[]): Promise<Response> {
     const { settings, clients, upstream } = this.#parts;
     const flow: UpstreamFlow = { state: randomText(), codeVerifier: randomText(), nonce: randomText() };
@@ -89,7 +89,7 @@ export class SignIn {
     return redirectResponse(await upstream.authorizationUrl(flow), [...cookies, writeCookie(toFlowCookie(key), browser, FLOW_MS)]);
   }
 
-  /** Looks before it takes, so that a stranger's visit does not end somebody's sign-in. */
+  /** Checks the browser's cookie before it takes the state, so that a request from another browser does not end the sign-in. */
   async #takeFlow(
     httpRequest: Request,
     state: string,
@@ -100,7 +100,8 @@ export class SignIn {
     const browser = await digest(readCookie(httpRequest, cookie) ?? '');
     const isOurs = (await store.get(`state:${key}`))?.['browser'] === browser;
     const record = isOurs ? await store.take(`state:${key}`) : undefined;
-    if (record === undefined) throw new OAuthRefusal('invalid_request', 'This browser has no sign-in under way that the answer belongs to');
+    if (record === undefined)
+      throw new OAuthRefusal('invalid_request', 'The response of the provider belongs to no sign-in in progress in this browser');
     const { request, codeVerifier, nonce } = record as unknown as UpstreamFlow & { readonly request: AuthorizationRequest };
     return { request, flow: { state, codeVerifier, nonce }, cookie };
   }
@@ -110,7 +111,7 @@ export class SignIn {
       return await this.#parts.upstream.exchange(answer, flow);
     } catch (cause) {
       const isDenied = cause instanceof AuthorizationResponseError && cause.error === 'access_denied';
-      if (isDenied) throw new OAuthRefusal('access_denied', 'The provider was not allowed to sign the user in', { redirect: request });
+      if (isDenied) throw new OAuthRefusal('access_denied', 'The sign-in was denied at the provider', { redirect: request });
       this.#parts.settings.logger.log('warning', 'A sign-in at the provider failed', { error: String(cause) });
       throw new OAuthRefusal('server_error', 'The sign-in at the provider failed', { redirect: request, cause });
     }
@@ -121,15 +122,15 @@ export class SignIn {
     try {
       const subject: unknown = identify === undefined ? idTokenClaims?.['sub'] : await identify({ accessToken, idTokenClaims });
       if (typeof subject === 'string' && subject !== '') return subject;
-      logger.log('error', 'Nobody knows who signed in: "identify" gave no text');
+      logger.log('error', 'The user is unknown: "identify" must resolve to a non-empty string');
     } catch (error) {
-      logger.log('warning', 'Finding out who signed in failed', { error: String(error) });
+      logger.log('warning', '"identify" failed', { error: String(error) });
     }
-    throw new OAuthRefusal('server_error', 'The server could not find out who signed in', { redirect: request });
+    throw new OAuthRefusal('server_error', 'The server could not identify the user', { redirect: request });
   }
 }
 
-/** The cookie of one sign-in under way; a browser may have several. */
+/** Gives the cookie name of one sign-in in progress. A browser may have several. */
 function toFlowCookie(stateDigest: string): string {
   return `flow-${stateDigest.slice(0, 16)}`;
 }

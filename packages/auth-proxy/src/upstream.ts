@@ -1,4 +1,4 @@
-/** The provider behind the proxy, which knows the proxy as one client. */
+/** Requests to the provider, at which the proxy is one client. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
@@ -6,7 +6,7 @@ import * as oauth from 'oauth4webapi';
 import { fetchBounded } from './http.ts';
 import type { ProxySettings, UpstreamOptions } from './options.ts';
 
-/** What the provider gave. */
+/** The tokens from the provider. */
 export interface UpstreamTokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
@@ -14,7 +14,7 @@ export interface UpstreamTokens {
   readonly idTokenClaims: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What ties the provider's answer to our question. */
+/** The random values that bind the provider's response to the request. */
 export interface UpstreamFlow {
   readonly state: string;
   readonly codeVerifier: string;
@@ -41,7 +41,7 @@ export class Upstream {
     if (upstream.metadata !== undefined) this.#server = { ...upstream.metadata, issuer: upstream.issuer };
   }
 
-  /** Where the browser goes to sign in. */
+  /** Creates the URL at which the user signs in. */
   async authorizationUrl({ state, codeVerifier, nonce }: UpstreamFlow): Promise<string> {
     const { issuer, authorization_endpoint: endpoint } = await this.#findServer();
     if (endpoint === undefined) throw new Error(`The metadata of ${issuer} has no authorization_endpoint: give it in "upstream.metadata"`);
@@ -62,9 +62,10 @@ export class Upstream {
   }
 
   /**
-   * Exchanges the code of an answer.
+   * Checks an authorization response and exchanges its code for tokens.
    *
-   * @throws {oauth.AuthorizationResponseError} The provider, or its user, said no. Any other error: the answer is wrong, or another issuer's.
+   * @throws {oauth.AuthorizationResponseError} The provider or the user denied the sign-in. Any other error: the response is invalid or of
+   * another issuer.
    */
   async exchange(answer: URLSearchParams, { state, codeVerifier, nonce }: UpstreamFlow): Promise<UpstreamTokens> {
     const server = await this.#findServer();
@@ -76,7 +77,7 @@ export class Upstream {
     return this.#toTokens(await oauth.processAuthorizationCodeResponse(server, this.#client, response, expected));
   }
 
-  /** @throws {oauth.ResponseBodyError} The provider refuses: its refresh token has ended. */
+  /** Renews the tokens. @throws {oauth.ResponseBodyError} The provider refuses the refresh token. */
   async refresh(refreshToken: string): Promise<UpstreamTokens> {
     const server = await this.#findServer();
     const options = this.#requestOptions(server.token_endpoint);
@@ -85,7 +86,7 @@ export class Upstream {
     return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   }
 
-  /** Ends what the provider gave, if it can be asked to. */
+  /** Revokes a token, if the provider supports revocation. */
   async revoke(token: string): Promise<void> {
     const server = await this.#findServer();
     if (server.revocation_endpoint === undefined) return;
@@ -97,7 +98,7 @@ export class Upstream {
     return this.#options.scopes.includes('openid');
   }
 
-  /** Basic where the provider does not say otherwise. @see RFC 8414 section 2 */
+  /** Chooses how the proxy authenticates: Basic, unless the provider accepts the secret only in the body. @see RFC 8414 section 2 */
   #authenticate({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer): oauth.ClientAuth {
     const { clientSecret } = this.#options;
     if (clientSecret === undefined) return oauth.None();
@@ -105,7 +106,7 @@ export class Upstream {
     return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
   }
 
-  /** Plain http is for a provider on this machine alone. */
+  /** Allows http only for a provider on this machine. */
   #requestOptions(url = '') {
     const isLocal = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
     return { [oauth.customFetch]: this.#customFetch, [oauth.allowInsecureRequests]: isLocal };
@@ -115,7 +116,7 @@ export class Upstream {
     return (this.#server ??= await this.#discover());
   }
 
-  /** OAuth's metadata, else OpenID Connect's. @throws {AggregateError} Neither exists and names the very issuer. */
+  /** Gets the metadata by RFC 8414, else by OpenID Connect. @throws {AggregateError} No metadata with that issuer was found. */
   async #discover(): Promise<oauth.AuthorizationServer> {
     const { issuer } = this.#options;
     const causes: unknown[] = [];
@@ -125,7 +126,7 @@ export class Upstream {
         const response = await oauth.discoveryRequest(url, { algorithm, ...this.#requestOptions(issuer) });
         const metadata = await oauth.processDiscoveryResponse(url, response);
         if (metadata.issuer === issuer) return metadata;
-        causes.push(new Error(`The document names the issuer "${metadata.issuer}"`));
+        causes.push(new Error(`The metadata names the issuer "${metadata.issuer}"`));
       } catch (error) {
         causes.push(error);
       }

@@ -1,4 +1,4 @@
-/** Questions about capabilities. */
+/** Looks up declared capabilities and extensions. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,8 +7,8 @@ import type { ClientCapabilities, ServerCapabilities } from './model/capabilitie
 /**
  * Tells whether a capability is declared.
  *
- * Presence counts: `{}` means yes, and so does `true`; `false` means no. `elicitation: {}` means forms, so
- * `elicitation.form` holds there too. Slashes and dots of extension identifiers are no path: ask `hasExtension`.
+ * `{}` and `true` mean declared; `false`, `null` and absence mean not declared. `elicitation: {}` also declares `elicitation.form`.
+ * For an extension identifier use `hasExtension`: its dots are not a path.
  *
  * @param name Dotted, such as `sampling.tools`.
  */
@@ -21,14 +21,14 @@ export function hasCapability(capabilities: ClientCapabilities | ServerCapabilit
   return value !== undefined && value !== null && value !== false;
 }
 
-/** Tells whether an extension is declared. */
+/** Tells whether `capabilities.extensions` declares an extension. */
 export function hasExtension(capabilities: ClientCapabilities | ServerCapabilities, id: string): boolean {
   const { extensions } = capabilities;
   return isJsonObject(extensions) && Object.hasOwn(extensions, id) && isJsonObject(extensions[id]);
 }
 
 /**
- * The first of the needed capabilities that is not declared.
+ * Gives the first of the needed capabilities that is not declared; undefined if all are.
  *
  * @param needed Dotted names.
  */
@@ -36,12 +36,12 @@ export function missingCapability(capabilities: ClientCapabilities | ServerCapab
   return needed.find((name) => !hasCapability(capabilities, name));
 }
 
-/** A capability as the object that an error names it by: `elicitation.url` becomes `{ elicitation: { url: {} } }`. */
+/** Converts a dotted name to a capabilities object: `elicitation.url` becomes `{ elicitation: { url: {} } }`. */
 export function toCapabilities(name: string): ClientCapabilities {
   return name.split('.').reduceRight<JsonObject>((inner, key) => ({ [key]: inner }), {});
 }
 
-/** `elicitation: {}` means forms, and only that. */
+/** `elicitation: {}` declares form mode, and not URL mode. */
 function isImpliedForm(capabilities: JsonObject, name: string): boolean {
   if (name !== 'elicitation.form') return false;
   const { elicitation } = capabilities;

@@ -1,4 +1,4 @@
-/** `@mortise/protocol/checks`: whether what a peer sent is what the canonical model says, without zod, and what a peer is capable of. */
+/** `@mortise/protocol/checks`: checks messages of peers against the canonical model without zod, and looks up capabilities. */
 
 export { MAX_COMPLETION_VALUES } from './model/completion.ts';
 export { block as checkContentBlock } from './checks/shapes.ts';

@@ -1,6 +1,6 @@
 /**
- * `@mortise/protocol/contracts`: every interface that packages are joined by, beside those of `@mortise/jsonrpc-core`.
- * Types only; importing this loads no code. The open interfaces of extensions are listed by name, so that declarations merge with them.
+ * `@mortise/protocol/contracts`: the interfaces between packages, except those of `@mortise/jsonrpc-core`. Types only.
+ * The interfaces of `extension.ts` are listed by name because declaration merging does not work through `export *`.
  */
 
 export type * from './contracts/auth.ts';

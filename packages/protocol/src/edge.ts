@@ -1,6 +1,6 @@
 /**
- * `@mortise/protocol/edge`: what every transport, the client and auth share at the edge of the network: the check of Host and
- * Origin, the policy for URLs that peers give, bodies and credentials of requests, limits, and stores in memory.
+ * `@mortise/protocol/edge`: what transports, the client and auth share: the check of `Host` and `Origin`, the policy for URLs from
+ * peers, reading of bodies and `Authorization`, limits, and in-memory stores.
  */
 
 export { createHostGuard, type HostGuard } from './edge/host-guard.ts';

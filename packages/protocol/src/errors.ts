@@ -1,18 +1,18 @@
-/** The errors that cross MCP's joints. */
+/** The error classes that several packages share. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** A revision has no way to say what was asked to be sent to its peer. */
+/** A message cannot be sent because the peer's protocol revision has no form for it. */
 export class UnrepresentableError extends MortiseError {
   override readonly name: string = 'UnrepresentableError';
   override readonly code: 'ERR_NOT_REPRESENTABLE' = 'ERR_NOT_REPRESENTABLE';
 }
 
-/** A JSON Schema cannot be checked here: its dialect, depth, size, a pattern or a reference. The message says which. */
+/** The validator does not support a JSON Schema. The message says why: its dialect, depth, size, a pattern or a reference. */
 export class SchemaNotCheckableError extends MortiseError {
   override readonly name: string = 'SchemaNotCheckableError';
   override readonly code: 'ERR_SCHEMA_NOT_CHECKABLE' = 'ERR_SCHEMA_NOT_CHECKABLE';
-  /** Where in the schema, as a JSON Pointer. */
+  /** The place in the schema, as a JSON Pointer. */
   readonly pointer: string;
 
   constructor(message: string, pointer: string, options?: ErrorOptions) {
@@ -21,13 +21,13 @@ export class SchemaNotCheckableError extends MortiseError {
   }
 }
 
-/** A URI template cannot be read, or is longer than its bounds. */
+/** A URI template is invalid or exceeds a limit. */
 export class UriTemplateError extends MortiseError {
   override readonly name: string = 'UriTemplateError';
   override readonly code: 'ERR_URI_TEMPLATE' = 'ERR_URI_TEMPLATE';
 }
 
-/** A caller who could do better: what a `TokenVerifier` rejects with. */
+/** A `TokenVerifier` rejects with this error to refuse a request whose caller can try again, for example with another token. */
 export class AuthChallengeError extends MortiseError {
   override readonly name: string = 'AuthChallengeError';
   override readonly code: 'ERR_AUTH_CHALLENGE' = 'ERR_AUTH_CHALLENGE';
@@ -35,7 +35,7 @@ export class AuthChallengeError extends MortiseError {
   readonly status: number;
   /** The value of `WWW-Authenticate`. */
   readonly challenge: string;
-  /** More headers for the answer. */
+  /** More headers for the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -1,7 +1,7 @@
 /**
- * `@mortise/protocol`: MCP's vocabulary and its five revisions as values. Here: what programs meet. The whole vocabulary is at `/model`;
- * who writes servers, clients, transports and extensions goes on at `/revisions`, `/checks` and `/wire`, with the interfaces at `/contracts`.
- * No zod, no Node: schemas are at `/schemas`.
+ * `@mortise/protocol`: the types that most programs use, and MCP's five revisions as values. All types are at `/model`.
+ * Authors of servers, clients, transports and extensions also need `/revisions`, `/checks`, `/wire` and `/contracts`.
+ * Needs neither zod nor Node. The zod schemas are at `/schemas`.
  */
 
 export type { ClientCapabilities, ServerCapabilities } from './model/capabilities.ts';

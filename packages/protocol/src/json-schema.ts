@@ -1,6 +1,6 @@
 /**
- * `@mortise/protocol/json-schema`: the default validator of JSON Schemas, which evaluates no code and fetches nothing. An entry of its own, so
- * that only programs that check JSON Schemas carry it.
+ * `@mortise/protocol/json-schema`: the default JSON Schema validator. It evaluates no code and fetches nothing. It has its own entry so
+ * that only programs that check JSON Schemas load it.
  */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
@@ -15,20 +15,20 @@ import { checksOf } from './json-schema/keywords.ts';
 /** The default of `maxPatternCharacters`. */
 const MAX_PATTERN_CHARACTERS = 10_000;
 
-/** Whose schemas a validator runs, and how. */
+/** The options of `createJsonSchemaValidator`. */
 export interface ValidatorOptions {
-  /** Who wrote the schemas. An author's run as they are written; a peer's are bounded in size and in what their patterns may cost. */
+  /** Who wrote the schemas. Schemas of the program's author have no limits. Schemas of a peer have limits on their size and patterns. */
   readonly from: 'author' | 'peer';
-  /** The longest text that an author's `pattern` is tried on; a longer one does not fit. @default 10_000 */
+  /** The longest string that an author's `pattern` is tested against. A longer string is invalid. @default 10_000 */
   readonly maxPatternCharacters?: number | undefined;
-  /** Called when a pattern of a peer is left out, because it may take too long. @default none */
+  /** Called for each pattern of a peer that is not checked because it may take too long or is invalid. @default none */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
- * Makes a validator for JSON Schema 2020-12 (the default) and draft-07.
+ * Creates a validator for JSON Schema 2020-12 (the default) and draft-07.
  *
- * References within a schema are followed, none is ever fetched. `format` is checked for the formats that JSON Schema names.
+ * References within the schema are followed; nothing is fetched. `format` is checked for the formats that JSON Schema defines.
  * `$dynamicRef` is not supported. A value that takes too long to check gets an issue that says so.
  *
  * @throws {TypeError} An option is not known, or has an invalid value.
@@ -37,7 +37,7 @@ export interface ValidatorOptions {
 export function createJsonSchemaValidator(options: ValidatorOptions): JsonSchemaValidator {
   checkOptions('createJsonSchemaValidator', options, { from: 'string', maxPatternCharacters: 1, onWarning: 'function' });
   if (!['author', 'peer'].includes((options as Partial<ValidatorOptions> | undefined)?.from ?? ''))
-    throw new TypeError(`createJsonSchemaValidator: "from" must be "author" or "peer", the one who wrote the schemas`);
+    throw new TypeError(`createJsonSchemaValidator: "from" says who wrote the schemas and must be "author" or "peer"`);
   return { compile: (schema) => compile(schema, options) };
 }
 
@@ -88,15 +88,15 @@ function toPattern(source: string, { from, maxPatternCharacters = MAX_PATTERN_CH
   const maxCharacters = from === 'peer' ? peerPatternLimit(source) : maxPatternCharacters;
   if (maxCharacters === 0)
     onWarning?.(`the pattern ${JSON.stringify(source.slice(0, 60))} is not checked: it may take too long, or is not a regular expression`);
-  // Libraries write some patterns that only the form without the `u` flag reads.
+  // Some schema libraries write patterns that are valid only without the `u` flag.
   return { regex: new RegExp(source, compiles(source, 'u') ? 'u' : ''), maxCharacters };
 }
 
 function tooLong({ maxPatternCharacters = MAX_PATTERN_CHARACTERS }: ValidatorOptions): string {
-  return `has more than ${maxPatternCharacters} characters, the most that "pattern" is tried on: see maxPatternCharacters of createJsonSchemaValidator`;
+  return `has more than ${maxPatternCharacters} characters, the limit for strings with a "pattern" (option maxPatternCharacters of createJsonSchemaValidator)`;
 }
 
-/** Whether a value is JSON as it stands: without members that are undefined, dates, `NaN` and the like. */
+/** Tells whether `JSON.stringify` keeps a value as it is: it has no undefined members, no `toJSON` methods, no `NaN`. */
 function isJson(value: unknown): value is JsonValue {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'string' || typeof value === 'boolean' || value === null;

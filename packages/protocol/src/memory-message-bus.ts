@@ -1,17 +1,17 @@
-/** A `MessageBus` within one process. */
+/** A `MessageBus` for one process. */
 
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { BusMessage, MessageBus } from './contracts/message-bus.ts';
 
-/** An object a subscription: the same function may subscribe twice. */
+/** One object per subscription, because the same function may subscribe twice. */
 interface Subscriber {
   readonly onMessage: (message: BusMessage) => void;
 }
 
 /**
- * Delivers synchronously, within `publish`, in the order of subscription. Keeps nothing: a topic without subscribers costs nothing.
+ * A `MessageBus` for one process. Calls subscribers synchronously within `publish`, in the order of subscription.
  *
- * Promises B1 to B5 of `MessageBus`. After `close` there are no subscribers, and a published message is dropped.
+ * Keeps promises B1 to B5 of `MessageBus`. `close` removes all subscribers. A message on a topic without subscribers is dropped.
  */
 export class MemoryMessageBus implements MessageBus {
   readonly #topics = new Map<string, Set<Subscriber>>();
@@ -20,14 +20,14 @@ export class MemoryMessageBus implements MessageBus {
 
   #isDelivering = false;
 
-  /** @param options.onError Called with what a subscriber threw. @default it is ignored */
+  /** @param options.onError Called with the error that a subscriber threw. @default the error is ignored */
   constructor(options: { readonly onError?: (error: unknown) => void } = {}) {
     this.#onError = options.onError ?? (() => undefined);
   }
 
   publish(message: BusMessage): Promise<void> {
     if (this.#topics.has(message.topic)) this.#waiting.push(message);
-    // What a subscriber publishes is delivered after what it was called for, so that all see one order.
+    // A message that a subscriber publishes waits until the current one is delivered, so all subscribers see the same order.
     if (!this.#isDelivering) this.#deliverWaiting();
     return resolvedPromise;
   }
@@ -55,7 +55,7 @@ export class MemoryMessageBus implements MessageBus {
     try {
       for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
         const subscribers = this.#topics.get(message.topic) ?? new Set();
-        // A copy: a subscription made meanwhile does not get this message.
+        // A copy, so a subscription made during delivery does not get this message.
         for (const subscriber of [...subscribers]) if (subscribers.has(subscriber)) this.#deliver(subscriber, message);
       }
     } finally {

@@ -1,4 +1,4 @@
-/** `@mortise/protocol/model`: every shape that travels, and which method carries which. Types only; importing this loads no code. */
+/** `@mortise/protocol/model`: the types of all MCP messages, and of params and result by method. Types only. */
 
 export type {
   CacheableResult,

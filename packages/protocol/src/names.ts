@@ -1,14 +1,14 @@
-/** The rules for names: `_meta` keys and which of them MCP keeps to itself, identifiers of extensions, and tools. */
+/** The naming rules for `_meta` keys (and which keys MCP reserves), extension identifiers and tools. */
 
-/** Longest key that is looked at. */
+/** The longest `_meta` key that `checkMetaKey` accepts, in characters. */
 const MAX_KEY_LENGTH = 1024;
 
 const BARE_RESERVED: ReadonlySet<string> = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage']);
 
 /**
- * Says what is wrong with a `_meta` key.
+ * Checks the syntax of a `_meta` key.
  *
- * @returns undefined for a key that fits the grammar, also for a reserved one.
+ * @returns undefined for a valid key, even a reserved one; else one sentence.
  * @see 2026-07-28 basic/index#meta
  */
 export function checkMetaKey(key: string): string | undefined {
@@ -25,8 +25,8 @@ export function checkMetaKey(key: string): string | undefined {
 }
 
 /**
- * Tells whether MCP keeps a key to itself: a bare one with a meaning of its own, or a prefix that any revision reserves. Revisions
- * differ in which label makes a prefix theirs; a key is reserved where one of them says so.
+ * Tells whether any MCP revision reserves a `_meta` key: a key without prefix that MCP defines, or a prefix with a label `mcp` or
+ * `modelcontextprotocol` in a reserved position. Revisions differ in these positions.
  */
 export function isReservedMetaKey(key: string): boolean {
   const slash = key.indexOf('/');
@@ -36,7 +36,7 @@ export function isReservedMetaKey(key: string): boolean {
 }
 
 /**
- * Says what is wrong with an extension's identifier: the grammar of `_meta` keys, with a prefix and a name.
+ * Checks the syntax of an extension identifier: a `_meta` key with both a prefix and a name.
  *
  * @see 2026-07-28 basic/versioning#extension-negotiation
  */
@@ -58,11 +58,11 @@ function isName(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(name);
 }
 
-/** The longest name of a tool. */
+/** The maximum length of a tool name, in characters. */
 export const MAX_TOOL_NAME_LENGTH = 128;
 
 /**
- * Says what is wrong with a tool's name, as every revision's peers would have it.
+ * Checks a tool name against rules that peers of every revision accept.
  *
  * @returns undefined for a name of 1 to 128 ASCII letters, digits, `_`, `-` and `.`; else one sentence.
  * @see 2025-11-25 server/tools#tool-names

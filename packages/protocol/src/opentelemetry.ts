@@ -1,6 +1,6 @@
 /**
- * `@mortise/protocol/opentelemetry`: a `Tracer` on OpenTelemetry, for the `tracer` option of servers and clients. The one entry that
- * needs `@opentelemetry/api`, an optional peer.
+ * `@mortise/protocol/opentelemetry`: a `Tracer` for OpenTelemetry, for the `tracer` option of servers and clients. Only this entry
+ * needs `@opentelemetry/api`, an optional peer dependency.
  */
 
 import { type Context, context, type Span as OtelSpan, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -12,10 +12,10 @@ import { readTraceContext, writeTraceContext } from './opentelemetry/trace-conte
 const SCOPE = '@mortise/protocol';
 
 /**
- * Gives a tracer that opens its spans at the globally registered tracer provider.
+ * Creates a tracer that starts its spans with the globally registered tracer provider.
  *
- * The context travels in `_meta` in the W3C formats, whichever propagator is registered. A span without a parent from the wire is a
- * child of the active one.
+ * The trace context is sent in `_meta` in the W3C formats; the registered propagator is not used. A span without a parent from the
+ * peer becomes a child of the active span.
  *
  * ```ts
  * const server = new McpServer(info, { tracer: createOpenTelemetryTracer() });
@@ -26,7 +26,7 @@ const SCOPE = '@mortise/protocol';
 export function createOpenTelemetryTracer(): Tracer {
   return {
     startSpan(spanName, kind, parent) {
-      // Asked for each time: a provider that is registered later is found too.
+      // Looked up for each span, so that a provider registered later is used too.
       const tracer = trace.getTracer(SCOPE);
       const around = parent ? readTraceContext(context.active(), parent) : context.active();
       const span = tracer.startSpan(spanName, { kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.SERVER }, around);

@@ -1,20 +1,20 @@
-/** Which arguments of a tool travel in `Mcp-Param-*` headers too: the `x-mcp-header` keyword of its schema, read alike by server and client. */
+/** Reads `x-mcp-header`, the schema keyword that makes a client also send a tool argument in an `Mcp-Param-*` header. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { forEachSubschema } from './json-schema/check-json-schema.ts';
 
-/** The keyword that marks an argument. */
+/** The schema keyword that names the header of an argument. */
 export const PARAM_HEADER_KEYWORD = 'x-mcp-header';
 
-/** RFC 9110 section 5.6.2. */
+/** A header token. @see RFC 9110 section 5.6.2 */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MIRRORED_TYPES: readonly unknown[] = ['integer', 'string', 'boolean'];
 
 /**
- * Gathers the marked arguments: each header's name as it is written, and the path of the argument.
+ * Collects the arguments with an `x-mcp-header` keyword.
  *
- * @param headers Is filled, also where a later mark is wrong.
- * @returns What is wrong with a mark, as one sentence; undefined where nothing is.
+ * @param headers Filled with the path of each argument by header name as written, including those of invalid keywords.
+ * @returns One sentence about the first invalid keyword; undefined if all are valid.
  * @see 2026-07-28 basic/transports/streamable-http#schema-extension
  */
 export function readParamHeaders(inputSchema: JsonObject, headers: Map<string, readonly string[]>): string | undefined {
@@ -39,10 +39,10 @@ function findFault(header: JsonValue, type: JsonValue | undefined, isReachable: 
   if (typeof header !== 'string' || !TOKEN.test(header))
     return `must be a header token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(header)}`;
   if (!isReachable)
-    return 'must stand at a property that is reached through "properties" alone, not through a list, an alternative or a reference';
-  // `null` beside the type is fine: the header is left out for it.
+    return 'must be on a property that is reached only through "properties", not through arrays, "anyOf" and the like, or "$ref"';
+  // `null` is allowed as a second type: the header is left out for a null argument.
   const types = [type].flat().filter((each) => each !== 'null');
   if (types.length !== 1 || !MIRRORED_TYPES.includes(types[0]))
-    return `must stand at a property of type integer, string or boolean, got ${JSON.stringify(type ?? 'no type')}`;
-  return taken.has(header.toLowerCase()) ? `must be unique whatever the case, but "${header}" is taken` : undefined;
+    return `must be on a property of type integer, string or boolean, got ${JSON.stringify(type ?? 'no type')}`;
+  return taken.has(header.toLowerCase()) ? `must be unique regardless of case, but "${header}" is used twice` : undefined;
 }

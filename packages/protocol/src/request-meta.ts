@@ -1,4 +1,4 @@
-/** Reads what a modern request says of itself in `_meta`. */
+/** Reads the `_meta` of modern requests: protocol version, client capabilities, client info, log level, progress token. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -11,9 +11,9 @@ import type { LoggingLevel } from './model/logging.ts';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION } from './model/meta.ts';
 import type { ProgressToken } from './model/progress.ts';
 
-/** What a modern request says of itself. Holds for this request and no other. */
+/** The values that a modern request has in `_meta`. They apply to that request only. */
 export interface RequestMetaFacts {
-  /** As it came; whether it is spoken here is asked next. */
+  /** As received. The caller checks whether this version is supported. */
   readonly protocolVersion: string;
   readonly clientCapabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
@@ -21,7 +21,7 @@ export interface RequestMetaFacts {
   readonly progressToken: ProgressToken | undefined;
 }
 
-/** Tells whether a request is modern: its `_meta` names a protocol version, well or badly. Looks at one key. */
+/** Tells whether a request is of the modern era: its `_meta` has the protocol version key. Does not check the value. */
 export function isModernParams(params: JsonObject | undefined): boolean {
   const meta = params?.['_meta'];
   return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, META_PROTOCOL_VERSION);
@@ -38,9 +38,9 @@ const checkMeta = later(() =>
 );
 
 /**
- * Reads the facts of a modern request.
+ * Reads and checks the `_meta` of a modern request.
  *
- * @returns The facts, or one sentence for the -32602 when a mandatory one is missing or any has a wrong type.
+ * @returns The values, or one sentence for a -32602 error if a mandatory value is missing or a value has the wrong type.
  * @see 2026-07-28 basic/index#meta
  */
 export function readRequestMeta(params: JsonObject | undefined): RequestMetaFacts | string {

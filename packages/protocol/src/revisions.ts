@@ -1,6 +1,4 @@
-/**
- * `@mortise/protocol/revisions`: finding the revision that two sides agree on, and what holds in it.
- */
+/** `@mortise/protocol/revisions`: negotiates the protocol revision, and tells its methods, rules and capabilities. */
 
 export { ASSUMED_WITHOUT_HEADER, chooseLegacy, chooseModern, findNotification, findRequest, negotiateLegacy } from './revisions/index.ts';
 export { clientCapabilitiesFor, serverCapabilitiesFor } from './revisions/capabilities.ts';

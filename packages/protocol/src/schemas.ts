@@ -1,7 +1,7 @@
 /**
- * `@mortise/protocol/schemas`: every shape of the canonical model as a zod 4 schema, for gateways and tests: params and results by
- * method, and the types inside them. Objects are loose. The rest of Mortise checks messages by hand-written guards and never loads
- * this; a property test holds the two equal.
+ * `@mortise/protocol/schemas`: the canonical model as zod 4 schemas, for gateways and tests: params and results by method, and the
+ * types inside them. Objects accept unknown members. The rest of Mortise never loads this entry: it uses hand-written checks, and a
+ * property test proves that both accept the same values.
  */
 
 export {

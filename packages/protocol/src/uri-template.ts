@@ -1,15 +1,15 @@
-/** URI templates: RFC 6570 to level 4 for writing, and reading back what MCP's resource templates need. */
+/** URI templates (RFC 6570): expansion up to level 4, and matching of URIs as MCP's resource templates need it. */
 
 import { expandTemplate, type TemplateValue } from './uri-template/expand-template.ts';
 import { matchTemplate, type TemplateMatch } from './uri-template/match-template.ts';
 import { parseTemplate, type TemplatePart } from './uri-template/template-part.ts';
 
-/** A template that has been read. */
+/** A parsed URI template. */
 export class UriTemplate {
   readonly #parts: readonly TemplatePart[];
-  /** The template as it was given. */
+  /** The template as a string. */
   readonly template: string;
-  /** The names of the variables, in order, each once. */
+  /** The names of the variables, in order of appearance, without duplicates. */
   readonly variableNames: readonly string[];
 
   private constructor(template: string) {
@@ -21,33 +21,33 @@ export class UriTemplate {
   }
 
   /**
-   * Reads a template.
+   * Parses a template.
    *
-   * @throws {UriTemplateError} `ERR_URI_TEMPLATE`: not a template of RFC 6570, longer than 4,096 characters, or more than 64 variables.
+   * @throws {UriTemplateError} `ERR_URI_TEMPLATE`: not an RFC 6570 template, longer than 4,096 characters, or more than 64 variables.
    */
   static parse(template: string): UriTemplate {
     return new UriTemplate(template);
   }
 
-  /** Writes a URI. A variable without a value is left out, as RFC 6570 says. */
+  /** Expands the template to a URI. A variable without a value is left out, as RFC 6570 says. */
   expand(values: Readonly<Record<string, TemplateValue>>): string {
     return expandTemplate(this.#parts, values);
   }
 
   /**
-   * Reads the variables' values from a URI, in time linear in its length.
+   * Reads the variables' values from a URI, in time linear in the URI's length.
    *
-   * Values are percent-decoded, and have at least one character, but for `;`, `?` and `&` expressions, whose variables may come in any
-   * order or be absent. A plain variable ends at `/`, `?` or `#`. An exploded variable (`{/path*}`) is a list. Where a URI can be read in
-   * several ways, earlier variables take the most. Decoding can bring `/` and `..` into a value: check it before it becomes a path.
+   * Values are percent-decoded and not empty. Only in `;`, `?` and `&` expressions may variables be empty, absent or in another order.
+   * A plain variable ends at `/`, `?` or `#`. An exploded variable (`{/path*}`) is a list. If several matches are possible, earlier
+   * variables match as much as they can. A decoded value can contain `/` and `..`: check it before you use it in a file path.
    *
-   * @returns Values by name, without a prototype; undefined where the URI is not one of the template's or longer than 8,192 characters.
+   * @returns Values by name, in an object without prototype; undefined if the URI does not match or is longer than 8,192 characters.
    */
   match(uri: string): TemplateMatch | undefined {
     return matchTemplate(this.#parts, uri);
   }
 
-  /** The template as it was given. */
+  /** Gives the template as a string. */
   toString(): string {
     return this.template;
   }

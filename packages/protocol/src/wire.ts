@@ -1,4 +1,4 @@
-/** `@mortise/protocol/wire`: what travels beside the shapes: keys of `_meta`, MCP's error codes and their data. */
+/** `@mortise/protocol/wire`: the `_meta` keys and error codes of MCP, and functions that create and read them. */
 
 export {
   META_CLIENT_CAPABILITIES,

@@ -31,7 +31,7 @@ export class AuthorizationCodeGrant implements Grant {
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     const { issuer, code_challenge_methods_supported: methods } = call.as;
     if (!Array.isArray(methods) || !methods.includes('S256')) {
-      const why = 'does not list S256 in code_challenge_methods_supported: nobody was asked to sign in';
+      const why = 'must list S256 in code_challenge_methods_supported: PKCE is required for a sign-in';
       throw new AuthError('ERR_PKCE_UNSUPPORTED', `The authorization server ${nameUrl(issuer)} ${why}`);
     }
     const registration = await call.vault.registration(issuer, call.nowMs);
@@ -43,11 +43,11 @@ export class AuthorizationCodeGrant implements Grant {
     }
   }
 
-  /** Finishes a sign-in whose answer came by another way. @param callbackUrl Where the person came back to, with its query. */
+  /** Finishes a sign-in that began in an earlier call. @param callbackUrl The URL of the redirect back, with its query. */
   async finish(call: GrantCall, pending: PendingSignIn, callbackUrl: URL): Promise<TokenSet> {
     checkResponse(callbackUrl.searchParams, call.as, pending);
     const client = await this.findClient(call, pending.clientId);
-    if (!client) throw new AuthError('ERR_STATE_MISMATCH', 'The client that began this sign-in is not known any more: begin again');
+    if (!client) throw new AuthError('ERR_STATE_MISMATCH', 'The client of this sign-in is no longer registered: start the sign-in again');
     return await exchangeCode(call, client, pending, callbackUrl);
   }
 
@@ -61,7 +61,7 @@ export class AuthorizationCodeGrant implements Grant {
     return kept !== undefined;
   }
 
-  /** A visit that begins only after everybody has left is closed at once. */
+  /** Begins a sign-in. If the signal aborts first, a visit that still opens later is closed. */
   async #begin(redirectUrls: readonly string[], signal: AbortSignal): Promise<SignInVisit> {
     const begun = this.#signIn.begin({ redirectUrls }, { signal });
     try {
@@ -89,7 +89,7 @@ export class AuthorizationCodeGrant implements Grant {
     const url = await toAuthorizationUrl(as, pending);
     assertSafeUrl(url, call.policy, 'authorization endpoint');
     await vault.savePending(pending);
-    // A `SignIn` may ignore its signal, and the next sign-in must not wait for this one.
+    // `abortable`, because a `SignIn` may ignore its signal, and the next sign-in must not wait for this one.
     const back = await abortable(visit.authorize(url, { signal }), signal);
     if (!back) throw new SignInPendingError(url.href);
     await vault.takePending(pending.state, call.nowMs);
@@ -101,7 +101,7 @@ export class AuthorizationCodeGrant implements Grant {
 async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: PendingSignIn): Promise<URL> {
   const { authorization_endpoint: endpoint } = as;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
-    throw new AuthError('ERR_DISCOVERY', `The metadata of ${nameUrl(as.issuer)} has no authorization_endpoint`);
+    throw new AuthError('ERR_DISCOVERY', `The metadata of ${nameUrl(as.issuer)} has no valid authorization_endpoint`);
   const url = new URL(endpoint);
   const params: Readonly<Record<string, string | undefined>> = {
     response_type: 'code',
@@ -112,35 +112,32 @@ async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: Pendin
     code_challenge_method: 'S256',
     resource: pending.resource,
     scope: pending.scopes.length > 0 ? pending.scopes.join(' ') : undefined,
-    // OpenID Connect gives no offline access without it.
+    // OpenID Connect requires this for `offline_access`.
     prompt: pending.scopes.includes('offline_access') ? 'consent' : undefined,
   };
   for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value);
   return url;
 }
 
-/** Parameters that decide something: one of them twice makes the answer ambiguous. */
+/** The parameters that must not occur twice, because the response would be ambiguous. */
 const SINGLE = ['state', 'iss', 'code', 'error', 'error_description'];
 
 /**
- * Checks an authorization response: its state, then its issuer, letter by letter, and only then what it says. The library checks it again,
- * and says less about why.
+ * Checks an authorization response: first its state, then its issuer (character by character), then the result. The library checks
+ * this again, but with less precise errors.
  *
- * @throws {AuthError} `ERR_AUTHORIZATION_RESPONSE`, `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`; `ERR_SIGN_IN_DENIED` for an error of the issuer.
+ * @throws {AuthError} `ERR_AUTHORIZATION_RESPONSE`, `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`; `ERR_SIGN_IN_DENIED`: an error response.
  * @see 2026-07-28 basic/authorization#authorization-response-validation; RFC 9207 section 2.4
  */
 function checkResponse(params: URLSearchParams, as: oauth.AuthorizationServer, { state, issuer }: PendingSignIn): void {
   const twice = SINGLE.find((name) => params.getAll(name).length > 1);
   if (twice !== undefined)
-    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', `The authorization response has "${twice}" twice: it was not used`);
+    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', `The authorization response has "${twice}" twice: it is ignored`);
   if (params.get('state') !== state)
-    throw new AuthError('ERR_STATE_MISMATCH', 'The authorization response has another "state" than the sign-in: it was not used');
+    throw new AuthError('ERR_STATE_MISMATCH', 'The authorization response has another "state" than the sign-in: it is ignored');
   const isPromised = as.authorization_response_iss_parameter_supported === true;
   if ((params.get('iss') ?? (isPromised ? '' : issuer)) !== issuer)
-    throw new AuthError(
-      'ERR_RESPONSE_ISSUER',
-      `The authorization response must have "iss" ${nameUrl(issuer)}, and has not: it was not used`,
-    );
+    throw new AuthError('ERR_RESPONSE_ISSUER', `The authorization response must have "iss" ${nameUrl(issuer)}: it is ignored`);
   const error = params.get('error');
   if (error !== null) {
     const description = toSafeText(params.get('error_description'));

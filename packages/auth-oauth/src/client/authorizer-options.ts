@@ -1,4 +1,4 @@
-/** The options of every flow. */
+/** The options that all flows share. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -7,36 +7,36 @@ import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
 import type { CryptoKeyPair } from 'oauth4webapi';
 import type { FetchLike } from '../safe-fetch.ts';
 
-/** Options that every flow has. */
+/** The options that all flows share. */
 export interface AuthorizerOptions {
-  /** Keeps credentials and tokens. Belongs to one user: its tokens act as that user. @default in memory, until the process ends */
+  /** Stores credentials and tokens of one user. Do not share it between users. @default in memory */
   readonly store?: CredentialStore | undefined;
-  /** Scopes to ask for beside those that the server wants. @default none */
+  /** Scopes to request in addition to those that the server requires. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** The resource identifier that the server's metadata must name. @default the server's URL, or what holds it where a well-known place says so */
+  /** The resource identifier that the server's metadata must have. @default the server's URL, or a parent of it from a well-known URL */
   readonly resource?: string | undefined;
-  /** Chooses among the authorization servers that a server names. @default the first with credentials of ours, else the first */
+  /** Chooses one of the authorization servers that the server names. @default the first with own credentials, else the first */
   readonly chooseIssuer?: ((issuers: readonly string[]) => string) | undefined;
   /**
-   * Binds tokens to a key, so that a stolen one is of no use: `true` for a new key that cannot leave this process (tokens bound to it are
-   * kept in memory alone), or a key pair that outlives it.
+   * Binds tokens to a key with DPoP, so that a stolen token cannot be used. `true` creates a key that cannot leave this process; its
+   * tokens are kept in memory only. To keep tokens longer, give a key pair.
    *
    * @default false
    */
   readonly dpop?: boolean | CryptoKeyPair | undefined;
-  /** What URLs of peers may lead to. @default https to public hosts and to the server's own; this machine if the server is on it */
+  /** Which URLs from peers are allowed. @default https to public hosts and to the server's host; this machine if the server is local */
   readonly urls?: UrlPolicy | undefined;
-  /** How long one request may take with its body, in milliseconds. @default 10_000 */
+  /** The time limit of one request including its body, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** Makes the requests to authorization servers. @default the platform's, which judges addresses by their spelling alone: on Node give `checkedFetch` */
+  /** Makes the requests to authorization servers. `checkedFetch` of `/node` also checks resolved addresses. @default globalThis.fetch */
   readonly fetch?: FetchLike | undefined;
-  /** Treats a server without metadata as one of the first revision with authorization: its own authorization server. @default false */
+  /** Treats a server without metadata as its own authorization server, as the first revision with authorization did. @default false */
   readonly assumesOwnServer?: boolean | undefined;
-  /** Says when tokens end, and runs the timers of requests. @default the system's */
+  /** Decides when tokens expire, and runs the timers of requests. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** What `findAuthorization` takes of them. */
+/** The options that `findAuthorization` also has. */
 export const DISCOVERY_OPTIONS = {
   resource: 'string',
   chooseIssuer: 'function',
@@ -54,19 +54,19 @@ export const AUTHORIZER_OPTIONS: OptionTable<AuthorizerOptions> = {
   dpop: ['boolean', 'object'],
 };
 
-/** An `Authorizer` that can be asked to sign in and out. */
+/** An `Authorizer` with methods to sign in and out. */
 export interface OAuthAuthorizer extends Authorizer {
   /**
-   * Gets new tokens now, before a request needs them or after one failed for good.
+   * Gets new tokens now: before the first request, or after an error such as `ERR_TOKEN_REJECTED`.
    *
-   * @param options.scopes Asked for beside those that were asked for before.
+   * @param options.scopes Scopes to request in addition to those requested before.
    */
   signIn(options?: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal }): Promise<void>;
-  /** Forgets the tokens, and revokes them if the authorization server offers that; rejects if that fails. */
+  /** Deletes the tokens, and revokes them if the authorization server supports revocation. Rejects if revocation fails. */
   signOut(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
-/** The URL of a server, as HTTP has it: a WebSocket's is that of its upgrade. @throws {TypeError} */
+/** Gives a server's URL as http(s), also for a WebSocket URL. @throws {TypeError} The URL is invalid. */
 export function toServerUrl(server: string | URL): URL {
   const text = String(server).replace(/^ws(?=s?:)/i, 'http');
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -77,7 +77,7 @@ export function toServerUrl(server: string | URL): URL {
   return url;
 }
 
-/** The program chose the server's own host; peers on this machine are only believed by a program that talks to this machine. */
+/** Completes a URL policy: the server's own host is allowed, and loopback hosts are allowed if the server is local. */
 export function toUrlPolicy(server: URL, given: UrlPolicy = {}): UrlPolicy {
   return {
     allowLoopback: isLoopbackHost(server.hostname),

@@ -1,4 +1,4 @@
-/** Proves to a token endpoint which client is asking. */
+/** Client authentication at the token endpoint. */
 
 import type { CryptoKey } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
@@ -7,9 +7,9 @@ import { listNames } from '../safe-fetch.ts';
 import type { ClientAuthMethod, RegisteredClient } from './credentials.ts';
 
 /**
- * How a client authenticates: as it was registered, else by the first method that it can use and the authorization server accepts.
+ * Chooses how a client authenticates: as registered, else by the first method that both sides support.
  *
- * @throws {AuthError} `ERR_CLIENT_MISMATCH`: the two have nothing in common.
+ * @throws {AuthError} `ERR_CLIENT_MISMATCH`: there is no common method.
  * @see RFC 6749 section 2.3; RFC 7523 section 2.2
  */
 export function toClientAuth(client: RegisteredClient, as: oauth.AuthorizationServer): oauth.ClientAuth {
@@ -29,24 +29,24 @@ function chooseAuthMethod(client: RegisteredClient, as: oauth.AuthorizationServe
     if (able.includes(authMethod) || authMethod === 'none') return authMethod;
     throw new AuthError(
       'ERR_CLIENT_MISMATCH',
-      `The client "${client.clientId}" lacks what the method "${authMethod}" needs: give its secret or its key`,
+      `The client "${client.clientId}" uses the method "${authMethod}" and needs a secret or a key: give "clientSecret" or "privateKey"`,
     );
   }
   const [first = 'none'] = able;
-  // A server that says nothing accepts Basic (RFC 8414 section 2); a public client is one whatever the list says.
+  // Without the list, Basic is the default (RFC 8414 section 2). A public client has no other method than "none".
   const accepted = as.token_endpoint_auth_methods_supported;
   if (!Array.isArray(accepted) || first === 'none') return first;
   const method = able.find((candidate) => accepted.includes(candidate));
   if (method !== undefined) return method;
   throw new AuthError(
     'ERR_CLIENT_MISMATCH',
-    `The authorization server accepts the methods "${listNames(accepted)}", and the client "${client.clientId}" can only do "${able.join(', ')}"`,
+    `The authorization server accepts the methods "${listNames(accepted)}", but the client "${client.clientId}" supports only "${able.join(', ')}"`,
   );
 }
 
 /**
- * By the form encoding of browsers, which leaves `-`, `.`, `_` and `*` as they are: the library's own writes them as `%2D` and so on,
- * and servers that do not decode then know no such client.
+ * Basic authentication with the form encoding of browsers, which keeps `-`, `.`, `_` and `*`. The library encodes these as `%2D` and so
+ * on, and some servers do not decode them.
  *
  * @see RFC 6749 section 2.3.1
  */
@@ -55,7 +55,7 @@ function basic(clientId: string, secret: string): oauth.ClientAuth {
   return (_as, _client, _body, headers) => headers.set('authorization', `Basic ${btoa(`${encode(clientId)}:${encode(secret)}`)}`);
 }
 
-/** The assertion names the client, so that the body does not. */
+/** Authentication by a signed assertion. It names the client, so `client_id` is removed from the body. */
 function signedAssertion(key: CryptoKey, keyId: string | undefined, as: oauth.AuthorizationServer): oauth.ClientAuth {
   const sign = oauth.PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
     [oauth.modifyAssertion]: ({ alg }) => {
@@ -63,7 +63,7 @@ function signedAssertion(key: CryptoKey, keyId: string | undefined, as: oauth.Au
       if (!Array.isArray(accepted) || accepted.includes(String(alg))) return;
       throw new AuthError(
         'ERR_CLIENT_MISMATCH',
-        `The authorization server accepts no assertion signed with ${String(alg)}, but ${listNames(accepted)}`,
+        `The authorization server accepts assertions signed with ${listNames(accepted)}, but the client's key signs with ${String(alg)}`,
       );
     },
   });

@@ -1,4 +1,4 @@
-/** Programs that act for themselves: with credentials of their own, or with their platform's word. */
+/** Flows without a user: client credentials, and workload identity. */
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -8,20 +8,20 @@ import type { RegisteredClient } from './credentials.ts';
 import { createProgramGrant, requestGrant } from './grant.ts';
 import { GrantAuthorizer } from './grant-authorizer.ts';
 
-/** For `extensions` of `McpClient.connect`: says that the client can act for itself. */
+/** Declares support for the client credentials flow. Give it in `extensions` of `McpClient.connect`. */
 export const clientCredentialsExtension: ClientExtension = { id: 'io.modelcontextprotocol/oauth-client-credentials' };
 
-/** Who the program is. */
+/** The options of `clientCredentials`. */
 export interface ClientCredentialsOptions extends AuthorizerOptions {
-  /** Registered by hand, with a secret or a key. Used at its issuer alone. */
+  /** The client, registered by hand, with a secret or a key. Used only at its issuer. */
   readonly client: RegisteredClient;
 }
 
 /**
- * Makes an authorizer for a program that acts for itself, with credentials that were registered by hand.
+ * Creates an authorizer for a program that acts on its own behalf, with a client that was registered by hand.
  *
- * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {TypeError} An option is wrong.
+ * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @throws {TypeError} An option is invalid.
  * @see ext-auth oauth-client-credentials
  */
 export function clientCredentials(server: string | URL, options: ClientCredentialsOptions): OAuthAuthorizer {
@@ -31,28 +31,29 @@ export function clientCredentials(server: string | URL, options: ClientCredentia
   return new GrantAuthorizer(server, grant, options);
 }
 
-/** How a workload says who it is. */
+/** The options of `workloadIdentity`. */
 export interface WorkloadIdentityOptions extends AuthorizerOptions {
-  /** The authorization server that trusts the platform. The workload's token goes nowhere else. */
+  /** The authorization server that trusts the platform. The workload's token is sent only there. */
   readonly issuer: string;
-  /** Gives the workload's signed token, asked each time. Its audience should be the token endpoint. Kept nowhere. */
+  /** Gets the workload's signed token; called for each token request. Its audience should be the token endpoint. It is not stored. */
   readonly assertion: (audience: { issuer: string; tokenEndpoint: string; signal: AbortSignal }) => Promise<string>;
 }
 
-/** The grant that takes a signed assertion. @see RFC 7523 */
+/** The grant type for signed assertions. @see RFC 7523 */
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
- * Makes an authorizer for a workload whose platform gives it signed tokens: a cluster, a cloud, a build. It needs no client and no secret.
+ * Creates an authorizer for a workload that gets signed tokens from its platform: a cluster, a cloud, a build system. It needs no
+ * registered client and no secret.
  *
- * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {TypeError} An option is wrong.
+ * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @throws {TypeError} An option is invalid.
  * @see SEP-1933
  */
 export function workloadIdentity(server: string | URL, options: WorkloadIdentityOptions): OAuthAuthorizer {
   checkOptions('workloadIdentity', options, { ...AUTHORIZER_OPTIONS, issuer: 'string', assertion: 'function' });
   const { issuer, assertion } = options;
-  // The library wants a client: nothing of it is sent.
+  // The library requires a client. It is not sent.
   const client: RegisteredClient = { issuer, clientId: 'workload' };
   const grant = createProgramGrant(client, async (call, scopes) => {
     const audience = { issuer, tokenEndpoint: call.as.token_endpoint ?? '', signal: call.signal };

@@ -1,4 +1,4 @@
-/** A client's credentials and tokens, and how they are kept: by issuer, so that nothing of one issuer is ever found under another. */
+/** A client's credentials and tokens. They are stored by issuer, so that those of one issuer are never used at another. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
@@ -7,58 +7,58 @@ import type { CryptoKey } from 'oauth4webapi';
 /** How a client authenticates at the token endpoint. */
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
-/** A private key to sign assertions with. */
+/** A private key for signing assertions. */
 export interface ClientKey {
   readonly key: CryptoKey;
-  /** Sent in the header of assertions, for an authorization server that knows several keys. */
+  /** The key id (`kid`) in the header of assertions. Needed if the authorization server knows several keys. */
   readonly keyId?: string | undefined;
 }
 
-/** A client that an authorization server knows. Used at that server and nowhere else. */
+/** A client that is registered at an authorization server. Used only at that server. */
 export interface RegisteredClient {
-  /** The authorization server that registered it, exactly as its metadata spells it. */
+  /** The authorization server of the client, exactly as its metadata writes it. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  /** How the client authenticates at token endpoints. @default what the authorization server accepts, `client_secret_basic` first */
+  /** How the client authenticates at token endpoints. @default a method that the authorization server accepts, with a secret Basic first */
   readonly authMethod?: ClientAuthMethod | undefined;
-  /** For `private_key_jwt`. */
+  /** The key for `private_key_jwt`. */
   readonly privateKey?: ClientKey | undefined;
 }
 
 /** A dynamic registration. */
 export interface Registration extends RegisteredClient {
   readonly redirectUrls: readonly string[];
-  /** When the secret ends; undefined for never. */
+  /** When the secret expires; undefined if never. */
   readonly expiresAtMs: number | undefined;
 }
 
-/** Tokens of one client for one server. */
+/** The tokens of one client for one server. */
 export interface TokenSet {
-  /** Who issued them, validated. */
+  /** The validated issuer of the tokens. */
   readonly issuer: string;
   readonly accessToken: string;
-  /** As it is sent. */
+  /** The scheme of the `Authorization` header. */
   readonly scheme: 'Bearer' | 'DPoP';
   readonly refreshToken?: string | undefined;
-  /** Undefined if the authorization server did not say. */
+  /** Undefined if the authorization server sent no lifetime. */
   readonly expiresAtMs?: number | undefined;
-  /** When to get the next one: shortly before its end, or halfway through a short life. */
+  /** When to renew the token: shortly before it expires, or at half of a short lifetime. */
   readonly renewAtMs?: number | undefined;
-  /** What was granted, as far as is known. */
+  /** The granted scopes, as far as known. */
   readonly scopes: readonly string[];
-  /** What was asked for: a step-up asks for these again. */
+  /** The requested scopes. A step-up requests them again. */
   readonly requestedScopes: readonly string[];
   readonly clientId: string;
-  /** Exactly as it was sent. */
+  /** The resource identifier, exactly as sent. */
   readonly resource: string;
 }
 
-/** A sign-in whose answer is awaited. */
+/** A sign-in that waits for the redirect back. */
 export interface PendingSignIn {
   readonly state: string;
   readonly verifier: string;
-  /** The validated issuer: what `iss` must be. */
+  /** The validated issuer. `iss` in the response must be equal. */
   readonly issuer: string;
   readonly clientId: string;
   readonly redirectUrl: string;
@@ -67,15 +67,15 @@ export interface PendingSignIn {
   readonly createdAtMs: number;
 }
 
-/** A person who takes longer has to begin again. */
+/** A sign-in that takes longer must be started again. */
 const PENDING_LIFETIME_MS = 15 * 60_000;
-/** Of one server: the oldest sign-in that was not finished makes room for the next. */
+/** The maximum number of unfinished sign-ins per server. The oldest is dropped for a new one. */
 const MAX_PENDING = 10;
 
-/** What a store keeps about one server. */
+/** The records of one server in a credential store. */
 export class CredentialVault {
   readonly #store: CredentialStore & Partial<LockingStore>;
-  /** The server's canonical URL: the key of what is known before any issuer is. */
+  /** The server's canonical URL: the key for records that belong to no issuer. */
   readonly #server: string;
 
   constructor(store: CredentialStore, server: string) {
@@ -83,16 +83,16 @@ export class CredentialVault {
     this.#server = server;
   }
 
-  /** Runs alone among all processes that share the store, if the store can do that. */
+  /** Runs `fn` under the store's lock, across all processes that share the store. Without a lock if the store has none. */
   async alone<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#store.withLock === undefined ? await fn() : await this.#store.withLock(`oauth ${this.#server}`, fn, { signal });
   }
 
-  /** The tokens that the server had last. */
+  /** Gets the latest tokens for the server. */
   async tokens(): Promise<TokenSet | undefined> {
     const known = await this.#get<Pick<TokenSet, 'issuer' | 'resource'>>(this.#server, 'server');
     const tokens = known && (await this.#get<TokenSet>(known.issuer, `tokens ${known.resource}`));
-    // Another program, or another version, may have written it.
+    // Another program or version may have written the record.
     return typeof tokens?.accessToken === 'string' && tokens.issuer === known?.issuer ? tokens : undefined;
   }
 
@@ -106,7 +106,7 @@ export class CredentialVault {
     await this.#store.delete(issuer, `tokens ${resource}`);
   }
 
-  /** @returns undefined also for a registration whose secret has ended. */
+  /** @returns undefined if there is no registration, or its secret has expired. */
   async registration(issuer: string, nowMs: number): Promise<Registration | undefined> {
     const found = await this.#get<Registration>(issuer, 'client');
     return found?.issuer === issuer && (found.expiresAtMs ?? Infinity) > nowMs ? found : undefined;
@@ -125,7 +125,7 @@ export class CredentialVault {
     await this.#put(this.#server, 'sign-ins', { list: [...others, pending].slice(-MAX_PENDING) });
   }
 
-  /** Gives a sign-in out once. */
+  /** Gets a pending sign-in and deletes it, so that it is used only once. */
   async takePending(state: string, nowMs: number): Promise<PendingSignIn | undefined> {
     const pendings = await this.#pendings();
     const pending = pendings.find((candidate) => candidate.state === state);
@@ -142,7 +142,7 @@ export class CredentialVault {
     return (await this.#store.get(issuer, key)) as T | undefined;
   }
 
-  /** As JSON, without what is undefined. */
+  /** Stores a value as JSON, which drops undefined members. */
   async #put(issuer: string, key: string, value: object): Promise<void> {
     await this.#store.put(issuer, key, JSON.parse(JSON.stringify(value)) as JsonObject);
   }

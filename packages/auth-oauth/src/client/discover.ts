@@ -1,4 +1,4 @@
-/** Metadata of servers and of authorization servers: where it may be, and whether it may be believed. @see RFC 9728; RFC 8414 */
+/** Finds and checks the metadata of servers and authorization servers. @see RFC 9728; RFC 8414 */
 
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { AuthorizationServer } from 'oauth4webapi';
@@ -6,20 +6,20 @@ import { AuthError } from '../errors.ts';
 import { nameUrl, readObject, type SafeFetch } from '../safe-fetch.ts';
 import { splitScopes } from './grant.ts';
 
-/** What a server says of its protection. @see RFC 9728 section 2 */
+/** The protected resource metadata of a server. @see RFC 9728 section 2 */
 export interface ResourceMetadata {
-  /** Exactly as the server wrote it: sent as it is with every request for a token. */
+  /** The resource identifier, exactly as the server writes it. Sent unchanged with every token request. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopesSupported: readonly string[] | undefined;
 }
 
-/** What discovery looks for. */
+/** The input of discovery. */
 export interface DiscoveryInput {
   readonly server: URL;
-  /** `resource_metadata` of the challenge, if it had one. */
+  /** The `resource_metadata` URL of the challenge, if any. */
   readonly challenged: string | undefined;
-  /** The identifier that the metadata must name, if the program knows it. */
+  /** The resource identifier that the metadata must have, if the program gave one. */
   readonly resource: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -27,10 +27,11 @@ export interface DiscoveryInput {
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
 
 /**
- * Finds a server's protected resource metadata: where the challenge says, at the server's path, at the root.
+ * Finds a server's protected resource metadata: at the URL in the challenge, then at the well-known URL of the server's path, then of
+ * its root.
  *
- * @returns undefined for a server that has none anywhere, with what was tried, a line each.
- * @throws {AuthError} `ERR_RESOURCE_MISMATCH`: it is for another resource. `ERR_DISCOVERY`: a candidate failed with 5xx.
+ * @returns `found` is undefined if there is no metadata. `attempts` lists each URL that was tried, one per line.
+ * @throws {AuthError} `ERR_RESOURCE_MISMATCH`: the metadata is for another resource. `ERR_DISCOVERY`: a URL returned a 5xx status.
  * @see 2026-07-28 basic/authorization/authorization-server-discovery; RFC 9728 section 3.1
  */
 export async function discoverResource(
@@ -47,7 +48,7 @@ export async function discoverResource(
   const outcome = await firstDocument(fetchPeer, candidates, { what: 'Protected resource metadata', signal }, (document, url) => {
     const { resource, authorization_servers: servers, scopes_supported: scopes } = document;
     if (typeof resource !== 'string' || !isStrings(servers) || servers.length === 0)
-      return '200, but without "resource" and "authorization_servers"';
+      return '200, but without valid "resource" and "authorization_servers"';
     const isMeant = expected === undefined ? speaksOf(resource, server, url) : resource === expected;
     const scopesSupported = isStrings(scopes) ? splitScopes(scopes.join(' ')) : undefined;
     if (isMeant) return { resource, authorizationServers: servers, scopesSupported };
@@ -55,12 +56,12 @@ export async function discoverResource(
     return '200, but for another resource';
   });
   if (outcome.found !== undefined || mismatch === undefined) return outcome;
-  const remedy = `give "resource" if you trust it; what was tried:${outcome.attempts}`;
+  const remedy = `set the option "resource" if you trust it. Tried:${outcome.attempts}`;
   const what = `The protected resource metadata is for ${nameUrl(mismatch)} and not for ${nameUrl(server)}`;
   throw new AuthError('ERR_RESOURCE_MISMATCH', `${what}: ${remedy}`);
 }
 
-/** Whether a resource is the server itself; or, at a well-known place, the identifier that the place stands for, if that holds the server. */
+/** Tells whether a resource is the server itself, or a parent of it whose well-known URL is `place`. */
 function speaksOf(resource: string, server: URL, place: string): boolean {
   if (!URL.canParse(resource) || resource.includes('#')) return false;
   const theirs = canonicalUri(resource);
@@ -73,14 +74,14 @@ function speaksOf(resource: string, server: URL, place: string): boolean {
 }
 
 /**
- * Finds an authorization server's metadata: RFC 8414, then OpenID Connect with the path inserted, then appended.
+ * Finds an authorization server's metadata: by RFC 8414, then by OpenID Connect with the path inserted, then appended.
  *
- * @param issuer Exactly as the protected resource metadata has it.
- * @throws {AuthError} `ERR_ISSUER_MISMATCH`: the document names another issuer. `ERR_DISCOVERY`: there is no document.
+ * @param issuer The issuer, exactly as the protected resource metadata writes it.
+ * @throws {AuthError} `ERR_ISSUER_MISMATCH`: the metadata names another issuer. `ERR_DISCOVERY`: there is no metadata.
  * @see 2026-07-28 basic/authorization/authorization-server-discovery; RFC 8414 section 3.3
  */
 export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
-  if (!URL.canParse(issuer)) throw new AuthError('ERR_DISCOVERY', 'The server names an authorization server that is not a URL');
+  if (!URL.canParse(issuer)) throw new AuthError('ERR_DISCOVERY', 'The server names an authorization server that is not a valid URL');
   const { origin, pathname } = new URL(issuer);
   const path = trimSlash(pathname);
   const candidates = [
@@ -95,11 +96,12 @@ export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signa
     (document, url) => toServer(document, [issuer], url),
   );
   if (found) return found;
-  throw new AuthError('ERR_DISCOVERY', `The authorization server ${nameUrl(issuer)} publishes no metadata; what was tried:${attempts}`);
+  throw new AuthError('ERR_DISCOVERY', `The authorization server ${nameUrl(issuer)} publishes no metadata. Tried:${attempts}`);
 }
 
 /**
- * The authorization server of a server of the first revision with authorization: the server's own origin, with or without metadata.
+ * Gives the authorization server of a server that follows the first revision with authorization: the server's own origin, with or
+ * without metadata.
  *
  * @see 2025-03-26 basic/authorization#server-metadata-discovery
  */
@@ -118,7 +120,7 @@ export async function discoverAtOrigin(
     authorization_endpoint: `${origin}/authorize`,
     token_endpoint: `${origin}/token`,
     registration_endpoint: `${origin}/register`,
-    // That revision demands PKCE of everyone, and has no metadata to say so in.
+    // That revision requires PKCE without metadata that declares it.
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none', 'client_secret_post', 'client_secret_basic'],
   };
@@ -128,16 +130,16 @@ function toServer(document: Document, issuers: readonly string[], url: string): 
   if (issuers.includes(String(document['issuer']))) return document as unknown as AuthorizationServer;
   throw new AuthError(
     'ERR_ISSUER_MISMATCH',
-    `${nameUrl(url)} names another issuer than ${nameUrl(issuers[0] ?? '')}: nothing of it is used`,
+    `${nameUrl(url)} names another issuer than ${nameUrl(issuers[0] ?? '')}: the metadata is ignored`,
   );
 }
 
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * Reads documents until one can be used. Any 4xx, and any 200 that is not a JSON object, is a miss.
+ * Fetches documents until one is usable. A 4xx status, and a 200 without a JSON object, means that the next URL is tried.
  *
- * @param read Gives what was looked for, or says why the document does not have it.
+ * @param read Returns the result, or a text that says why the document is not usable.
  */
 async function firstDocument<T extends object>(
   fetchPeer: SafeFetch,
@@ -153,7 +155,7 @@ async function firstDocument<T extends object>(
     const found = document === undefined ? `${status}${status === 200 ? ', but not a JSON object' : ''}` : read(document, url);
     if (typeof found !== 'string') return { found, attempts };
     attempts += `\n  ${nameUrl(url)}: ${found}`;
-    if (status >= 500 || status < 200) throw new AuthError('ERR_DISCOVERY', `${what} cannot be had at present; what was tried:${attempts}`);
+    if (status >= 500 || status < 200) throw new AuthError('ERR_DISCOVERY', `${what} is not available at present. Tried:${attempts}`);
   }
   return { found: undefined, attempts };
 }
@@ -162,7 +164,7 @@ function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** A server's canonical URI: no fragment, no meaningless trailing slash, scheme and host in lower case. */
+/** Gives a server's canonical URI: without fragment and trailing slash, with scheme and host in lower case. */
 export function canonicalUri(server: string | URL): string {
   const { origin, pathname, search } = new URL(server);
   return `${origin}${trimSlash(pathname)}${search}`;

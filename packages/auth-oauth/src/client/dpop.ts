@@ -1,11 +1,11 @@
-/** Proofs that a token is used by the client that it was issued to. @see RFC 9449 */
+/** DPoP proofs: they prove that the sender of a token has the key that the token is bound to. @see RFC 9449 */
 
 import type { CryptoKeyPair } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
 import { AuthError } from '../errors.ts';
 import { listNames } from '../safe-fetch.ts';
 
-/** The key of one client, with the nonces that each origin wants to see. */
+/** The DPoP key of one client, and the current nonce of each origin. */
 export class DpopKey {
   readonly #handle: oauth.DPoPHandle;
   #accepted: unknown;
@@ -16,29 +16,29 @@ export class DpopKey {
         if (!Array.isArray(this.#accepted) || this.#accepted.includes(alg)) return;
         throw new AuthError(
           'ERR_CLIENT_MISMATCH',
-          `The authorization server accepts no DPoP proof of ${String(alg)}, but ${listNames(this.#accepted)}: give "dpop" such a key pair`,
+          `The authorization server accepts DPoP proofs signed with ${listNames(this.#accepted)}, not ${String(alg)}: give such a key pair in "dpop"`,
         );
       },
     });
   }
 
-  /** For requests to an authorization server. They fail with `ERR_CLIENT_MISMATCH` if it accepts no proof of the key's algorithm. */
+  /** Gives the handle for requests to an authorization server. They fail with `ERR_CLIENT_MISMATCH` if it does not accept the algorithm. */
   toHandle(as: oauth.AuthorizationServer): oauth.DPoPHandle {
     this.#accepted = as.dpop_signing_alg_values_supported;
     return this.#handle;
   }
 
-  /** A fresh proof for one request with one token. */
+  /** Creates a proof for one request with one token. */
   async prove({ method, url }: { readonly method: string; readonly url: string }, accessToken: string): Promise<string> {
     return (await this.#pretend(method, url, accessToken, {}))['dpop'] ?? '';
   }
 
-  /** Remembers what an origin wants to see in proofs. */
+  /** Stores the nonce that an origin requires in proofs. */
   async learnNonce(url: string, nonce: string): Promise<void> {
     await this.#pretend('GET', url, 'none', { 'dpop-nonce': nonce });
   }
 
-  /** The library makes proofs and reads nonces as it sends a request: this one does not leave. @returns The headers that it would have. */
+  /** Lets the library create a proof or read a nonce, which it does only while it sends a request. Sends nothing. @returns The headers. */
   async #pretend(
     method: string,
     url: string,
@@ -59,13 +59,13 @@ export class DpopKey {
 }
 
 /**
- * @param given The program's own key pair; `true` for a new one that cannot leave this process.
- * @throws {TypeError} Proofs cannot be signed with the key pair, or its public half cannot be shown.
+ * @param given The program's key pair; `true` creates one that cannot leave this process.
+ * @throws {TypeError} The key pair cannot sign, or its public key is not extractable.
  */
 export async function createDpopKey(given: CryptoKeyPair | true): Promise<DpopKey> {
   try {
     return new DpopKey(given === true ? await oauth.generateKeyPair('ES256') : given);
   } catch (cause) {
-    throw new TypeError('"dpop" must be a key pair to sign with whose public key is extractable, such as ES256', { cause });
+    throw new TypeError('"dpop" must be a key pair for signing with an extractable public key, such as ES256', { cause });
   }
 }

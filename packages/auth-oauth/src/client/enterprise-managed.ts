@@ -1,4 +1,4 @@
-/** Signing in through an enterprise's identity provider, which decides who may use which server. @see ext-auth enterprise-managed-authorization */
+/** Sign-in through an enterprise's identity provider. @see ext-auth enterprise-managed-authorization */
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -13,28 +13,28 @@ import type { RegisteredClient } from './credentials.ts';
 import { createProgramGrant, type GrantCall, requestGrant, requestToken } from './grant.ts';
 import { GrantAuthorizer } from './grant-authorizer.ts';
 
-/** For `extensions` of `McpClient.connect`: says that the client can sign in through an enterprise's identity provider. */
+/** Declares support for enterprise-managed authorization. Give it in `extensions` of `McpClient.connect`. */
 export const enterpriseManagedExtension: ClientExtension = { id: 'io.modelcontextprotocol/enterprise-managed-authorization' };
 
-/** The enterprise's identity provider, and who the client is there. */
+/** The enterprise's identity provider, and the client's credentials there. */
 export interface IdentityProvider extends Omit<RegisteredClient, 'issuer'> {
-  /** From the organization's settings, never from a server. */
+  /** The token endpoint, from the organization's settings. Never take it from a server. */
   readonly tokenEndpoint: string;
 }
 
-/** Proof of who the person is, from their single sign-on. */
+/** A token that proves the user's identity, from single sign-on. */
 export interface IdentityAssertion {
   readonly token: string;
-  /** What kind of token it is. @default id_token */
+  /** The type of the token. @default id_token */
   readonly type?: 'id_token' | 'saml2' | 'refresh_token' | undefined;
 }
 
-/** How an enterprise's people get to its servers. */
+/** The options of `enterpriseManaged`. */
 export interface EnterpriseManagedOptions extends AuthorizerOptions {
-  /** The client at the authorization server of the MCP server. Used at its issuer alone. */
+  /** The client at the authorization server of the MCP server. Used only at its issuer. */
   readonly client: RegisteredClient;
   readonly identityProvider: IdentityProvider;
-  /** Asked each time, so that it can be a fresh one. Kept nowhere. */
+  /** Gets the identity assertion; called for each token request, so it can return a new one. It is not stored. */
   readonly identity: (options: { readonly signal?: AbortSignal | undefined }) => Promise<IdentityAssertion>;
 }
 
@@ -43,11 +43,11 @@ const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:';
 const ID_JAG = `${TOKEN_TYPE}id-jag`;
 
 /**
- * Makes an authorizer that turns a person's single sign-on into tokens, without asking the person again.
+ * Creates an authorizer that exchanges the user's single sign-on for tokens, without asking the user again.
  *
- * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {TypeError} An option is wrong.
- * @throws {AuthError} `ERR_UNSAFE_URL`: the identity provider's endpoint is not https.
+ * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @throws {TypeError} An option is invalid.
+ * @throws {AuthError} `ERR_UNSAFE_URL`: the identity provider's endpoint is not an https URL.
  */
 export function enterpriseManaged(server: string | URL, options: EnterpriseManagedOptions): OAuthAuthorizer {
   const table = { ...AUTHORIZER_OPTIONS, client: 'any', identityProvider: 'any', identity: 'function' } as const;
@@ -64,7 +64,7 @@ export function enterpriseManaged(server: string | URL, options: EnterpriseManag
   return new GrantAuthorizer(server, grant, { ...options, urls });
 }
 
-/** The identity provider's word for the authorization server: an assertion, and not an access token. */
+/** Gets the identity provider's assertion (ID-JAG) for the authorization server. */
 async function getAssertion(
   { as, resource, fetchPeer, signal }: GrantCall,
   scopes: readonly string[],
@@ -83,7 +83,7 @@ async function getAssertion(
     subject_token_type: `${TOKEN_TYPE}${type}`,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   };
-  // An assertion is of the token type "N_A" (RFC 8693 section 2.2.1).
+  // The identity provider returns the assertion with the token type "N_A" (RFC 8693 section 2.2.1).
   const recognizedTokenTypes = { n_a: () => undefined };
   const answer = await requestToken(
     { as: provider, fetchPeer, dpop: undefined, signal },
@@ -91,5 +91,5 @@ async function getAssertion(
     async (response) => await oauth.processGenericTokenEndpointResponse(provider, oauthClient, response, { recognizedTokenTypes }),
   );
   if (answer['issued_token_type'] === ID_JAG) return answer.access_token;
-  throw new AuthError('ERR_TOKEN_REQUEST', `${nameUrl(tokenEndpoint)} issued another type of token than the assertion asked for (id-jag)`);
+  throw new AuthError('ERR_TOKEN_REQUEST', `${nameUrl(tokenEndpoint)} issued another type of token than the requested assertion (id-jag)`);
 }

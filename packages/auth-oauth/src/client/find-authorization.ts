@@ -1,4 +1,4 @@
-/** What protects a server: which resource it is, and which authorization server gives tokens for it. */
+/** Finds a server's resource identifier and its authorization server. */
 
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthorizationServer } from 'oauth4webapi';
@@ -7,22 +7,22 @@ import { createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import { type AuthorizerOptions, DISCOVERY_OPTIONS, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
 import { canonicalUri, discoverAtOrigin, discoverIssuer, discoverResource } from './discover.ts';
 
-/** What discovery found. */
+/** The result of discovery. */
 export interface Protection {
-  /** The resource identifier, exactly as the server spells it. */
+  /** The resource identifier, exactly as the server writes it. */
   readonly resource: string;
   readonly scopesSupported: readonly string[] | undefined;
-  /** Validated: `as.issuer` is what the server named. */
+  /** The validated metadata: `as.issuer` is the issuer that the server named. */
   readonly as: AuthorizationServer;
 }
 
-/** What decides between authorization servers. */
+/** The options for discovery. */
 type ProtectionRules = Pick<AuthorizerOptions, 'resource' | 'chooseIssuer' | 'assumesOwnServer' | 'clock'>;
 
-/** Metadata of an issuer is read again after this. */
+/** How long metadata of an issuer is cached. */
 const KEEP_METADATA_MS = 10 * 60_000;
 
-/** Discovers from the server on, each time: what a server says of itself may change. Metadata of an issuer is kept for a while. */
+/** Discovers a server's protection. Fetches the server's metadata each time, because it may change. Caches metadata of the issuer. */
 export class ProtectionFinder {
   readonly #server: URL;
   readonly #fetchPeer: SafeFetch;
@@ -31,7 +31,7 @@ export class ProtectionFinder {
   #as: AuthorizationServer | undefined;
   #readAtMs = 0;
 
-  /** @param preferred Issuers that there are credentials for, best first. */
+  /** @param preferred Issuers for which there are credentials, best first. */
   constructor(server: URL, fetchPeer: SafeFetch, rules: ProtectionRules, preferred: readonly string[] = []) {
     this.#server = server;
     this.#fetchPeer = fetchPeer;
@@ -40,8 +40,8 @@ export class ProtectionFinder {
   }
 
   /**
-   * @param challenged Where the server says that its metadata is.
-   * @throws {AuthError} `ERR_DISCOVERY`: there is none. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
+   * @param challenged The metadata URL from the server's challenge.
+   * @throws {AuthError} `ERR_DISCOVERY`: there is no metadata. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and errors of `SafeFetch`.
    */
   async find(challenged: string | undefined, signal: AbortSignal | undefined): Promise<Protection> {
     const { resource, assumesOwnServer = false } = this.#rules;
@@ -54,10 +54,10 @@ export class ProtectionFinder {
       const as = this.#remember(await discoverAtOrigin(this.#fetchPeer, this.#server, signal));
       return { resource: resource ?? canonicalUri(this.#server), scopesSupported: undefined, as };
     }
-    throw new AuthError('ERR_DISCOVERY', `${nameUrl(this.#server)} publishes no protected resource metadata; what was tried:${attempts}`);
+    throw new AuthError('ERR_DISCOVERY', `${nameUrl(this.#server)} publishes no protected resource metadata. Tried:${attempts}`);
   }
 
-  /** Metadata of an issuer that is known to protect the server. */
+  /** Gets the metadata of an issuer that is known to protect the server. */
   async findIssuer(issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
     if (this.#as?.issuer === issuer && this.#nowMs - this.#readAtMs < KEEP_METADATA_MS) return this.#as;
     const { origin } = this.#server;
@@ -77,32 +77,32 @@ export class ProtectionFinder {
     return (this.#rules.clock ?? systemClock).now();
   }
 
-  /** @throws {AuthError} `ERR_CLIENT_MISMATCH`: the program chose one that the server does not name. */
+  /** @throws {AuthError} `ERR_CLIENT_MISMATCH`: the program chose an issuer that the server does not name. */
   #chooseIssuer(issuers: readonly string[]): string {
     const { chooseIssuer } = this.#rules;
     const chosen = chooseIssuer ? chooseIssuer(issuers) : (this.#preferred.find((issuer) => issuers.includes(issuer)) ?? issuers[0]);
     if (chosen !== undefined && issuers.includes(chosen)) return chosen;
     throw new AuthError(
       'ERR_CLIENT_MISMATCH',
-      `chooseIssuer must choose one of the authorization servers that ${nameUrl(this.#server)} names`,
+      `chooseIssuer must return one of the authorization servers that ${nameUrl(this.#server)} names`,
     );
   }
 }
 
-/** What protects a server. */
+/** The result of `findAuthorization`. */
 export interface FoundAuthorization extends Omit<Protection, 'as'> {
-  /** The validated issuer, to register with and to keep credentials by. */
+  /** The validated issuer: register a client there, and store credentials under it. */
   readonly issuer: string;
-  /** Whether the authorization server accepts an enterprise's word for a person: then `enterpriseManaged` may be used. */
+  /** Whether the authorization server accepts assertions of an enterprise's identity provider (`enterpriseManaged`). */
   readonly takesEnterpriseAssertions: boolean;
 }
 
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
 /**
- * Finds out which authorization server protects a server, before a program chooses credentials. Sends none.
+ * Finds the authorization server of a server, before the program chooses credentials. Sends no credentials.
  *
- * @throws {AuthError} `ERR_DISCOVERY`: there is no metadata. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
+ * @throws {AuthError} `ERR_DISCOVERY`: there is no metadata. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and errors of requests.
  */
 export async function findAuthorization(
   server: string | URL,

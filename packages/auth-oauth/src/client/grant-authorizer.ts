@@ -1,7 +1,7 @@
 /**
- * The `Authorizer` that every flow shares: discovery, one renewal at a time, refresh, step-up, and an end to every loop.
+ * The `Authorizer` of all flows: discovery, refresh, step-up, one renewal at a time, and limits on repeated attempts.
  *
- * A token goes to the origin of the server that it was made for and nowhere else.
+ * A token is sent only to the origin of the server that it was issued for.
  */
 
 import type { Clock } from '@mortise/jsonrpc-core';
@@ -22,13 +22,13 @@ import { SharedRun } from './shared-run.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Asked for again this often for one set of scopes, then not until `signIn`. */
+/** The maximum number of step-ups for one set of scopes, until `signIn` is called. */
 const MAX_STEP_UPS = 2;
-/** For so many sets of scopes: a server that names new ones without end does not send its user to the browser without end. */
+/** The maximum number of scope sets for step-ups, so that a server cannot send its user to the browser endlessly. */
 const MAX_SCOPE_SETS = 50;
 const OFFLINE_ACCESS = 'offline_access';
 
-/** What a server wants when it refuses a request. */
+/** The parameters of a server's challenge. */
 type Demand = ReturnType<typeof toDemand>;
 
 export class GrantAuthorizer implements OAuthAuthorizer {
@@ -41,18 +41,18 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   readonly #policy: UrlPolicy;
   readonly #fetchPeer: SafeFetch;
   readonly #finder: ProtectionFinder;
-  /** Where tokens are kept: tokens bound to a key that only this process has are of no use elsewhere. */
+  /** The vault for tokens. In memory if tokens are bound to a key that only this process has. */
   readonly #tokenVault: CredentialVault;
   #dpop: Promise<DpopKey> | undefined;
   #loading: Promise<void> | undefined;
   #tokens: TokenSet | undefined;
-  /** Where the tokens came from: what a refusal of them means depends on it. */
+  /** The origin of the tokens. It decides how to react if the server refuses them. */
   #origin: 'kept' | 'refreshed' | 'granted' = 'kept';
   #protection: Protection | undefined;
-  /** The token that the server refused when it was new. */
+  /** The token that the server refused right after it was issued. */
   #rejectedToken: string | undefined;
   readonly #stepUps = new Map<string, number>();
-  /** What a call was sent with first when nothing but its nonce was refused: at its second attempt it is not new. */
+  /** The `Authorization` value whose first attempt failed only for a missing nonce. That attempt does not count as a refusal. */
   #noncedFirst: string | undefined;
 
   constructor(server: string | URL, grant: Grant, options: AuthorizerOptions) {
@@ -121,7 +121,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     });
   }
 
-  /** Goes on with a flow whose answer came by another way. */
+  /** Continues a sign-in that began in an earlier call, and stores its tokens. */
   protected async goOn(pending: PendingSignIn, signal: AbortSignal, obtain: (call: GrantCall) => Promise<TokenSet>): Promise<void> {
     await this.#keep(await obtain(await this.#callFor(pending, signal)), 'granted');
   }
@@ -157,12 +157,12 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     }
   }
 
-  /** One renewal at a time, in this object and among all that share the store. */
+  /** Runs one renewal at a time, in this object and in all processes that share the store. Callers with the same key share it. */
   protected async renewAlone(key: string, signal: AbortSignal | undefined, renew: (signal: AbortSignal) => Promise<void>): Promise<void> {
     await this.#renewals.join(key, signal, async (shared) => await this.vault.alone(async () => await renew(shared), shared));
   }
 
-  /** Takes over tokens that are kept and are not those in use. @returns Whether they are worth a try. */
+  /** Uses the tokens in the store if they differ from the current ones. @returns Whether they can be tried. */
   async #adoptKept(): Promise<boolean> {
     const kept = await this.#tokenVault.tokens();
     const wantsDpop = (this.#options.dpop ?? false) !== false;
@@ -186,18 +186,18 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return (this.#protection = await this.#finder.find(challenged, signal));
   }
 
-  /** @throws {AuthError} `ERR_TOKEN_REJECTED`: another token would be refused as well. */
+  /** @throws {AuthError} `ERR_TOKEN_REJECTED`: the server refused a token that was just issued. */
   async #onUnauthorized(demand: Demand, tries: number, signal: AbortSignal): Promise<void> {
     const refused = this.#tokens;
     const wasNew = tries > 1 && this.#origin === 'granted';
     const protection = await this.#find(demand.resourceMetadata, signal);
     const isSame = refused?.issuer === protection.as.issuer && refused.resource === protection.resource;
-    // Within one call this holds whatever issuer the server names next: else it could send its user from one to another.
+    // Also if the server names another issuer now: else it could send its user from one issuer to the next.
     if (refused && (wasNew || (isSame && refused.accessToken === this.#rejectedToken))) {
       this.#rejectedToken = refused.accessToken;
       throw new AuthError(
         'ERR_TOKEN_REJECTED',
-        `${nameUrl(this.#server)} refuses the token that ${nameUrl(refused.issuer)} has just issued for it: call signIn to try another`,
+        `${nameUrl(this.#server)} refuses the token that ${nameUrl(refused.issuer)} has just issued for it: call signIn to get another`,
       );
     }
     const wasRefreshed = tries > 1 && this.#origin === 'refreshed';
@@ -205,7 +205,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     await this.#obtain(protection, this.#chooseScopes(protection, [], demand.scopes), signal);
   }
 
-  /** @throws {InsufficientScopeError} Asking again brought nothing. */
+  /** @throws {InsufficientScopeError} The scopes were already requested without success. */
   async #stepUp(demand: Demand, signal: AbortSignal): Promise<void> {
     const protection = await this.#find(demand.resourceMetadata, signal);
     const wanted = demand.scopes.length > 0 ? demand.scopes : (protection.scopesSupported ?? []);
@@ -218,7 +218,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 
   /**
-   * What to ask for: the server's challenge, else all that its metadata lists, else nothing; with what was asked for before.
+   * Chooses the scopes to request: those of the challenge, else all in the metadata, else none; plus those requested before.
    *
    * @see 2026-07-28 basic/authorization#scope-selection-strategy, #step-up-authorization-flow
    */
@@ -226,13 +226,13 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const before = this.#tokens?.issuer === as.issuer ? this.#tokens.requestedScopes : [];
     const wanted = challenged.length > 0 ? challenged : (scopesSupported ?? []);
     const ours = new Set([...wanted, ...(this.#options.scopes ?? []), ...more]);
-    // What was asked for long ago makes room for what is wanted now.
+    // Above the limit, the oldest requested scopes are dropped.
     const others = before.filter((scope) => !ours.has(scope));
     const dropped = new Set(others.slice(0, Math.max(0, others.length + ours.size - MAX_SCOPES)));
     const scopes = new Set([...before.filter((scope) => !dropped.has(scope)), ...ours]);
     scopes.delete(OFFLINE_ACCESS);
     const isOffered = this.#grant.asksPerson && Array.isArray(as.scopes_supported) && as.scopes_supported.includes(OFFLINE_ACCESS);
-    // Alone it would stand for no other scope, where leaving the parameter out stands for the server's own choice.
+    // Not alone: without a scope parameter the server chooses the scopes, and with `offline_access` alone it would grant no other.
     if (isOffered && scopes.size > 0) scopes.add(OFFLINE_ACCESS);
     return [...scopes];
   }
@@ -248,7 +248,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     }
   }
 
-  /** @returns Whether there are new tokens; where not, the old refresh token is forgotten. */
+  /** @returns Whether there are new tokens. If not, the refresh token is dropped. */
   async #refresh(tokens: TokenSet, signal: AbortSignal): Promise<boolean> {
     if (tokens.refreshToken === undefined) return false;
     const renewed = await refreshTokens(this.#grant, await this.#callFor(tokens, signal), tokens);
@@ -256,7 +256,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return renewed !== undefined;
   }
 
-  /** Renews a token that is about to end, where that needs no person. */
+  /** Renews a token that is about to expire, if no user is needed. */
   async #renewEarly(signal: AbortSignal | undefined): Promise<void> {
     const canObtain = !this.#grant.asksPerson && this.#protection !== undefined;
     if (this.#tokens?.refreshToken === undefined && !canObtain) return;
@@ -267,7 +267,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
         if (await this.#refresh(tokens, shared)) return;
         if (!this.#grant.asksPerson && this.#protection) await this.#obtain(this.#protection, tokens.requestedScopes, shared);
       } catch (error) {
-        // What is still good for a moment may be used; the server says when it is not.
+        // A token that has not expired yet may still be used.
         const endMs = this.#tokens?.expiresAtMs;
         if (endMs !== undefined && endMs <= this.#clock.now()) throw error;
       }
@@ -281,7 +281,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     await this.#tokenVault.saveTokens(tokens);
   }
 
-  /** A call about tokens, or a sign-in, of before. */
+  /** Creates the call for existing tokens or a pending sign-in. */
   async #callFor({ issuer, resource }: Pick<TokenSet, 'issuer' | 'resource'>, signal: AbortSignal): Promise<GrantCall> {
     return await this.#toCall({ as: await this.#finder.findIssuer(issuer, signal), resource }, signal);
   }
@@ -300,7 +300,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 }
 
-/** Of several challenges for tokens, each parameter from the first that has it. */
+/** Reads the parameters of a challenge. If there are several challenges, each parameter comes from the first that has it. */
 function toDemand(challenge: Challenge) {
   const challenges = parseChallenges(challenge.header('www-authenticate')).filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop');
   const find = (name: string): string | undefined => challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined);

@@ -1,4 +1,4 @@
-/** A way to get tokens: what differs between one flow and another, and the requests to a token endpoint that all of them make. */
+/** The interface of a flow (a way to get tokens), and the token endpoint requests that flows share. */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { UrlPolicy } from '@mortise/protocol/edge';
@@ -9,37 +9,37 @@ import { toClientAuth } from './client-auth.ts';
 import type { CredentialVault, RegisteredClient, TokenSet } from './credentials.ts';
 import type { DpopKey } from './dpop.ts';
 
-/** What a flow works with. */
+/** The input of a flow. */
 export interface GrantCall {
   readonly as: oauth.AuthorizationServer;
-  /** Exactly as the server spells it: sent with every request. */
+  /** The resource identifier, exactly as the server writes it. Sent with every token request. */
   readonly resource: string;
   readonly vault: CredentialVault;
   readonly fetchPeer: SafeFetch;
-  /** Judges URLs before a person is sent there. */
+  /** The policy for URLs that the user is sent to. */
   readonly policy: UrlPolicy;
   readonly dpop: DpopKey | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
-/** One flow. */
+/** A flow: one way to get tokens. */
 export interface Grant {
-  /** Whether a person signs in. Then a refresh token is wanted, and `offline_access` with it. */
+  /** Whether a user signs in. If so, `offline_access` is requested to get a refresh token. */
   readonly asksPerson: boolean;
-  /** Issuers that the flow has credentials for; empty for any. */
+  /** The issuers that the flow has credentials for; empty means any issuer. */
   readonly issuers: readonly string[];
-  /** Whether tokens of this client may be used: a store can be shared with another flow. */
+  /** Tells whether this flow may use stored tokens of a client, because another flow may share the store. */
   isOurs(issuer: string, clientId: string): boolean;
-  /** @param scopes What to ask for; empty for whatever the server gives. */
+  /** Gets new tokens. @param scopes The scopes to request; empty lets the authorization server choose. */
   obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet>;
-  /** The client that a token set belongs to. */
+  /** Finds the client of existing tokens. */
   findClient(call: GrantCall, clientId: string): Promise<RegisteredClient | undefined>;
-  /** Forgets a client that the authorization server does not know any more. @returns Whether another can be had. */
+  /** Deletes a client that the authorization server no longer knows. @returns Whether to try again with a new client. */
   forgetClient(call: GrantCall): Promise<boolean>;
 }
 
-/** The flow of a program that acts for itself: it has one client, at one issuer, and its credentials go nowhere else. */
+/** Creates a flow without a user. It has one client at one issuer; its credentials are sent only there. */
 export function createProgramGrant(client: RegisteredClient, obtain: Grant['obtain']): Grant {
   const { issuer, clientId } = client;
   return {
@@ -56,22 +56,22 @@ function checkIssuer(as: oauth.AuthorizationServer, issuer: string): oauth.Autho
   if (as.issuer === issuer) return as;
   throw new AuthError(
     'ERR_CLIENT_MISMATCH',
-    `The server is protected by ${nameUrl(as.issuer)}, and the client's credentials are for ${nameUrl(issuer)}: nothing was sent`,
+    `The server's authorization server is ${nameUrl(as.issuer)}, but the client's credentials are for ${nameUrl(issuer)}: nothing was sent`,
   );
 }
 
-/** What the requests of `oauth4webapi` need of a call. */
+/** The part of a call that token requests need. */
 export type TokenCall = Pick<GrantCall, 'as' | 'fetchPeer' | 'dpop' | 'signal'>;
 
-/** Options for `oauth4webapi`. Our fetch has judged the URL: it lets http through to loopback alone. */
+/** Creates the options for `oauth4webapi`. It need not check for https, because `fetchPeer` does. */
 export function toRequestOptions({ fetchPeer, signal }: Pick<TokenCall, 'fetchPeer' | 'signal'>) {
   return { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: fetchPeer, signal };
 }
 
 /**
- * Sends a token request, once more if the endpoint wants a DPoP nonce, and reads the answer.
+ * Sends a token request and reads the response. Sends it again if the endpoint requires a DPoP nonce.
  *
- * @throws {AuthError} `ERR_TOKEN_REQUEST`: the endpoint refused, or its answer is not a token.
+ * @throws {AuthError} `ERR_TOKEN_REQUEST`: the endpoint refused, or its response is invalid.
  */
 export async function requestToken(
   call: TokenCall,
@@ -92,7 +92,7 @@ export async function requestToken(
   }
 }
 
-/** Gets tokens by a grant of the specification or an extension. @param auth How the client authenticates. @default as it is registered */
+/** Gets tokens by any grant type. @param auth How the client authenticates. @default as registered */
 export async function requestGrant(
   call: GrantCall,
   client: RegisteredClient,
@@ -120,10 +120,10 @@ export async function requestGrant(
 }
 
 /**
- * Gets new tokens for a refresh token.
+ * Gets new tokens with a refresh token.
  *
- * @returns undefined if the authorization server does not accept it any more: it is of no use to keep.
- * @throws {AuthError} `ERR_TOKEN_REQUEST`: the authorization server is in trouble; the token may be accepted later.
+ * @returns undefined if the authorization server no longer accepts the refresh token.
+ * @throws {AuthError} `ERR_TOKEN_REQUEST`: the authorization server failed; the refresh token may work later.
  */
 export async function refreshTokens(grant: Grant, call: GrantCall, tokens: TokenSet): Promise<TokenSet | undefined> {
   const { refreshToken, clientId, requestedScopes } = tokens;
@@ -151,7 +151,7 @@ export async function refreshTokens(grant: Grant, call: GrantCall, tokens: Token
   }
 }
 
-/** Revokes tokens if the authorization server offers that. @see RFC 7009 */
+/** Revokes tokens if the authorization server supports revocation. @see RFC 7009 */
 export async function revokeTokens(grant: Grant, call: GrantCall, tokens: TokenSet): Promise<void> {
   const { as } = call;
   const client = await grant.findClient(call, tokens.clientId);
@@ -164,34 +164,34 @@ export async function revokeTokens(grant: Grant, call: GrantCall, tokens: TokenS
     try {
       await oauth.processRevocationResponse(await oauth.revocationRequest(as, oauthClient, toClientAuth(client, as), token, options));
     } catch (error) {
-      // Many revoke no self-contained access token: it ends by itself, and soon.
+      // Many servers cannot revoke self-contained access tokens, which expire soon anyway.
       if (!(error instanceof oauth.ResponseBodyError && error.error === 'unsupported_token_type')) throw toTokenError(error, as);
     }
   }
 }
 
-/** An error of `oauth4webapi` as ours, without the request's parameters, which its causes may hold. */
+/** Converts an error of `oauth4webapi` to an `AuthError`, without its causes, which may contain request parameters. */
 function toTokenError(error: unknown, as: oauth.AuthorizationServer): unknown {
   if (isMortiseError(error)) return error;
   const endpoint = nameUrl(as.token_endpoint ?? as.issuer);
   if (error instanceof oauth.ResponseBodyError) {
     const { status, error: code, error_description: description } = error;
     const refusal = { status, error: toSafeText(code), description: toSafeText(description) };
-    return new AuthError('ERR_TOKEN_REQUEST', `${endpoint} refused`, refusal);
+    return new AuthError('ERR_TOKEN_REQUEST', `${endpoint} refused the token request`, refusal);
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError) {
     const code = error.cause.map(({ parameters }) => parameters['error']).find((value) => value !== undefined);
     return new AuthError('ERR_TOKEN_REQUEST', `${endpoint} refused the client`, { status: error.status, error: toSafeText(code) });
   }
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
-    return new AuthError('ERR_TOKEN_REQUEST', `${endpoint} gave an answer that cannot be used: ${error.message}`);
+    return new AuthError('ERR_TOKEN_REQUEST', `${endpoint} sent an invalid response: ${error.message}`);
   return error;
 }
 
-/** A token this close to its end is renewed before it is sent. */
+/** A token that expires within this time is renewed first. */
 const RENEW_BEFORE_MS = 10_000;
 
-/** @throws {AuthError} `ERR_TOKEN_REQUEST`: anyone could use the token, where one bound to our key was asked for; or no header can carry it. */
+/** @throws {AuthError} `ERR_TOKEN_REQUEST`: the token is not bound to the DPoP key as requested, or is not valid in a header. */
 export function toTokens(
   answer: oauth.TokenEndpointResponse,
   { as, dpop, nowMs, resource }: GrantCall,
@@ -199,12 +199,15 @@ export function toTokens(
 ): TokenSet {
   const endpoint = nameUrl(as.token_endpoint ?? as.issuer);
   if ((dpop !== undefined) !== (answer.token_type === 'dpop')) {
-    const rule = dpop ? 'one bound to our key was asked for (DPoP)' : 'none bound to a key (DPoP) was asked for';
-    throw new AuthError('ERR_TOKEN_REQUEST', `${endpoint} gave a token of type "${toSafeText(answer.token_type)}", and ${rule}`);
+    const rule = dpop ? 'but a DPoP token was requested' : 'but DPoP was not requested';
+    throw new AuthError('ERR_TOKEN_REQUEST', `${endpoint} issued a token of type "${toSafeText(answer.token_type)}", ${rule}`);
   }
-  // Whatever else it is made of would be refused by a header, in words that show it.
+  // Checked here, because the error of `Headers` would show the token.
   if (!/^[\x21-\x7e]{1,16384}$/.test(answer.access_token))
-    throw new AuthError('ERR_TOKEN_REQUEST', `${endpoint} gave a token that no header can carry`);
+    throw new AuthError(
+      'ERR_TOKEN_REQUEST',
+      `${endpoint} issued a token with characters that are not allowed in a header, or a too long one`,
+    );
   const lifetimeMs = (answer.expires_in ?? Infinity) * 1000;
   const isForEver = lifetimeMs === Infinity;
   return {
@@ -221,10 +224,10 @@ export function toTokens(
   };
 }
 
-/** Nobody who means well asks for more scopes than this. */
+/** The maximum number of scopes in a request; further scopes are ignored. */
 export const MAX_SCOPES = 100;
 
-/** The scopes of a parameter, each once; what is not a scope is left out. @see RFC 6749 section 3.3 */
+/** Splits a `scope` parameter, without duplicates and invalid scopes. @see RFC 6749 section 3.3 */
 export function splitScopes(scope: string | undefined): readonly string[] {
   const parts = (scope ?? '').split(' ').filter((part) => /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/.test(part));
   return [...new Set(parts)].slice(0, MAX_SCOPES);

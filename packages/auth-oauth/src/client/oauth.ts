@@ -1,4 +1,4 @@
-/** Signing in as a person: the authorization code flow as an `Authorizer`. */
+/** Sign-in of a user: an `Authorizer` with the authorization code flow. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -10,21 +10,21 @@ import { GrantAuthorizer } from './grant-authorizer.ts';
 import { checkClientMetadataUrl } from './register.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** How a person signs in. */
+/** The options of `oauth`. */
 export interface OAuthOptions extends AuthorizerOptions {
-  /** How a person is asked: `loopbackSignIn` of `/node`, `redirectSignIn`, or your own. @default nobody is; refresh goes on, a sign-in rejects */
+  /** How the user signs in: `loopbackSignIn` of `/node`, `redirectSignIn`, or your own. @default only refresh works, a sign-in rejects */
   readonly signIn?: SignIn | undefined;
-  /** Shown to the person by authorization servers that register the client. @default MCP client */
+  /** The client name for dynamic registration, which authorization servers show to the user. @default MCP client */
   readonly clientName?: string | undefined;
-  /** Clients registered by hand, each used at its own issuer alone. With these, none is registered dynamically. @default none */
+  /** Clients registered by hand, each used only at its issuer. If given, no client is registered dynamically. @default none */
   readonly clients?: readonly RegisteredClient[] | undefined;
-  /** The https URL of the client's published metadata, its id at servers that accept such ids. See `clientMetadataDocument`. @default none */
+  /** The https URL of the client metadata document, which is the client id at servers that support it. See `clientMetadataDocument`. @default none */
   readonly clientMetadataUrl?: string | undefined;
-  /** Signs for that document at token endpoints: the document publishes its public half and `private_key_jwt`. @default none */
+  /** The private key of that client. The document must have the public key and `private_key_jwt`. @default none */
   readonly clientMetadataKey?: ClientKey | undefined;
-  /** More members for dynamic registration, as `client_uri`. @default none */
+  /** More members for dynamic registration, such as `client_uri`. @default none */
   readonly clientMetadata?: JsonObject | undefined;
-  /** Asked last, for an issuer that no other way leads to: the program may ask its user. @default nobody */
+  /** Gets a client for an issuer if there is no other way, for example by asking the user. @default none */
   readonly askForClient?: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;
 }
 
@@ -39,25 +39,26 @@ const OPTIONS: OptionTable<OAuthOptions> = {
   askForClient: 'function',
 };
 
-/** An authorizer whose sign-in may end in another request, or another process, than it began in. */
+/** An authorizer whose sign-in can be finished in another request or process than it began in. */
 export interface SignInAuthorizer extends OAuthAuthorizer {
   /**
-   * Takes the answer to a sign-in that was begun with this store: checks it and gets the tokens. Each answer is taken once.
+   * Finishes a sign-in that was started with this store: checks the authorization response and gets the tokens. Works once per sign-in.
    *
-   * @param callbackUrl Where the person came back to, with its query. The program must know that it is the same person: bind the
-   * store to their session.
+   * @param callbackUrl The URL that the user was redirected to, with its query. The program must make sure that it is the same user: use
+   * one store per user session.
    * @throws {AuthError} `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`, `ERR_AUTHORIZATION_RESPONSE`, `ERR_SIGN_IN_DENIED`, `ERR_TOKEN_REQUEST`
    */
   finishSignIn(callbackUrl: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /**
- * Makes an authorizer that signs a person in when the server first asks for it, and keeps them signed in.
+ * Creates an authorizer that signs the user in when the server first requires it, and keeps the user signed in.
  *
- * Finds the authorization server, registers, signs in with PKCE, refreshes, steps up; every URL from a peer is judged first.
+ * It finds the authorization server, registers the client, signs in with PKCE, refreshes tokens and requests more scopes. It checks
+ * every URL from a peer first.
  *
- * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {TypeError} An option is wrong.
+ * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @throws {TypeError} An option is invalid.
  * @see 2026-07-28 basic/authorization
  */
 export function oauth(server: string | URL, options: OAuthOptions = {}): SignInAuthorizer {
@@ -78,7 +79,7 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
 
   async finishSignIn(callbackUrl: string | URL, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     if (!URL.canParse(String(callbackUrl)))
-      throw new AuthError('ERR_AUTHORIZATION_RESPONSE', 'finishSignIn needs the whole URL that the person came back to');
+      throw new AuthError('ERR_AUTHORIZATION_RESPONSE', 'finishSignIn needs the complete URL that the user was redirected to');
     const url = new URL(callbackUrl);
     const state = url.searchParams.get('state') ?? '';
     await this.renewAlone(`finish ${state}`, signal, async (shared) => {
@@ -86,7 +87,7 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
       if (!pending)
         throw new AuthError(
           'ERR_STATE_MISMATCH',
-          'The authorization response answers no sign-in that was begun here in the last 15 minutes',
+          'The authorization response belongs to no sign-in that was started with this store in the last 15 minutes',
         );
       await this.goOn(pending, shared, async (call) => await this.#code.finish(call, pending, url));
     });
@@ -97,7 +98,7 @@ const nobody: SignIn = {
   begin: async () => {
     throw new AuthError(
       'ERR_SIGN_IN_REQUIRED',
-      'Somebody has to sign in, and there is no way to ask: give "signIn", with loopbackSignIn or redirectSignIn',
+      'The user has to sign in, but the option "signIn" is not set: use loopbackSignIn or redirectSignIn',
     );
   },
 };

@@ -1,4 +1,4 @@
-/** How a client becomes known to an authorization server. @see 2026-07-28 basic/authorization/client-registration */
+/** Client registration. @see 2026-07-28 basic/authorization/client-registration */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -11,16 +11,16 @@ import type { GrantCall } from './grant.ts';
 import type { OAuthOptions } from './oauth.ts';
 import { toApplicationType } from './sign-in.ts';
 
-/** Who the client is, in the ways that authorization servers ask for it. */
+/** The options that identify the client. */
 export type ClientIdentity = Pick<OAuthOptions, 'clientMetadataUrl' | 'clientMetadataKey' | 'askForClient'> & {
   readonly [Name in 'clients' | 'clientName' | 'clientMetadata']: NonNullable<OAuthOptions[Name]>;
 };
 
-/** What registration needs beside the client. */
+/** The input of registration, besides the client. */
 type RegistrationCall = GrantCall & { readonly redirectUrl: string };
 
 /**
- * Finds the client to use, in the specification's order: registered by hand, metadata document, dynamic registration, the user's own.
+ * Finds the client to use, in the specification's order: registered by hand, metadata document, dynamic registration, `askForClient`.
  *
  * @throws {AuthError} `ERR_CLIENT_MISMATCH`, `ERR_REGISTRATION`
  */
@@ -44,12 +44,12 @@ export async function findClient(identity: ClientIdentity, call: RegistrationCal
   if (others !== '')
     throw new AuthError(
       'ERR_CLIENT_MISMATCH',
-      `The server is protected by ${nameUrl(issuer)}, and the clients are for ${others}: ${remedy}`,
+      `The server's authorization server is ${nameUrl(issuer)}, but the clients are for ${others}: ${remedy}`,
     );
-  throw new AuthError('ERR_REGISTRATION', `The authorization server ${nameUrl(issuer)} registers no clients by itself: ${remedy}`);
+  throw new AuthError('ERR_REGISTRATION', `The authorization server ${nameUrl(issuer)} does not support dynamic registration: ${remedy}`);
 }
 
-/** The client that has a token already, to refresh or revoke it with. */
+/** Finds the client of existing tokens, to refresh or revoke them. */
 export async function findClientById(
   { clients, clientMetadataUrl, clientMetadataKey, askForClient }: ClientIdentity,
   clientId: string,
@@ -64,12 +64,12 @@ export async function findClientById(
   return asked?.issuer === as.issuer && asked.clientId === clientId ? asked : undefined;
 }
 
-/** The id is the client's own, the same at every authorization server. */
+/** Creates the client for a metadata document. Its id is the document's URL at every authorization server. */
 function documentClient(as: AuthorizationServer, clientId: string, privateKey: ClientKey | undefined): RegisteredClient {
   return { issuer: as.issuer, clientId, privateKey, authMethod: privateKey ? 'private_key_jwt' : 'none' };
 }
 
-/** @see RFC 7591; OpenID Connect Dynamic Client Registration for `application_type` */
+/** Registers the client dynamically. @see RFC 7591; OpenID Connect Dynamic Client Registration for `application_type` */
 async function register(identity: ClientIdentity, call: RegistrationCall, endpoint: string): Promise<Registration> {
   const { as, vault, fetchPeer, redirectUrl, signal } = call;
   const body = {
@@ -93,14 +93,14 @@ async function register(identity: ClientIdentity, call: RegistrationCall, endpoi
   return kept;
 }
 
-/** Public if that is accepted: what a program carries in itself is not a secret. */
+/** Chooses a public client if the server accepts that, because an installed program cannot keep a secret. */
 function chooseRegisteredMethod(as: AuthorizationServer): string {
   const accepted = as.token_endpoint_auth_methods_supported;
   if (!Array.isArray(accepted)) return 'client_secret_basic';
   return ['none', 'client_secret_basic', 'client_secret_post'].find((method) => accepted.includes(method)) ?? 'none';
 }
 
-/** By hand: the library refuses answers with status 200, or a secret of `null`, and servers send both. @throws {AuthError} `ERR_REGISTRATION` */
+/** Reads a registration response. More lenient than the library: allows status 200 and a secret of `null`. @throws {AuthError} `ERR_REGISTRATION` */
 function toRegistration(
   endpoint: string,
   status: number,
@@ -115,12 +115,12 @@ function toRegistration(
     const expiresAtMs = typeof expires === 'number' && expires > 0 ? expires * 1000 : undefined;
     return { clientId, clientSecret: secret, authMethod: isMethod ? method : undefined, expiresAtMs };
   }
-  const what = status < 300 ? 'answered without credentials that can be used' : `refused with ${status}`;
+  const what = status < 300 ? 'sent a registration response without valid credentials' : `refused the registration with ${status}`;
   const refusal = { status, error: toSafeText(error), description: toSafeText(words) };
-  throw new AuthError('ERR_REGISTRATION', `${nameUrl(endpoint)} ${what}; look at the redirect URL and at "clientMetadata"`, refusal);
+  throw new AuthError('ERR_REGISTRATION', `${nameUrl(endpoint)} ${what}: check the redirect URL and "clientMetadata"`, refusal);
 }
 
-/** Longer ones would not fit in a URL or a header. */
+/** The maximum length of a client id or secret, which must fit in a URL or header. */
 const MAX_CREDENTIAL_LENGTH = 4096;
 
 function isCredential(value: unknown): value is string {
@@ -128,10 +128,10 @@ function isCredential(value: unknown): value is string {
 }
 
 /**
- * Writes the document that a client publishes at `url`, and whose address is then its id.
+ * Creates the client metadata document. The client publishes it at `url`, which is then its client id.
  *
- * @param options.url https, with a path: the `clientMetadataUrl` of `oauth`.
- * @param options.more Members beside and in place of the usual ones: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
+ * @param options.url An https URL with a path; the `clientMetadataUrl` of `oauth`.
+ * @param options.more Members to add or replace: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
  * @throws {TypeError} The URL is not https with a path.
  * @see OAuth Client ID Metadata Document
  */
@@ -154,10 +154,10 @@ export function clientMetadataDocument(options: {
   };
 }
 
-/** @throws {TypeError} It is not https, has no path, or has a user name or a fragment. */
+/** @throws {TypeError} The URL is not https, has no path, or has a user name or a fragment. */
 export function checkClientMetadataUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isWhole = parsed?.protocol === 'https:' && parsed.pathname !== '/' && parsed.hash === '' && parsed.username === '';
   if (isWhole) return url;
-  throw new TypeError('clientMetadataUrl must be an https URL with a path, as https://example.com/client.json');
+  throw new TypeError('clientMetadataUrl must be an https URL with a path, such as https://example.com/client.json');
 }

@@ -1,4 +1,4 @@
-/** Lets callers with one purpose share one piece of work, and makes those with another wait their turn. */
+/** Runs one piece of work at a time. Callers with the same key share it; callers with another key wait. */
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 
@@ -9,7 +9,7 @@ interface Run {
   callers: number;
 }
 
-/** Work that everybody has left is about to end: its error is the reason of another caller, and not for a new one. */
+/** A run whose callers have all aborted cannot be joined: it fails with the abort reason of an earlier caller. */
 function canJoin(run: Run, key: string): boolean {
   return run.key === key && !run.controller.signal.aborted;
 }
@@ -18,9 +18,9 @@ export class SharedRun {
   #current: Run | undefined;
 
   /**
-   * Joins the work of the same key, or begins it once the work of another is over.
+   * Joins the running work of the same key, or starts it after the work of another key has ended.
    *
-   * @param signal Ends the wait of this caller. The work itself ends when its last caller has left.
+   * @param signal Ends the wait of this caller. The work is aborted when all its callers have aborted.
    */
   async join(key: string, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     signal?.throwIfAborted();
@@ -44,7 +44,7 @@ export class SharedRun {
     const done = work(controller.signal).finally(() => {
       this.#current = undefined;
     });
-    // Callers that wait get the error; without any it is no unhandled rejection.
+    // Waiting callers get the error. This avoids an unhandled rejection if there is none.
     done.catch(() => undefined);
     return { key, done, controller, callers: 0 };
   }

@@ -1,35 +1,35 @@
-/** How a person is asked to sign in. */
+/** The interface for signing a user in. */
 
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 
-/** One sign-in under way. */
+/** One sign-in in progress. */
 export interface SignInVisit {
-  /** Where the authorization server sends the person back to: registered, and sent with the request. */
+  /** The redirect URL: the authorization server sends the user back there. */
   readonly redirectUrl: string;
   /**
-   * Takes the person to a URL, which has been checked.
+   * Opens a URL for the user. It has passed the URL policy.
    *
-   * @returns The URL that they came back to, with its query; undefined if `finishSignIn` will get it later.
+   * @returns The URL that the user was redirected to, with its query; undefined if `finishSignIn` will get it later.
    */
   authorize(url: URL, options: { readonly signal?: AbortSignal | undefined }): Promise<URL | undefined>;
-  /** Lets go of what waits for the person. Called once, whatever happened. */
+  /** Closes the listener and the like. Called once, after success and failure. */
   close(): Promise<void>;
 }
 
-/** A way to ask a person to sign in: a listener on this machine, a page of a web app, a test. */
+/** A way to sign a user in: with a local listener, or in a web app. */
 export interface SignIn {
-  /** @param wish.redirectUrls What is registered already: one of these, if it can be had, spares a new registration. */
+  /** Begins a sign-in. @param wish.redirectUrls The registered redirect URLs: using one of them avoids a new registration. */
   begin(wish: { readonly redirectUrls: readonly string[] }, options: { readonly signal?: AbortSignal | undefined }): Promise<SignInVisit>;
 }
 
 /**
- * A sign-in whose redirects come back to an address of the program's own, a page of a web app for one.
+ * Creates a sign-in that redirects to a URL of the program, such as a page of a web app.
  *
- * @param options.redirectUrl https, or http on this machine.
- * @param options.authorize Takes the person to the URL. What it resolves with is the URL that they came back to; with nothing, the call
- * that wanted a token rejects with `SignInPendingError`, and `finishSignIn` takes the URL later, in this process or another.
- * @throws {TypeError} The redirect URL is neither.
+ * @param options.redirectUrl An https URL, or an http URL on this machine.
+ * @param options.authorize Sends the user to the URL. Resolves to the URL that the user was redirected to. If it resolves to undefined,
+ * the call that needed a token rejects with `SignInPendingError`, and `finishSignIn` gets the URL later, in this or another process.
+ * @throws {TypeError} The redirect URL is not allowed.
  */
 export function redirectSignIn(options: {
   readonly redirectUrl: string | URL;
@@ -49,7 +49,7 @@ export function redirectSignIn(options: {
   };
 }
 
-/** @throws {TypeError} It is neither https nor on this machine, or has a fragment. @see 2026-07-28 basic/authorization/security-considerations */
+/** @throws {TypeError} The URL is neither https nor local http, or has a fragment. @see 2026-07-28 basic/authorization/security-considerations */
 function checkRedirectUrl(redirectUrl: string): string {
   const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
@@ -57,7 +57,7 @@ function checkRedirectUrl(redirectUrl: string): string {
   throw new TypeError('redirectSignIn: the redirect URL must be https, or http on this machine (127.0.0.1), without a fragment');
 }
 
-/** What kind of client registers such a redirect URL. @see OpenID Connect Dynamic Client Registration section 2 */
+/** Gives the `application_type` for a redirect URL. @see OpenID Connect Dynamic Client Registration section 2 */
 export function toApplicationType(redirectUrl: string): 'native' | 'web' {
   return isLoopbackHost(new URL(redirectUrl).hostname) ? 'native' : 'web';
 }

@@ -1,4 +1,4 @@
-/** A `fetch` for peers' URLs that judges the address which a name resolves to, and connects to that very address. */
+/** A `fetch` that checks the address that a host name resolves to, and connects to that address. */
 
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
@@ -11,14 +11,14 @@ import { AuthError } from '../errors.ts';
 import { type FetchLike, nameUrl } from '../safe-fetch.ts';
 
 /**
- * Makes a `fetch` for `oauth` and its like that refuses names which lead to private, link-local or metadata addresses.
+ * Creates a `fetch` for `oauth` and the other authorizers that refuses host names with private, link-local or metadata addresses.
  *
- * For one server's authorization: what the program's own server may resolve to is not judged. Sends no `Accept-Encoding`, keeps no
- * connection, follows no redirect; the caller does, and checks each.
+ * The host of `server` itself may resolve to any address. Sends no `Accept-Encoding`, uses a new connection for each request, and does
+ * not follow redirects.
  *
  * @param server The MCP server's URL.
- * @param urls As given to `oauth`. @default public addresses; this machine where the server is on it
- * @param resolve Gives every address of a name. @default the system's resolver
+ * @param urls The `urls` option of `oauth`. @default public addresses; this machine if the server is local
+ * @param resolve Gets all addresses of a host name. @default the system resolver
  */
 export function checkedFetch(
   server: string | URL,
@@ -50,9 +50,9 @@ function send(target: URL, options: RequestOptions, body: string | undefined): P
 function toResponse(target: URL, message: IncomingMessage): Response {
   const { statusCode = 0, rawHeaders } = message;
   if (statusCode < 200 || statusCode > 599) {
-    // No `Response` can hold it, so its body would never be read.
+    // A `Response` cannot have this status, so nobody would read the body.
     message.destroy();
-    throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(target)} answered with ${statusCode}, which is not a status of HTTP`);
+    throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(target)} sent the status ${statusCode}, which is not an HTTP status`);
   }
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
@@ -61,7 +61,7 @@ function toResponse(target: URL, message: IncomingMessage): Response {
   return new Response(hasBody ? (Readable.toWeb(message) as ReadableStream<Uint8Array>) : null, { status: statusCode, headers });
 }
 
-/** One bad address among good ones refuses the name: which one is taken would be the peer's choice. */
+/** One forbidden address refuses the name, even if others are allowed, because the peer could choose which one is used. */
 function toLookup(policy: UrlPolicy, resolve: (hostname: string) => Promise<readonly string[]>): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -86,7 +86,10 @@ function isAllowed(address: string, { allowLoopback, allowPrivate }: UrlPolicy):
 }
 
 function toRefusal(hostname: string): NodeJS.ErrnoException {
-  return new AuthError('ERR_UNSAFE_URL', `${hostname} resolves to an address on this machine or in a private network: allow it in "urls"`);
+  return new AuthError(
+    'ERR_UNSAFE_URL',
+    `${hostname} resolves to an address on this machine or in a private network: allow that in "urls"`,
+  );
 }
 
 function resolveBySystem(hostname: string): Promise<readonly string[]> {

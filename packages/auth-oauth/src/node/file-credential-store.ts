@@ -1,8 +1,8 @@
 /**
- * A `CredentialStore` in one file that its owner alone can read, and the lock by which processes share it.
+ * A `CredentialStore` in one file that only its owner can read, with a lock between processes.
  *
- * The lock is a file that only one of them can create. Who holds it touches it every few seconds. One that nobody has touched for long was
- * left by a process that died, and is taken over: under a second lock, so that of many who see that only one does it.
+ * The lock is a file that only one process can create. Its holder touches it every few seconds. A lock that was not touched for long
+ * belongs to a process that died; another process removes it, under a second lock so that only one does.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -13,21 +13,21 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
 import { AuthError } from '../errors.ts';
 
-/** By issuer, then by key. */
+/** The records by issuer, then by key. */
 type Records = Map<string, Map<string, JsonObject>>;
 
 /**
- * Keeps credentials in a file of mode 0600, whole at every moment: written beside it and moved into its place.
+ * Stores credentials in a file of mode 0600. Each write creates a new file and renames it, so the file is always complete.
  *
- * Processes share it: each change is made under a lock, and `withLock` holds over all of them. On Windows the folder's own rights
- * decide who reads it. C1 and C2 of `CredentialStore`.
+ * Several processes may share the file: writes and `withLock` use a lock file. On Windows the permissions of the folder decide who can
+ * read it. Keeps promises C1 and C2.
  *
- * @throws {AuthError} `ERR_CREDENTIAL_FILE`, from each member: others may read the file, another user owns it, or it holds something else.
+ * @throws {AuthError} `ERR_CREDENTIAL_FILE`, from each method: other users may read the file or own it, or its content is invalid.
  */
 export class FileCredentialStore implements CredentialStore, LockingStore {
   readonly #path: string;
 
-  /** @param path Its folder is made if it is missing, for its owner alone. */
+  /** @param path The file. A missing folder is created with access for its owner only. */
   constructor(path: string) {
     this.#path = resolve(path);
   }
@@ -98,8 +98,8 @@ export class FileCredentialStore implements CredentialStore, LockingStore {
 
 function assertPrivate(path: string, { mode, uid }: { readonly mode: number; readonly uid: number }): void {
   if (process.platform === 'win32') return;
-  if ((mode & 0o077) !== 0) throw new AuthError('ERR_CREDENTIAL_FILE', `Others may read ${path}: make it yours alone with "chmod 600"`);
-  if (uid !== process.getuid?.()) throw new AuthError('ERR_CREDENTIAL_FILE', `${path} belongs to another user: give a path of your own`);
+  if ((mode & 0o077) !== 0) throw new AuthError('ERR_CREDENTIAL_FILE', `Other users may read ${path}: run "chmod 600" on it`);
+  if (uid !== process.getuid?.()) throw new AuthError('ERR_CREDENTIAL_FILE', `${path} belongs to another user: use a file of your own`);
 }
 
 function parseRecords(path: string, text: string): Records {
@@ -112,15 +112,15 @@ function parseRecords(path: string, text: string): Records {
       return new Map(Object.entries(issuers).map(([issuer, known]) => [issuer, new Map(Object.entries(known))]));
     }
   } catch {
-    // The error below names the file, and nothing that it holds.
+    // The error below must not contain the file's content.
   }
-  throw new AuthError('ERR_CREDENTIAL_FILE', `${path} is not a file of credentials of this version: move it away to begin again`);
+  throw new AuthError('ERR_CREDENTIAL_FILE', `${path} is not a credential file of this version: move it away to start with an empty one`);
 }
 
 const TOUCH_MS = 3_000;
 const STALE_MS = 15_000;
 
-/** Runs one caller at a time over all processes that use the path. Lets go when `fn` settles. @param signal Ends the wait for the lock. */
+/** Runs one `fn` at a time across all processes that use the path. Releases the lock when `fn` settles. @param signal Ends the wait. */
 async function withFileLock<T>(path: string, fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const owner = randomUUID();
   while (!(await tryCreate(path, owner))) {
@@ -149,7 +149,7 @@ async function tryCreate(path: string, owner: string): Promise<boolean> {
   }
 }
 
-/** @returns Whether the lock may be free now. */
+/** Removes the lock of a process that died. @returns Whether the lock may be free now. */
 async function removeStale(path: string): Promise<boolean> {
   if (!(await isStale(path))) return false;
   const guard = `${path}.takeover`;
@@ -174,7 +174,7 @@ async function isStale(path: string): Promise<boolean> {
   }
 }
 
-/** Whether an error is a system error with this code. */
+/** Tells whether an error is a system error with this code. */
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

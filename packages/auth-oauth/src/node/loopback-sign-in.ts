@@ -1,4 +1,4 @@
-/** Signs a person in with their browser, and waits on this machine for them to come back. @see RFC 8252 section 7.3 */
+/** Sign-in with the user's browser and a local listener for the redirect back. @see RFC 8252 section 7.3 */
 
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,30 +11,30 @@ import type { SignIn, SignInVisit } from '../client/sign-in.ts';
 import { AuthError } from '../errors.ts';
 import { assertSafeUrl } from '../safe-fetch.ts';
 
-/** How a person signs in on this machine. */
+/** The options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
-  /** Takes the person to the URL, which has been checked. The person may be back before it resolves. @default `openBrowser` */
+  /** Opens the URL for the user. It has passed the URL policy. The redirect back may come before this resolves. @default `openBrowser` */
   readonly open?: ((url: URL) => Promise<void> | void) | undefined;
   /**
-   * Where to listen, as it was registered: `http://127.0.0.1:8123/callback`. Without a port it is one that is free, or that of an earlier
-   * registration.
+   * The redirect URL to listen at, as registered: `http://127.0.0.1:8123/callback`. Without a port, the port of an earlier registration or
+   * a free port is used.
    *
    * @default http://127.0.0.1/callback
    */
   readonly redirectUrl?: string | undefined;
-  /** How long the person may take, in milliseconds. @default 300_000 */
+  /** The time limit for the user's sign-in, in milliseconds. @default 300_000 */
   readonly timeoutMs?: number | undefined;
-  /** Runs the timer of `timeoutMs`. @default the system's */
+  /** Runs the timer of `timeoutMs`. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Signs a person in with their browser, and listens on this machine for the answer.
+ * Creates a sign-in with the user's browser and a local listener for the redirect back.
  *
- * Listens on the loopback address alone, only while somebody signs in. Answers to another sign-in, and other requests, are refused, and the
- * wait goes on. `ERR_SIGN_IN_TIMEOUT` comes from the call that wanted a token.
+ * It listens only on the loopback address and only during a sign-in. It refuses other requests, and responses to another sign-in, and
+ * continues to wait. After `timeoutMs` the call that needed a token rejects with `ERR_SIGN_IN_TIMEOUT`.
  *
- * @throws {TypeError} An option is wrong.
+ * @throws {TypeError} An option is invalid.
  */
 export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
   const table = { open: 'function', redirectUrl: 'string', timeoutMs: 0, clock: 'object' } as const;
@@ -42,7 +42,9 @@ export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
   const { redirectUrl = 'http://127.0.0.1/callback' } = options;
   const wanted = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   if (wanted?.protocol !== 'http:' || !isLoopbackHost(wanted.hostname) || wanted.search !== '' || wanted.hash !== '')
-    throw new TypeError(`loopbackSignIn: "redirectUrl" must be http on this machine, without query and fragment, got "${redirectUrl}"`);
+    throw new TypeError(
+      `loopbackSignIn: "redirectUrl" must be an http URL on this machine without query and fragment, got "${redirectUrl}"`,
+    );
   return {
     begin: async ({ redirectUrls }) => {
       const { hostname, pathname, port } = wanted;
@@ -70,12 +72,12 @@ class LoopbackVisit implements SignInVisit {
     const back = this.#awaitAnswer(url.searchParams.get('state') ?? '');
     const limit = withTimeout(timeoutMs, signal, clock);
     try {
-      // Opening the page may end only when the person is done, or never.
+      // `open` may resolve only after the sign-in, or never.
       const opened = Promise.resolve(open(url)).then(() => back);
       return await abortable(Promise.race([back, opened]), limit.signal);
     } catch (cause) {
       if (!(cause instanceof TimeoutError) || cause !== limit.signal.reason) throw cause;
-      throw new AuthError('ERR_SIGN_IN_TIMEOUT', `Nobody came back from the sign-in within ${timeoutMs} ms: try again`, { cause });
+      throw new AuthError('ERR_SIGN_IN_TIMEOUT', `The user did not finish the sign-in within ${timeoutMs} ms: try again`, { cause });
     } finally {
       limit.dispose();
     }
@@ -85,7 +87,7 @@ class LoopbackVisit implements SignInVisit {
     this.#server.closeIdleConnections();
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
-      // Whoever still sends has had an answer, or waits for none.
+      // Connections that are still open have got their response, or need none.
       setTimeout(() => this.#server.closeAllConnections(), 1000).unref();
     });
   }
@@ -95,7 +97,7 @@ class LoopbackVisit implements SignInVisit {
       this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
         const url = readAnswer(request, this.redirectUrl);
         const isOurs = url !== undefined && state !== '' && url.searchParams.get('state') === state;
-        if (!isOurs) return reply(response, url === undefined ? 404 : 400, 'This answers no sign-in that is under way.');
+        if (!isOurs) return reply(response, url === undefined ? 404 : 400, 'This does not belong to a sign-in in progress.');
         response.once('close', () => resolve(url));
         reply(response, 200, 'You can close this window and go back to the program.');
       });
@@ -103,7 +105,7 @@ class LoopbackVisit implements SignInVisit {
   }
 }
 
-/** @returns undefined for another path, another method, or a page that reached us under another name. */
+/** @returns undefined for another path or method, or for another host name (DNS rebinding). */
 function readAnswer({ method, url = '', headers }: IncomingMessage, redirectUrl: string): URL | undefined {
   const expected = new URL(redirectUrl);
   const target = URL.canParse(url, redirectUrl) ? new URL(url, redirectUrl) : undefined;
@@ -124,7 +126,7 @@ function reply(response: ServerResponse, status: number, text: string): void {
   response.end(text);
 }
 
-/** @param mayMove Another port will do if this one is taken. */
+/** Starts to listen. @param mayMove Whether to use another port if this one is taken. */
 async function listenOn(
   server: Server,
   host: string,
@@ -147,22 +149,22 @@ async function listenOn(
   }
 }
 
-/** Each system's opener, as a program and its arguments before the URL. */
+/** The program that opens a URL on each system, with its arguments before the URL. */
 const OPENERS: Readonly<Record<string, readonly [string, ...(readonly string[])]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** How long an opener that found no browser may take to say so. One that becomes the browser never ends by itself. */
+/** How long to wait for an opener to fail. An opener that becomes the browser does not exit. */
 const OPENER_MS = 3_000;
 
 /**
- * Opens a URL in the person's browser. The URL is one argument of the opener; no shell reads it. Resolves once the opener has ended well, or
- * runs on for 3 seconds.
+ * Opens a URL in the user's browser. Resolves when the opener exits successfully, or after 3 seconds. The URL is one argument of the
+ * opener and is not read by a shell.
  *
- * @param options.opener The program and its arguments before the URL. @default the system's: `open`, `rundll32`, `xdg-open`
- * @throws {AuthError} `ERR_UNSAFE_URL`: it is neither https nor http on this machine. `ERR_SIGN_IN_REQUIRED`: there is no opener, or it
- * failed, as `xdg-open` does without a browser.
+ * @param options.opener The program and its arguments before the URL. @default the system's opener: `open`, `rundll32`, `xdg-open`
+ * @throws {AuthError} `ERR_UNSAFE_URL`: the URL is neither https nor http on this machine. `ERR_SIGN_IN_REQUIRED`: the opener is missing
+ * or failed, as `xdg-open` does without a browser.
  * @see 2026-07-28 security_best_practices#oauth-authorization-url-validation
  */
 export async function openBrowser(url: string | URL, options: { readonly opener?: readonly string[] } = {}): Promise<void> {
@@ -175,10 +177,12 @@ export async function openBrowser(url: string | URL, options: { readonly opener?
     await new Promise<void>((resolve, reject) => {
       const fail = (why: string, cause?: Error): void =>
         reject(
-          new AuthError('ERR_SIGN_IN_REQUIRED', `The browser could not be opened (${why}): give "open" to show the URL instead`, { cause }),
+          new AuthError('ERR_SIGN_IN_REQUIRED', `The browser could not be opened (${why}): set the option "open" to show the URL instead`, {
+            cause,
+          }),
         );
       child.once('error', (cause) => fail(cause.message, cause));
-      child.once('exit', (code, signal) => (code === 0 ? resolve() : fail(`${program} ended with ${code ?? signal}`)));
+      child.once('exit', (code, signal) => (code === 0 ? resolve() : fail(`${program} exited with ${code ?? signal}`)));
       timer = setTimeout(resolve, OPENER_MS);
     });
   } finally {

@@ -1,4 +1,4 @@
-/** Bearer tokens, and several verifiers as one. @see RFC 6750 */
+/** Verification of bearer tokens, and a combination of several verifiers. @see RFC 6750 */
 
 import { type Clock, isMortiseError } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
@@ -9,36 +9,35 @@ import { formatChallenge } from '../www-authenticate.ts';
 import { readValid, type TokenReader } from './token-reader.ts';
 
 /**
- * Verifies bearer tokens by a reader of your own: a table, a session, an API.
+ * Creates a verifier of bearer tokens with a reader of your own, which looks tokens up in a table, a session or an API.
  *
- * A token that is bound to a key is refused, since whoever presents it as a bearer token has not shown the key.
+ * A token that is bound to a key (claim `cnf`) is refused, because a bearer token comes without proof of the key.
  *
- * @param reader Reads a token, or a function that does. Its result is the caller's identity, so it must check the audience itself.
- * @returns A verifier whose `verify` rejects with `AuthChallengeError` for anything but a good token, and with the reason of its signal.
- * @throws {TypeError} The reader is none.
+ * @param reader A `TokenReader`, or its `read` function. It must check the token's audience itself.
+ * @returns A verifier whose `verify` rejects with `AuthChallengeError` for an invalid token, and with the abort reason of its signal.
+ * @throws {TypeError} The reader is neither a function nor an object with a `read` function.
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read']): TokenVerifier {
   const given: Partial<TokenReader> | TokenReader['read'] | undefined = reader;
   const read = typeof given === 'function' ? given : given?.read?.bind(given);
-  if (read === undefined)
-    throw new TypeError('bearerVerifier needs a function that reads a token, or an object with such a function "read"');
+  if (read === undefined) throw new TypeError('bearerVerifier needs a function that reads a token, or an object with a "read" function');
   return bearerOf(read, { clock: systemClock, clockToleranceSeconds: 0 });
 }
 
-/** The verifier of a reader that allows its issuer's clock to be off. */
+/** Creates a verifier for a reader that tolerates a difference to its issuer's clock. */
 export function bearerOf(
   read: TokenReader['read'],
   rules: { readonly clock: Clock; readonly clockToleranceSeconds: number },
 ): TokenVerifier {
   return {
     verify: async ({ scheme, token }, { signal }) => {
-      if (scheme !== 'Bearer') throw refuse(401, 'A bearer token is needed', 'Bearer');
-      if (token === undefined) throw refuse(400, 'The Authorization header holds no token', 'Bearer', { error: 'invalid_request' });
+      if (scheme !== 'Bearer') throw refuse(401, 'A bearer token is required', 'Bearer');
+      if (token === undefined) throw refuse(400, 'The Authorization header has no valid token', 'Bearer', { error: 'invalid_request' });
       try {
         const info = await readValid(() => read(token, { signal }), { ...rules, signal });
         const cnf = info.claims?.['cnf'];
         if (typeof cnf !== 'object' || cnf === null) return info;
-        throw new InvalidTokenError('The token is bound to a key: present it with proof of that key');
+        throw new InvalidTokenError('The token is bound to a key: send it with a DPoP proof');
       } catch (error) {
         throw error instanceof InvalidTokenError ? toRefusal(error, 'Bearer') : error;
       }
@@ -47,8 +46,8 @@ export function bearerOf(
 }
 
 /**
- * Accepts what any of several verifiers accepts, asked in order: the old issuer and the new, people's tokens and workloads'. A token that
- * none accepts gets the refusal of the last, unless one had a fault of its own: then it is not known whether the token is good.
+ * Creates a verifier that accepts a token if any of several verifiers accepts it: for example one for an old and one for a new issuer.
+ * They are called in order. If all refuse the token, the caller gets the last refusal. If one fails with another error, it is thrown.
  *
  * @throws {TypeError} No verifier is given.
  */
@@ -73,9 +72,9 @@ export function anyVerifier(...verifiers: readonly TokenVerifier[]): TokenVerifi
 }
 
 /**
- * A refusal that says how to do better. The caller reads the message: it must hold nothing secret.
+ * Creates the error for a refused request. The caller sees the message: it must contain no secrets.
  *
- * @param params Of the challenge; with an `error` the message goes with it.
+ * @param params Parameters of the challenge. With `error`, the message is added as `error_description`.
  */
 export function refuse(
   status: number,
@@ -88,7 +87,7 @@ export function refuse(
   return new AuthChallengeError(message, { status, challenge, headers }, { cause });
 }
 
-/** The refusal of an invalid token or proof. */
+/** Converts an `InvalidTokenError` to a 401 with a challenge. */
 export function toRefusal(
   cause: InvalidTokenError,
   scheme: string,

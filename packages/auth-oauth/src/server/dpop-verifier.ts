@@ -1,4 +1,4 @@
-/** Tokens that are bound to a key of the client. @see RFC 9449; ext-auth dpop-extension */
+/** Verification of DPoP tokens, which are bound to a key of the client. @see RFC 9449; ext-auth dpop-extension */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -11,20 +11,20 @@ import { digest, readValid, type TokenReader } from './token-reader.ts';
 
 /** The options of `dpopVerifier`. */
 export interface DpopVerifierOptions {
-  /** Also takes bearer tokens, of clients that cannot do better. Bound tokens never pass as such. Needs a verifier for them. @default none */
+  /** The verifier for bearer tokens, to also accept clients without DPoP. It must refuse tokens that are bound to a key. @default none */
   readonly bearer?: TokenVerifier | undefined;
-  /** Remembers proofs, so that none is used twice; share it between machines. `false` relies on their time alone. @default in memory */
+  /** Stores used proofs, so that none is accepted twice. Share it between machines. `false` checks only their time. @default in memory */
   readonly replayStore?: ReplayStore | false | undefined;
   /**
-   * Demands a nonce of ours in proofs, which ends the use of proofs made ahead: with a secret of 32 characters or more that all machines
-   * share, or `true` for one that this process makes up.
+   * Requires a nonce of this server in proofs, so that proofs cannot be made in advance. Give a secret of 32 or more characters that all
+   * machines share; `true` uses a random secret of this process.
    *
    * @default false
    */
   readonly nonce?: boolean | string | undefined;
-  /** The URLs that proofs may be made for, if a proxy changes what this server sees. @default the URL of the request */
+  /** The URLs that proofs may name, if a proxy changes the URL that this server sees. @default the URL of the request */
   readonly urls?: readonly string[] | undefined;
-  /** Says how old proofs and nonces are, and whether tokens have ended. @default systemClock */
+  /** Measures the age of proofs and nonces, and decides when tokens expire. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
@@ -36,16 +36,16 @@ const OPTIONS: OptionTable<DpopVerifierOptions> = {
   clock: 'object',
 };
 
-/** Signature algorithms of proofs. */
+/** The accepted signature algorithms of proofs. */
 const PROOF_ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
 const CHALLENGE = { algs: PROOF_ALGORITHMS.join(' ') };
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies tokens together with the proof that the caller holds the key that they are bound to.
+ * Creates a verifier of DPoP tokens. It also verifies the proof that the caller has the key of the token.
  *
- * @param reader Reads the token itself: `jwtVerifier`, `introspectionVerifier` or your own. It checks issuer and audience.
- * @throws {TypeError} An option is wrong.
+ * @param reader Reads the token: `jwtVerifier`, `introspectionVerifier` or your own. It must check issuer and audience.
+ * @throws {TypeError} An option is invalid.
  */
 export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions = {}): TokenVerifier {
   checkOptions('dpopVerifier', options, OPTIONS);
@@ -57,7 +57,7 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
     const { method, url } = request;
     const proof = await checkProof(request.header('dpop'), { method, urls: urls ?? [url], token, nowMs: clock.now() });
     if (nonces === undefined || (await nonces.isGood(proof.nonce))) return proof;
-    throw new InvalidTokenError('The proof needs the nonce that goes with this answer', { error: 'use_dpop_nonce' });
+    throw new InvalidTokenError('The proof must have the nonce from the DPoP-Nonce header of this response', { error: 'use_dpop_nonce' });
   }
 
   async function readToken(request: TokenRequest, token: string, signal: AbortSignal): Promise<AuthInfo> {
@@ -66,18 +66,18 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
     const info = await readValid(() => reader.read(token, { signal }), rules);
     const cnf = info.claims?.['cnf'] as { readonly jkt?: unknown } | undefined;
     if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the proof');
-    // Last: strangers can make any number of proofs with keys of their own, and must not fill the store.
+    // Last, so that callers without a valid token cannot fill the store with proofs.
     if (replays === undefined || (await replays.claim(id, expiresAtMs))) return info;
-    throw badProof('The proof has been used before: make a new one for each request');
+    throw badProof('The proof was used before: create a new one for each request');
   }
 
   return {
     verify: async (request, { signal }) => {
       const { scheme, token } = request;
       if (scheme === 'Bearer' && bearer !== undefined) return await bearer.verify(request, { signal });
-      if (scheme !== 'DPoP') throw refuse(401, 'A token with proof of its key is needed', 'DPoP', CHALLENGE);
+      if (scheme !== 'DPoP') throw refuse(401, 'A token with a DPoP proof is required', 'DPoP', CHALLENGE);
       if (token === undefined)
-        throw refuse(400, 'The Authorization header holds no token', 'DPoP', { error: 'invalid_request', ...CHALLENGE });
+        throw refuse(400, 'The Authorization header has no valid token', 'DPoP', { error: 'invalid_request', ...CHALLENGE });
       try {
         return await readToken(request, token, signal);
       } catch (error) {
@@ -90,7 +90,7 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
   };
 }
 
-/** What a proof must be made for. */
+/** The request and token that a proof must be made for. */
 interface ProofContext {
   readonly method: string;
   readonly urls: readonly string[];
@@ -98,34 +98,34 @@ interface ProofContext {
   readonly nowMs: number;
 }
 
-/** A proof that is good, but for its nonce and whether it was used before. */
+/** A valid proof, before the checks of its nonce and of replay. */
 interface Proof {
   readonly thumbprint: string;
   readonly nonce: string | undefined;
-  /** Remembers the proof: its key and its id. */
+  /** Identifies the proof in the replay store, by its key and `jti`. */
   readonly id: string;
-  /** From when on its time alone keeps it out. */
+  /** When the proof is too old anyway and need not be stored any longer. */
   readonly expiresAtMs: number;
 }
 
 const MAX_PROOF_LENGTH = 8_192;
 const MAX_ID_LENGTH = 512;
-/** How far a proof's time may be off, either way. */
+/** The maximum difference between a proof's time and this server's clock, in both directions. */
 const WINDOW_SECONDS = 300;
 
-/** @throws {InvalidTokenError} `invalid_dpop_proof`: the message says what is wrong. */
+/** Checks a proof, except its nonce and replay. @throws {InvalidTokenError} `invalid_dpop_proof` */
 async function checkProof(proof: string | undefined, context: ProofContext): Promise<Proof> {
-  if (proof === undefined) throw badProof('The header "DPoP" is missing: send a proof with each request');
+  if (proof === undefined) throw badProof('The DPoP header is missing: send a proof with each request');
   if (proof.length > MAX_PROOF_LENGTH) throw badProof(`The proof has more than ${MAX_PROOF_LENGTH} characters`);
   const { payload, protectedHeader } = await readProof(proof, context.nowMs);
   const { jwk } = protectedHeader;
-  if (jwk === undefined || 'd' in jwk || 'k' in jwk) throw badProof('The proof must hold a public key, and no private one');
+  if (jwk === undefined || 'd' in jwk || 'k' in jwk) throw badProof('The proof must contain a public key and no private key');
   const { jti, iat, nonce } = await checkClaims(payload, context);
   const thumbprint = await calculateJwkThumbprint(jwk);
   return { thumbprint, nonce, id: `dpop ${thumbprint} ${await digest(jti)}`, expiresAtMs: (iat + WINDOW_SECONDS + 1) * 1000 };
 }
 
-/** An invalid proof. */
+/** Creates the error for an invalid proof. */
 function badProof(message: string, cause?: unknown): InvalidTokenError {
   return new InvalidTokenError(message, { error: 'invalid_dpop_proof', cause });
 }
@@ -154,12 +154,12 @@ async function checkClaims(
   if (htm !== method) throw badProof('The proof is for another method');
   if (!urls.some((url) => isSameTarget(htu, url))) throw badProof('The proof is for another URL');
   const isTimely = typeof iat === 'number' && Math.abs(nowMs / 1000 - iat) <= WINDOW_SECONDS;
-  if (!isTimely) throw badProof('The proof is too old, or from the future');
+  if (!isTimely) throw badProof('The proof is too old, or its time is in the future');
   if (ath !== (await digest(token))) throw badProof('The proof is for another token');
   return { jti, iat, nonce: typeof nonce === 'string' ? nonce : undefined };
 }
 
-/** Query and fragment are not part of it; everything else is, as URLs are normalised. */
+/** Compares normalized URLs. `htu` has no query and fragment, so those of the request are ignored. */
 function isSameTarget(claimed: unknown, url: string): boolean {
   if (typeof claimed !== 'string' || !URL.canParse(claimed)) return false;
   const [one, other] = [new URL(claimed), new URL(url)];
@@ -168,10 +168,10 @@ function isSameTarget(claimed: unknown, url: string): boolean {
 
 const MIN_SECRET_LENGTH = 32;
 const NONCE_SECONDS = 5 * 60;
-/** Another machine's clock may be a little ahead. */
+/** The clock of another machine may be ahead by this much. */
 const AHEAD_SECONDS = 60;
 
-/** Nonces that need no memory: signed times. Any machine with the secret knows them. @see RFC 9449 section 8 */
+/** Creates and checks nonces without storing them: a nonce is a signed time. All machines with the secret accept it. @see RFC 9449 section 8 */
 class NonceSource {
   readonly #key: Uint8Array;
   readonly #clock: Clock;

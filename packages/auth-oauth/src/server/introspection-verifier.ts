@@ -1,4 +1,4 @@
-/** Tokens that only their issuer can read. @see RFC 7662 */
+/** Verification of tokens by introspection at their issuer. @see RFC 7662 */
 
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
@@ -11,16 +11,16 @@ import { type Claims, digest, findAudience, toAuthInfo, type TokenReader } from 
 /** The options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions extends IssuerOptions {
   readonly issuer: string;
-  /** What tokens must have been issued for: this server's URL as clients know it. With several, any one of them. */
+  /** The audience that tokens must have: this server's URL as clients know it. If several are given, any one of them. */
   readonly audience: string | readonly string[];
-  /** Who this server is at the issuer. */
+  /** The client id of this server at the issuer. */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The issuer's metadata, for one that publishes none: `introspection_endpoint` and what else there is. @default what it publishes */
+  /** The issuer's metadata, with `introspection_endpoint`, if the issuer publishes none. @default the published metadata */
   readonly metadata?: IssuerMetadata | undefined;
-  /** How long an answer is used again, and so how long a revoked token still works, in milliseconds. @default 0 */
+  /** How long a response is cached, in milliseconds. A revoked token works that long. @default 0 */
   readonly cacheMs?: number | undefined;
-  /** Reads the scopes that were granted. @default the member `scope`, else `scp` */
+  /** Reads the granted scopes. @default the member `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
 }
 
@@ -36,13 +36,13 @@ const OPTIONS: OptionTable<IntrospectionVerifierOptions> = {
   clock: 'object',
 };
 
-/** How far the issuer's clock may be off. */
+/** The tolerated difference to the issuer's clock. */
 const TOLERANCE_SECONDS = 30;
 
 /**
- * Verifies tokens by asking their issuer. A token whose audience the issuer does not name is refused. Also a `TokenReader`.
+ * Creates a verifier that asks the issuer about each token. A token without the required audience is refused. Also a `TokenReader`.
  *
- * @throws {TypeError} An option is wrong.
+ * @throws {TypeError} An option is invalid.
  * @see 2026-07-28 basic/authorization#token-handling
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier & TokenReader {
@@ -76,14 +76,14 @@ async function introspect(
     const response = await oauth.introspectionRequest(server, client, authenticate(clientSecret, methods), token, options);
     return await oauth.processIntrospectionResponse(server, client, response);
   } catch (cause) {
-    throw toSourceError(`${issuer} did not answer whether the token is good`, cause);
+    throw toSourceError(`The introspection of the token at ${issuer} failed`, cause);
   }
 }
 
 function checkAnswer({ active, iss, exp, nbf }: oauth.IntrospectionResponse, issuer: string, seconds: number): void {
   if (!active) throw new InvalidTokenError('The token is not active');
   if (iss !== undefined && iss !== issuer) throw new InvalidTokenError('The token is of another issuer');
-  // A text would be joined to the tolerance, not added.
+  // With a string, `+` below would concatenate.
   if (![exp, nbf].every((time: unknown) => time === undefined || Number.isFinite(time)))
     throw new InvalidTokenError('The times of the token are not numbers');
   if (exp !== undefined && exp + TOLERANCE_SECONDS <= seconds) throw new InvalidTokenError('The token has expired');

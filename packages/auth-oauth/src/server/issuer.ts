@@ -1,4 +1,4 @@
-/** Asks an authorization server that the program named, and keeps its answers for a while. @see RFC 8414 */
+/** Requests to an authorization server that the program's options name, and a cache of responses. @see RFC 8414 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
@@ -9,15 +9,15 @@ import { createIssuerFetch, type FetchLike } from '../safe-fetch.ts';
 /** An authorization server's metadata. @see RFC 8414 section 2 */
 export type IssuerMetadata = Partial<oauth.AuthorizationServer>;
 
-/** The options of what asks an authorization server. */
+/** Options for requests to an authorization server. */
 export interface IssuerOptions {
   /** Makes the requests to the issuer. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Says whether tokens and kept answers have ended. @default systemClock */
+  /** Decides when tokens and cached responses expire. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** An authorization server, asked over a bounded fetch. Its metadata is read once. */
+/** An authorization server. Its metadata is fetched once. */
 export class Issuer {
   readonly #issuer: string;
   readonly #fetch: FetchLike | undefined;
@@ -32,15 +32,15 @@ export class Issuer {
   }
 
   /**
-   * OAuth's metadata, else OpenID Connect's. The `issuer` in the document must be the very one that was asked for.
+   * Gets the metadata by RFC 8414, else by OpenID Connect. The `issuer` in the metadata must be equal to the requested one.
    *
-   * @throws {AuthError} `ERR_TOKEN_SOURCE`: neither document exists and names the issuer.
+   * @throws {AuthError} `ERR_TOKEN_SOURCE`: no metadata with that issuer was found.
    */
   async metadata(): Promise<oauth.AuthorizationServer> {
     return (this.#metadata ??= await this.#discover());
   }
 
-  /** Options for a request of `oauth4webapi`: plain http only to this machine. */
+  /** Creates the options for a request of `oauth4webapi`. Allows http only to this machine. */
   requestOptions(url = '') {
     const isLocal = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
     return {
@@ -57,7 +57,7 @@ export class Issuer {
         const response = await oauth.discoveryRequest(url, { algorithm, ...this.requestOptions(this.#issuer) });
         const metadata = await oauth.processDiscoveryResponse(url, response);
         if (metadata.issuer === this.#issuer) return metadata;
-        causes.push(new Error(`The document names the issuer "${metadata.issuer}"`));
+        causes.push(new Error(`The metadata names the issuer "${metadata.issuer}"`));
       } catch (error) {
         causes.push(error);
       }
@@ -68,26 +68,26 @@ export class Issuer {
   }
 }
 
-/** What a request to an issuer failed with, as the caller's 500. */
+/** Creates the error for a failed request to an issuer. The caller gets a 500. */
 export function toSourceError(message: string, cause: unknown): AuthError {
   return cause instanceof AuthError && cause.code === 'ERR_TOKEN_SOURCE' ? cause : new AuthError('ERR_TOKEN_SOURCE', message, { cause });
 }
 
-/** How this server authenticates: Basic, where the issuer does not say that it takes the secret in the body alone. @see RFC 8414 section 2 */
+/** Chooses how this server authenticates: Basic, unless the issuer accepts the secret only in the body. @see RFC 8414 section 2 */
 export function authenticate(clientSecret: string, methods: readonly string[] | undefined): oauth.ClientAuth {
   const isPost = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic');
   return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
 }
 
-/** @throws {TypeError} There is no audience: tokens that were issued for others would be as good. */
+/** @throws {TypeError} The audience is missing. Without it, tokens for other servers would be accepted. */
 export function checkAudience(audience: string | readonly string[] | undefined): void {
   if (audience !== undefined && audience.length > 0) return;
-  throw new TypeError('The option "audience" is missing or empty: give the URL that tokens are issued for, which is this server\'s');
+  throw new TypeError('The option "audience" is missing or empty: give the URL of this server, for which tokens are issued');
 }
 
 const MAX_ANSWERS = 1_000;
 
-/** Answers that are used again for a while; past 1,000 the one that came first goes. */
+/** A cache of at most 1,000 entries. The oldest entry is dropped for a new one. */
 export class AnswerCache<V> {
   readonly #entries: Map<string, { readonly value: V; readonly expiresAtMs: number }> = new Map();
   readonly #clock: Clock;
@@ -103,7 +103,7 @@ export class AnswerCache<V> {
     return undefined;
   }
 
-  /** Keeps a value, unless the key still has one: its time is not made longer. */
+  /** Stores a value, unless the key still has one, whose expiry does not change. */
   set(key: string, value: V, maxAgeMs: number): void {
     if (this.get(key) !== undefined) return;
     const [oldest] = this.#entries.keys();

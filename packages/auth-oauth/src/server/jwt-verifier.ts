@@ -1,4 +1,4 @@
-/** Access tokens that are JWTs, by the issuer's published keys. @see RFC 9068; RFC 8725 */
+/** Verification of JWT access tokens with the issuer's published keys. @see RFC 9068; RFC 8725 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -21,19 +21,19 @@ import { type Claims, findAudience, toAuthInfo, type TokenReader } from './token
 
 /** The options of `jwtVerifier`. */
 export interface JwtVerifierOptions extends IssuerOptions {
-  /** The issuer that tokens must name, compared character by character. */
+  /** The issuer (`iss`) that tokens must have, compared character by character. */
   readonly issuer: string;
-  /** What tokens must have been issued for: this server's URL as clients know it. With several, any one of them. */
+  /** The audience that tokens must have: this server's URL as clients know it. If several are given, any one of them. */
   readonly audience: string | readonly string[];
   /**
-   * The issuer's keys: their URL, the keys themselves, or a function of `jose` that finds one, such as `createRemoteJWKSet(url, {...})`.
+   * The issuer's keys: a URL, a JWK set, or a key function of `jose` such as `createRemoteJWKSet(url, {...})`.
    *
-   * @default what the issuer's metadata leads to, read again after ten minutes and, every 30 seconds at most, for a key that is new
+   * @default the `jwks_uri` of the issuer's metadata, fetched again after ten minutes, and for unknown keys at most every 30 seconds
    */
   readonly keys?: string | JSONWebKeySet | JWTVerifyGetKey | undefined;
-  /** How far the issuer's clock may be off, in seconds. @default 30 */
+  /** The tolerated difference to the issuer's clock, in seconds. @default 30 */
   readonly clockToleranceSeconds?: number | undefined;
-  /** Reads the scopes that were granted. @default the claim `scope`, else `scp` */
+  /** Reads the granted scopes. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
 }
 
@@ -47,18 +47,18 @@ const OPTIONS: OptionTable<JwtVerifierOptions> = {
   clock: 'object',
 };
 
-/** The signature algorithms that are accepted. With a symmetric one a published key would be a secret. */
+/** The accepted signature algorithms. Symmetric ones would allow anyone with the public key to sign tokens. */
 const ASYMMETRIC: string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** What an access token may call itself. An ID token has no type of its own: its audience, which is the client, keeps it out. */
+/** The accepted `typ` of access tokens. ID tokens have no `typ` of their own; they fail the audience check. */
 const TOKEN_TYPES: readonly (string | undefined)[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * Verifies access tokens that are JWTs: signature, issuer, audience, times and type. Also a `TokenReader`, for `dpopVerifier`.
+ * Creates a verifier of JWT access tokens: checks signature, issuer, audience, times and type. Also a `TokenReader`, for `dpopVerifier`.
  *
  * Does NOT check scopes: `protect` and the tools' `scopes` do.
  *
- * @throws {TypeError} An option is wrong.
+ * @throws {TypeError} An option is invalid.
  * @see 2026-07-28 basic/authorization#token-handling
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier & TokenReader {
@@ -88,14 +88,14 @@ function createKeySource({ issuer, keys, fetch }: JwtVerifierOptions): JWTVerify
       )(header, token);
     } catch (cause) {
       if (isUnknownKey(cause)) throw cause;
-      // The metadata may name another URL by now.
+      // Read the metadata again next time, because it may name another URL by then.
       opened = undefined;
       throw toSourceError(`The keys of ${issuer} could not be fetched`, cause);
     }
   };
 }
 
-/** The token's fault, and not that of the key source. */
+/** Tells whether the token is at fault, and not the source of the keys. */
 function isUnknownKey(error: unknown): boolean {
   const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = errors;
   return error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys || error instanceof JOSENotSupported;
@@ -107,7 +107,7 @@ async function readJwt(
   { issuer, audience, clockToleranceSeconds, clock, readScopes }: JwtVerifierOptions & { readonly clock: Clock },
 ): Promise<AuthInfo> {
   try {
-    // Nothing is believed before the signature holds; but a token of another issuer need not make us ask this one for keys.
+    // Not trusted before the signature check below, but avoids a request for keys for tokens of another issuer.
     if (decodeJwt(token).iss !== issuer) throw new InvalidTokenError('The token is of another issuer');
     const { payload, protectedHeader } = await jwtVerify(token, getKey, {
       issuer,
@@ -117,8 +117,7 @@ async function readJwt(
       currentDate: new Date(clock.now()),
       requiredClaims: ['iss', 'aud', 'exp'],
     });
-    if (!TOKEN_TYPES.includes(protectedHeader.typ?.toLowerCase()))
-      throw new InvalidTokenError('The token is of another type than access tokens');
+    if (!TOKEN_TYPES.includes(protectedHeader.typ?.toLowerCase())) throw new InvalidTokenError('The token is not an access token');
     return toAuthInfo(payload, { issuer, resource: findAudience(payload.aud, audience), token, readScopes });
   } catch (cause) {
     if (!(cause instanceof errors.JOSEError || cause instanceof TypeError)) throw cause;
@@ -126,11 +125,11 @@ async function readJwt(
   }
 }
 
-/** What is wrong with a token, in words of ours that hold nothing of it. */
+/** Describes an error without any content of the token. */
 function explain(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired';
   if (error instanceof errors.JOSEAlgNotAllowed) return 'The token is signed with an algorithm that is not accepted';
-  if (isUnknownKey(error)) return 'The token is signed by a key that the issuer does not publish';
+  if (isUnknownKey(error)) return 'The token is signed with a key that the issuer does not publish';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'The token cannot be verified';
   const { claim } = error;
   if (claim === 'aud') return 'The token was issued for another audience';

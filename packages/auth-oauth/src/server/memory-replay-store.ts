@@ -1,12 +1,12 @@
-/** `ReplayStore` within one process. */
+/** An in-memory `ReplayStore`. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { ReplayStore } from '@mortise/protocol/contracts';
 
-/** Past it nothing new can be claimed until something expires, since forgetting would let a thing be used twice. */
+/** If the store is full, `claim` returns false until an entry expires: dropping an entry would allow its reuse. */
 const MAX_ENTRIES = 100_000;
 
-/** Remembers what was claimed until it expires. */
+/** An in-memory `ReplayStore`. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #expiries: Map<string, number> = new Map();
   readonly #maxEntries: number;
@@ -27,7 +27,7 @@ export class MemoryReplayStore implements ReplayStore {
     return true;
   }
 
-  /** At most once a second, so that a flood of claims does not walk the whole map each time. */
+  /** Deletes expired entries, at most once a second to limit the cost of many claims. */
   #sweep(now: number): void {
     if (now < this.#nextSweepMs) return;
     this.#nextSweepMs = now + 1_000;

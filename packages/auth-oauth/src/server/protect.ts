@@ -1,4 +1,4 @@
-/** `protect`: everything that a server's authorization consists of, as plain data that a transport serves. */
+/** `protect`: the authorization of a server. */
 
 import { isMortiseError, type JsonObject } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -13,17 +13,17 @@ import { withToken } from './token-reader.ts';
 export interface ProtectOptions {
   /** This server's URL as clients know it, without a fragment: `https://mcp.example.com/mcp`. */
   readonly resource: string;
-  /** The issuers whose tokens the verifier accepts, the advised one first. */
+  /** The issuers whose tokens the verifier accepts, the preferred one first. */
   readonly authorizationServers: readonly string[];
-  /** Says whom a token speaks for: `jwtVerifier`, `introspectionVerifier`, `dpopVerifier`, `bearerVerifier`, or your own. */
+  /** Verifies tokens: `jwtVerifier`, `introspectionVerifier`, `dpopVerifier`, `bearerVerifier`, or your own. */
   readonly verifier: TokenVerifier;
-  /** What every request needs. Keep it small: tools ask for more by their own `scopes`. @default none */
+  /** The scopes that every request needs. Keep the list short: tools have their own `scopes`. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** Which scopes a broader one holds: `{ 'files:write': ['files:read'] }`. What is held may hold more. @default none */
+  /** The scopes that a broader scope includes: `{ 'files:write': ['files:read'] }`. Applied repeatedly. @default none */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * More members of the metadata: `resource_name`, `resource_documentation`, `dpop_bound_access_tokens_required`, and `scopes_supported`
-   * for more scopes than `scopes`.
+   * More members of the metadata: `resource_name`, `resource_documentation`, `dpop_bound_access_tokens_required`; or `scopes_supported`,
+   * to list more than `scopes`.
    *
    * @default none
    * @see RFC 9728 section 2
@@ -40,29 +40,29 @@ const OPTIONS: OptionTable<ProtectOptions> = {
   metadata: 'object',
 };
 
-/** What a transport serves: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
+/** The options for a transport: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
 export interface Protection {
   readonly verifier: TokenVerifier & ScopeChallenger;
   /** Protected resource metadata. @see RFC 9728 section 2 */
   readonly metadata: JsonObject;
-  /** Where clients find it. */
+  /** The URL at which clients find the metadata. */
   readonly metadataUrl: string;
 }
 
 /**
  * Protects a server.
  *
- * Adds to the challenges of the verifier what clients need to do better: where the metadata is and which scopes to ask for. A token
- * without `scopes` is refused with 403 and all of them.
+ * Adds the metadata URL and the required scopes to the verifier's challenges. A token that lacks one of `scopes` gets a 403 that names
+ * all of them.
  *
- * @throws {TypeError} An option is wrong.
+ * @throws {TypeError} An option is invalid.
  * @see 2026-07-28 basic/authorization
  */
 export function protect(options: ProtectOptions): Protection {
   checkOptions('protect', options, OPTIONS);
   const { resource, authorizationServers, scopes = [], metadata: more } = options;
   checkHttpUrl('resource', resource);
-  if (resource.includes('#')) throw new TypeError(`protect: "resource" has a fragment: leave it out of "${resource}"`);
+  if (resource.includes('#')) throw new TypeError(`protect: "resource" must not have a fragment, got "${resource}"`);
   if (authorizationServers.length === 0) throw new TypeError('protect: "authorizationServers" is empty: name at least one issuer');
   for (const issuer of authorizationServers) checkHttpUrl('authorizationServers', issuer);
   const metadata: JsonObject = {
@@ -79,7 +79,7 @@ export function protect(options: ProtectOptions): Protection {
   return { verifier: new ProtectingVerifier(options, metadataUrl), metadata, metadataUrl };
 }
 
-/** Where the metadata of a resource is: the well-known part goes between its host and its path. @see RFC 9728 section 3.1 */
+/** Gives the metadata URL of a resource: the well-known path is inserted between host and path. @see RFC 9728 section 3.1 */
 export function toMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
@@ -104,7 +104,7 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
     });
     const scopes = this.#expand(info.scopes);
     if (this.#scopes.some((scope) => !scopes.includes(scope))) {
-      throw refuse(403, 'The token lacks a scope that every request here needs', request.scheme ?? 'Bearer', {
+      throw refuse(403, 'The token lacks a scope that every request to this server needs', request.scheme ?? 'Bearer', {
         error: 'insufficient_scope',
         scope: this.#scopes.join(' '),
         resource_metadata: this.#metadataUrl,
@@ -114,8 +114,8 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
   }
 
   /**
-   * All that the operation needs, also what every request does, and what was granted already: clients that do not add up scopes by
-   * themselves would lose it.
+   * Names the scopes of the operation, those that every request needs, and those already granted. A client that requests only the named
+   * scopes thus keeps its other scopes.
    */
   challengeScopes(auth: AuthInfo, scopes: readonly string[], { scheme }: { readonly scheme: string }): string {
     const all = new Set([...this.#scopes, ...scopes, ...auth.scopes]);
@@ -131,11 +131,11 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
     return new AuthChallengeError(error.message, { status: error.status, challenge, headers: error.headers }, { cause: error });
   }
 
-  /** Scopes and all that they hold. */
+  /** Adds all scopes that the given scopes include. */
   #expand(scopes: readonly string[]): readonly string[] {
     if (this.#implied.size === 0) return scopes;
     const all = new Set(scopes);
-    // A set that grows while it is walked is walked to its new end.
+    // The loop also visits the scopes that it adds.
     for (const scope of all) for (const held of this.#implied.get(scope) ?? []) all.add(held);
     return [...all];
   }
@@ -148,14 +148,14 @@ function isChallenge(error: unknown): error is AuthChallengeError {
 function checkHttpUrl(option: string, value: string): void {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) return;
-  throw new TypeError(`protect: "${option}" must hold https URLs (http only on this machine), got "${value}"`);
+  throw new TypeError(`protect: "${option}" must be an https URL (http only on this machine), got "${value}"`);
 }
 
 /** @see RFC 6749 section 3.3; SEC-021 keeps wildcards out, 2026-07-28 basic/authorization#refresh-tokens keeps `offline_access` out */
 function checkScope(scope: string): void {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-    throw new TypeError(`protect: the scope "${scope}" holds a space, a quote or a backslash`);
-  if (scope === '*') throw new TypeError('protect: the scope "*" asks for everything: name what is needed');
+    throw new TypeError(`protect: the scope "${scope}" must not contain spaces, quotes, backslashes or non-ASCII characters`);
+  if (scope === '*') throw new TypeError('protect: the scope "*" is not allowed: name the scopes that are needed');
   if (scope === 'offline_access')
-    throw new TypeError('protect: the scope "offline_access" is between a client and its authorization server: leave it out');
+    throw new TypeError('protect: the scope "offline_access" is not for servers but for the authorization server: leave it out');
 }

@@ -1,4 +1,4 @@
-/** A token for an upstream service in exchange for the caller's, which itself is never passed on. @see RFC 8693 */
+/** Exchanges the caller's token for one of an upstream service. The caller's token itself is never forwarded. @see RFC 8693 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -12,16 +12,16 @@ import { digest } from './token-reader.ts';
 export interface TokenExchangeOptions extends IssuerOptions {
   /** The authorization server that knows the caller's token and issues tokens for the upstream service. */
   readonly issuer: string;
-  /** Who this server is there. */
+  /** The client id of this server at the authorization server. */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The upstream service, by URL. One of `resource` and `audience` is needed. @default none */
+  /** The URL of the upstream service. `resource` or `audience` is required. @default none */
   readonly resource?: string | undefined;
-  /** The upstream service, by a name that the authorization server knows. @default none */
+  /** The name of the upstream service at the authorization server. @default none */
   readonly audience?: string | undefined;
-  /** What is asked for. @default what the authorization server thinks fit */
+  /** The scopes to request. @default the authorization server decides */
   readonly scopes?: readonly string[] | undefined;
-  /** The issuer's metadata, for one that publishes none: `token_endpoint` and what else there is. @default what it publishes */
+  /** The issuer's metadata, with `token_endpoint`, if the issuer publishes none. @default the published metadata */
   readonly metadata?: IssuerMetadata | undefined;
 }
 
@@ -42,28 +42,28 @@ export interface UpstreamToken {
   readonly accessToken: string;
   /** `Bearer` or `DPoP`. */
   readonly tokenType: string;
-  /** In milliseconds since the epoch; undefined if the authorization server did not say. */
+  /** When the token expires, in milliseconds since the epoch; undefined if the authorization server did not say. */
   readonly expiresAtMs: number | undefined;
 }
 
 /**
- * Gets a token for an upstream service on behalf of whoever calls.
+ * Gets a token for an upstream service on behalf of the caller.
  *
- * @param auth `ctx.auth` of a handler.
- * @throws {AuthError} `ERR_TOKEN_EXCHANGE`: there is no token to exchange, or the authorization server gave none for it (`error` says why).
+ * @param auth The `ctx.auth` of a handler.
+ * @throws {AuthError} `ERR_TOKEN_EXCHANGE`: the caller has no token, or the authorization server refused the exchange (see `error`).
  */
 export type TokenExchange = (auth: AuthInfo | undefined) => Promise<UpstreamToken>;
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-/** A token this near to its end is not given out again. */
+/** A cached token that expires within this time is not used. */
 const MARGIN_MS = 30_000;
 
 /**
- * Creates a function that exchanges callers' tokens for ones of an upstream service, and keeps them until they end.
+ * Creates a function that exchanges callers' tokens for tokens of an upstream service, and caches these until they expire.
  *
- * @throws {TypeError} An option is wrong, or neither `resource` nor `audience` is given.
+ * @throws {TypeError} An option is invalid, or neither `resource` nor `audience` is given.
  * @see 2026-07-28 basic/authorization/security-considerations
  */
 export function createTokenExchange(options: TokenExchangeOptions): TokenExchange {
@@ -74,13 +74,13 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
   const kept = new AnswerCache<UpstreamToken>(clock);
   const source = new Issuer(issuer, fetch, metadata);
   return async (auth) => {
-    if (auth?.token === undefined) throw new AuthError('ERR_TOKEN_EXCHANGE', 'There is no token to exchange: the caller presented none');
+    if (auth?.token === undefined) throw new AuthError('ERR_TOKEN_EXCHANGE', 'There is no token to exchange: the caller sent none');
     const key = await digest(auth.token);
     const known = kept.get(key);
     if (known !== undefined) return known;
     const fresh = await exchange(auth.token, source, { ...options, clock });
     const lifeMs = (fresh.expiresAtMs ?? 0) - clock.now() - MARGIN_MS;
-    // Never longer than the caller's own token would be accepted.
+    // Not cached longer than the caller's own token is valid.
     if (lifeMs > 0) kept.set(key, fresh, Math.min(lifeMs, (auth.expiresAtMs ?? Infinity) - clock.now()));
     return fresh;
   };
@@ -110,6 +110,6 @@ async function exchange(
     return { accessToken: result.access_token, tokenType: result.token_type === 'dpop' ? 'DPoP' : 'Bearer', expiresAtMs };
   } catch (cause) {
     const error = cause instanceof oauth.ResponseBodyError ? cause.error : undefined;
-    throw new AuthError('ERR_TOKEN_EXCHANGE', `${issuer} gave no token for the upstream service`, { error, cause });
+    throw new AuthError('ERR_TOKEN_EXCHANGE', `${issuer} issued no token for the upstream service`, { error, cause });
   }
 }

@@ -1,4 +1,4 @@
-/** What a token says, apart from how it was presented: one reader serves bearer tokens and tokens that are bound to a key. */
+/** Readers of tokens, which bearer and DPoP verification share. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -8,18 +8,19 @@ import { base64url } from 'jose';
 import { InvalidTokenError } from '../errors.ts';
 
 /**
- * Finds out what a token says.
+ * Validates a token and returns its caller.
  *
  * R1  Resolves only for a token that is valid now and was issued for this server.
- * R2  Rejects with `InvalidTokenError` for any other token; with any other error for a fault of its own.
- * R3  A token that is bound to a key has the claim `cnf`, as RFC 7800 writes it.
+ * R2  Rejects with `InvalidTokenError` for any other token. Any other error is a fault of the reader.
+ * R3  `claims` of a token that is bound to a key has `cnf`, as RFC 7800 defines it.
  */
 export interface TokenReader {
   read(token: string, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
 }
 
 /**
- * Joins issuer, subject and client so that no two different identities give one string. Sessions, tasks and request states are bound to it.
+ * Creates the principal of an identity: a string that is unique for issuer, subject and client. Sessions, tasks and request states are
+ * bound to it.
  *
  * @see 2026-07-28 security_best_practices#state-handle-hijacking
  */
@@ -31,28 +32,28 @@ export function toPrincipal({
   return JSON.stringify([issuer, subject ?? null, clientId ?? null]);
 }
 
-/** The claims of a token that has been verified. */
+/** The claims of a verified token. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** How claims are read. */
+/** The input of `toAuthInfo`, besides the claims. */
 export interface ClaimRules {
   readonly issuer: string;
-  /** Our audience, of those in the token. */
+  /** This server's audience, out of those in the token. */
   readonly resource: string;
   readonly token: string;
-  /** Where the scopes of a token stand. @default the claim `scope`, else `scp` */
+  /** Reads the granted scopes. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
 }
 
 /**
- * Reads the claims of a token that has been verified.
+ * Converts the claims of a verified token to an `AuthInfo`.
  *
- * @throws {InvalidTokenError} It names neither subject nor client, or not by a text, so that all its like would be one caller.
+ * @throws {InvalidTokenError} The token has neither a subject nor a client, or they are not strings. Such tokens would share a principal.
  */
 export function toAuthInfo(claims: Claims, { issuer, resource, token, readScopes = defaultScopes }: ClaimRules): AuthInfo {
   const subject = readText(claims, 'sub');
   const clientId = readText(claims, 'client_id') ?? readText(claims, 'azp');
-  if (subject === undefined && clientId === undefined) throw new InvalidTokenError('The token names neither a subject nor a client');
+  if (subject === undefined && clientId === undefined) throw new InvalidTokenError('The token has neither a subject nor a client');
   const who = { ...(subject === undefined ? {} : { subject }), ...(clientId === undefined ? {} : { clientId }) };
   const expires = claims['exp'];
   const info: AuthInfo = {
@@ -67,12 +68,12 @@ export function toAuthInfo(claims: Claims, { issuer, resource, token, readScopes
   return withToken(info, token);
 }
 
-/** Gives an `AuthInfo` its token, for token exchange: it does not show when the object is written out, spread or compared. */
+/** Adds the token to a copy of an `AuthInfo`, as a non-enumerable member: it does not appear in logs, spreads or comparisons. */
 export function withToken(info: AuthInfo, token: string | undefined): AuthInfo {
   return token === undefined ? info : Object.defineProperty({ ...info }, 'token', { value: token, enumerable: false });
 }
 
-/** Reads a token until the signal aborts, and checks its expiry again, which a reader of the program's own may have forgotten. */
+/** Reads a token until the signal aborts, and checks its expiry again in case a reader of the program does not. */
 export async function readValid(
   read: () => Promise<AuthInfo>,
   { clock, clockToleranceSeconds, signal }: { readonly clock: Clock; readonly clockToleranceSeconds: number; readonly signal: AbortSignal },
@@ -83,7 +84,7 @@ export async function readValid(
   return info;
 }
 
-/** Which of our audiences a token names. @throws {InvalidTokenError} None. */
+/** Finds the audience of this server that a token has. @throws {InvalidTokenError} It has none of them. */
 export function findAudience(named: unknown, audience: string | readonly string[]): string {
   const all: readonly unknown[] = Array.isArray(named) ? named : [named];
   const own = (typeof audience === 'string' ? [audience] : audience).find((one) => all.includes(one));
@@ -91,7 +92,7 @@ export function findAudience(named: unknown, audience: string | readonly string[
   return own;
 }
 
-/** The SHA-256 of a text as base64url: finds a secret again without keeping it. */
+/** Gives the SHA-256 of a string as base64url: a key to find a secret by without storing it. */
 export async function digest(text: string): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
 }
@@ -102,7 +103,7 @@ function defaultScopes(claims: Claims): readonly string[] {
   return typeof value === 'string' ? value.split(' ').filter((scope) => scope !== '') : [];
 }
 
-/** A claim that is present and not a text is an error: all who differ in it alone would be one caller. */
+/** Reads a string claim. @throws {InvalidTokenError} It is not a string: callers that differ only in it would share a principal. */
 function readText(claims: Claims, name: string): string | undefined {
   const value = claims[name];
   if (value === undefined || value === null || value === '') return undefined;

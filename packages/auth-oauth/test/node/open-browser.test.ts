@@ -64,7 +64,7 @@ describe('opening a browser', () => {
 
   it('says so where the opener finds no browser', async () => {
     const opening = openBrowser('https://as.example.com/', { opener: [process.execPath, '-e', 'process.exitCode = 3'] });
-    await expect(opening).rejects.toMatchObject({ code: 'ERR_SIGN_IN_REQUIRED', message: expect.stringContaining('ended with 3') });
+    await expect(opening).rejects.toMatchObject({ code: 'ERR_SIGN_IN_REQUIRED', message: expect.stringContaining('exited with 3') });
   });
 
   it('says so where there is no opener', async () => {

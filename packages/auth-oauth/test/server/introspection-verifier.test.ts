@@ -52,7 +52,7 @@ describe('introspectionVerifier', () => {
     { what: 'whose beginning is a text', claims: { nbf: '9999999999' }, says: 'The times of the token are not numbers' },
     { what: 'whose audience is an object', claims: { aud: { '0': RESOURCE } }, says: 'The token was issued for another audience' },
     { what: 'whose subject is a number', claims: { sub: 7 }, says: `The token's claim 'sub' is not a string` },
-    { what: 'bound to a key', claims: { cnf: { jkt: 'x' } }, says: 'The token is bound to a key: present it with proof of that key' },
+    { what: 'bound to a key', claims: { cnf: { jkt: 'x' } }, says: 'The token is bound to a key: send it with a DPoP proof' },
   ])('[AUTH-074][AUTH-075][SEC-005] refuses a token $what', async ({ claims, says }) => {
     know('bad', claims);
     expect(await refusalOf(create(), 'bad')).toEqual({

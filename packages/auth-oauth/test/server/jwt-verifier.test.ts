@@ -60,7 +60,7 @@ describe('jwtVerifier', () => {
     {
       what: 'that speaks for nobody',
       claims: { sub: undefined, client_id: undefined },
-      says: 'The token names neither a subject nor a client',
+      says: 'The token has neither a subject nor a client',
     },
   ])('[AUTH-074][AUTH-075][SEC-005] refuses a token $what', async ({ claims, says }) => {
     expect(await refusalOf(create(), await sign(claims as never))).toEqual(invalid(says));
@@ -97,9 +97,7 @@ describe('jwtVerifier', () => {
   });
 
   it.each(['dpop+jwt', 'oauth-id-jag+jwt', 'logout+jwt'])('refuses a JWT of the type %s', async (typ) => {
-    expect(await refusalOf(create(), await sign({}, { header: { typ } }))).toEqual(
-      invalid('The token is of another type than access tokens'),
-    );
+    expect(await refusalOf(create(), await sign({}, { header: { typ } }))).toEqual(invalid('The token is not an access token'));
   });
 
   it('refuses what is no JWT, or has been changed', async () => {
@@ -111,7 +109,7 @@ describe('jwtVerifier', () => {
 
   it('[XDPOP-001] refuses a token that is bound to a key when it comes without proof', async () => {
     const token = await sign({ cnf: { jkt: 'x' } });
-    expect(await refusalOf(create(), token)).toEqual(invalid('The token is bound to a key: present it with proof of that key'));
+    expect(await refusalOf(create(), token)).toEqual(invalid('The token is bound to a key: send it with a DPoP proof'));
     expect((await refusalOf(create(), token, { scheme: 'DPoP' })).status).toBe(401);
   });
 
@@ -167,7 +165,7 @@ describe('the keys of an issuer', () => {
     await issuer.rotate();
     pass(MINUTE);
     expect((await ask(verifier, await sign())).subject).toBe('ada');
-    const description = 'The token is signed by a key that the issuer does not publish';
+    const description = 'The token is signed with a key that the issuer does not publish';
     expect(await refusalOf(verifier, before)).toEqual(invalid(description));
     pass(MINUTE);
     expect(await refusalOf(verifier, await sign({}, { key: old }))).toEqual(invalid(description));

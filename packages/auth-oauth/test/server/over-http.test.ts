@@ -134,7 +134,7 @@ describe('a protected server over HTTP', () => {
         await issuer.rotate();
         return token;
       },
-      says: 'The token is signed by a key that the issuer does not publish',
+      says: 'The token is signed with a key that the issuer does not publish',
     },
   ])('[AUTH-074][AUTH-075][AUTH-085] refuses a token $what, and no handler sees any of it', async ({ make, says }) => {
     const handler = serve();
@@ -145,7 +145,7 @@ describe('a protected server over HTTP', () => {
   it('[AUTH-064][AUTH-085] refuses a token without the scope of every request with 403', async () => {
     expect(await refusalOf(call(serve(), await sign({ scope: 'other' })))).toEqual([
       403,
-      `Bearer error="insufficient_scope", error_description="The token lacks a scope that every request here needs", scope="mcp", ${WHERE}`,
+      `Bearer error="insufficient_scope", error_description="The token lacks a scope that every request to this server needs", scope="mcp", ${WHERE}`,
     ]);
     expect(seen).toEqual([]);
   });

@@ -62,7 +62,7 @@ describe('protect', () => {
   it('[AUTH-085] keeps the 400 of a malformed header', async () => {
     expect(await refusalOf(create({ scopes: ['a'] }).verifier, undefined)).toEqual({
       status: 400,
-      challenge: `Bearer error="invalid_request", error_description="The Authorization header holds no token", ${WHERE}`,
+      challenge: `Bearer error="invalid_request", error_description="The Authorization header has no valid token", ${WHERE}`,
       headers: {},
     });
   });
@@ -88,7 +88,7 @@ describe('protect', () => {
   it('[AUTH-064][AUTH-065][AUTH-085] refuses a token without scope with 403 and all the scopes needed', async () => {
     expect(await refusalOf(create({ scopes: ['a', 'b'] }).verifier, 'a')).toEqual({
       status: 403,
-      challenge: `Bearer error="insufficient_scope", error_description="The token lacks a scope that every request here needs", scope="a b", ${WHERE}`,
+      challenge: `Bearer error="insufficient_scope", error_description="The token lacks a scope that every request to this server needs", scope="a b", ${WHERE}`,
       headers: {},
     });
   });

@@ -1,4 +1,4 @@
-/** Checks of what clients answer to questions of the server. Both sides run them: the client on what its own program answers. */
+/** Checks of a client's answers to a server's questions. The server checks what it receives, the client what its program returns. */
 
 import {
   anyObject,
@@ -15,7 +15,7 @@ import {
 } from './check.ts';
 import { role, samplingBlock, strings, task } from './shapes.ts';
 
-/** The value of a form's field. */
+/** The value of a form field. */
 const answer: Check = (value) => {
   if (typeof value === 'object') return strings(value);
   return typeof value === 'number' || typeof value === 'boolean' ? undefined : string(value);
@@ -35,5 +35,5 @@ const results: Members = {
   'tasks/cancel': object(task),
 };
 
-/** Checks a client's answer to a question of the server: `elicitation/create`, `sampling/createMessage`, `roots/list`, tasks. */
+/** Checks a client's result of `elicitation/create`, `sampling/createMessage`, `roots/list` or a task request. */
 export const checkClientResult: MethodCheck = byMethod('result', anyObject, results);

@@ -1,19 +1,19 @@
 /**
- * Checks of JSON values: one pass, nothing allocated while all is well, and for the first thing that is wrong the end of a sentence
- * that begins with the name of the value (`.name must be a string, got 5`).
+ * Checks of JSON values, in one pass and without allocations for a valid value. For the first error a check returns the end of a
+ * sentence that begins with the name of the value (`.name must be a string, got 5`).
  *
- * What makes them is marked as without side effects, so that bundlers leave out the checks that a program never runs.
+ * The functions that create checks are marked as free of side effects, so that bundlers drop unused checks.
  */
 
 import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core/messages';
 
-/** Gives undefined for a good value, else the rest of a sentence about it. */
+/** Returns undefined for a valid value, else the end of a sentence about it. */
 export type Check = (value: unknown) => string | undefined;
 
-/** The members of an object by name. A name that ends in `?` may be absent. */
+/** The checks of an object's members by name. A name that ends in `?` marks an optional member. */
 export type Members = Readonly<Record<string, Check>>;
 
-/** The longest string that a reason quotes. */
+/** Longer strings are shortened in messages. In characters. */
 const MAX_QUOTED = 40;
 
 export const string: Check = (value) => (typeof value === 'string' ? undefined : expected('a string', value));
@@ -25,17 +25,17 @@ export const anyValue: Check = (value) => (value === undefined ? expected('a val
 /** A request id or progress token. */
 export const id: Check = (value) => (isRequestId(value) ? undefined : expected('a string or an integer', value));
 
-/** One of a few strings. */
+/** Accepts one of the given strings. */
 /* @__NO_SIDE_EFFECTS__ */
 export function oneOf(values: readonly string[]): Check {
   return (value) =>
     (values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value);
 }
 
-/** An object with all these members; others pass. */
+/** Accepts an object with these members. Other members are ignored. */
 /* @__NO_SIDE_EFFECTS__ */
 export function object(...parts: readonly Members[]): Check {
-  // Read when a shape is first checked: most programs meet few of the shapes.
+  // Built at first use, because most programs use few of the checks.
   let members: readonly { readonly name: string; readonly check: Check; readonly mayBeAbsent: boolean }[] | undefined;
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value);
@@ -52,14 +52,14 @@ export function object(...parts: readonly Members[]): Check {
   };
 }
 
-/** A check that is made when it is first needed. */
+/** Creates a check at its first use. */
 /* @__NO_SIDE_EFFECTS__ */
 export function later(make: () => Check): Check {
   let check: Check | undefined;
   return (value) => (check ??= make())(value);
 }
 
-/** An array whose items all pass. */
+/** Accepts an array whose items all pass. */
 /* @__NO_SIDE_EFFECTS__ */
 export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY): Check {
   return (value) => {
@@ -73,7 +73,7 @@ export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY):
   };
 }
 
-/** An object whose members all pass, whatever their names. A member that is `undefined` counts as absent. */
+/** Accepts an object of any member names whose values all pass. A member that is `undefined` counts as absent. */
 /* @__NO_SIDE_EFFECTS__ */
 export function record(member: Check): Check {
   return (value) => {
@@ -86,7 +86,7 @@ export function record(member: Check): Check {
   };
 }
 
-/** An object whose member `key` names the shape that it has. */
+/** Accepts a tagged union: the object's member `key` selects the check. */
 /* @__NO_SIDE_EFFECTS__ */
 export function tagged(key: string, shapes: Members): Check {
   const tag = later(() => object({ [key]: oneOf(Object.keys(shapes)) }));
@@ -97,7 +97,7 @@ export function tagged(key: string, shapes: Members): Check {
   };
 }
 
-/** Any of several shapes; the reason is the first one's. */
+/** Accepts a value that passes any of the checks. The message comes from the first check. */
 /* @__NO_SIDE_EFFECTS__ */
 export function anyOf(first: Check, ...others: readonly Check[]): Check {
   return (value) => {
@@ -106,21 +106,21 @@ export function anyOf(first: Check, ...others: readonly Check[]): Check {
   };
 }
 
-/** One item, or an array of them. */
+/** Accepts one item or an array of items. */
 /* @__NO_SIDE_EFFECTS__ */
 export function oneOrMany(item: Check): Check {
   const many = array(item);
   return (value) => (Array.isArray(value) ? many(value) : item(value));
 }
 
-/** Says what is wrong with a value that belongs to a method: one whole sentence, or undefined where it fits. */
+/** Checks params, a result or an item of a method. Returns undefined if valid, else one sentence. */
 export type MethodCheck = (method: string, value: unknown) => string | undefined;
 
 /**
- * Makes one of the checks that this entry exports.
+ * Creates a check that selects its rules by method.
  *
- * @param what What sentences call the value. Absent `params` count as `{}`.
- * @param otherwise For a method that no table has.
+ * @param what The name of the value in messages. Absent `params` count as `{}`.
+ * @param otherwise The check for a method that is in no table.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function byMethod(what: 'params' | 'result' | 'item', otherwise: Check, ...tables: readonly Members[]): MethodCheck {

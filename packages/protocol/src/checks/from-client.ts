@@ -1,4 +1,4 @@
-/** Checks of everything that clients send: what a server needs, and nothing of what it does not. */
+/** Checks of requests and notifications from clients. They cover the members that a server uses. */
 
 import { anyObject, boolean, byMethod, type Check, type Members, type MethodCheck, object, record, string, tagged } from './check.ts';
 import {
@@ -29,7 +29,7 @@ export const clientCapabilities: Check = object({
 const page = params({ 'cursor?': string });
 const byUri = params({ uri: string });
 const stringMap = record(string);
-/** What a request carries that goes on after `input_required`. */
+/** The members of a retry after an `input_required` result. */
 const round: Members = { 'inputResponses?': record(anyObject), 'requestState?': string };
 
 const requests: Members = {
@@ -54,12 +54,12 @@ const requests: Members = {
 };
 
 /**
- * Checks the params of a request from a client. A method that is not in MCP passes: whether it exists is asked first. Absent params
- * count as `{}`.
+ * Checks the params of a request from a client. Absent params count as `{}`. Does not check whether the method exists: params of an
+ * unknown method pass.
  *
- * @returns undefined when they fit; else one sentence for the -32602 (`params.name must be a string, got 5`).
+ * @returns undefined if valid; else one sentence for a -32602 error (`params.name must be a string, got 5`).
  */
 export const checkClientParams: MethodCheck = byMethod('params', params(), requests, taskRequests);
 
-/** Checks the params of a notification from a client. @returns See `checkClientParams`; a notification that does not fit is ignored. */
+/** Checks the params of a notification from a client. Callers ignore an invalid notification. @returns See `checkClientParams`. */
 export const checkClientNotification: MethodCheck = byMethod('params', notificationParams(), commonNotifications);

@@ -1,4 +1,4 @@
-/** The shapes that both sides send, as checks. `/schemas` says the same in zod; a property test holds them equal. */
+/** Checks of types that both sides send. `/schemas` has the same types in zod; a property test proves that both agree. */
 
 import { LOGGING_LEVELS } from '../model/logging.ts';
 import { META_SUBSCRIPTION_ID } from '../model/meta.ts';
@@ -24,15 +24,15 @@ import {
 export const strings: Check = array(string);
 export const role: Check = oneOf(['user', 'assistant']);
 export const level: Check = oneOf(LOGGING_LEVELS);
-/** Capabilities of extensions, by their identifier. */
+/** Settings of extensions by identifier, or of `experimental` capabilities by name. */
 export const settings: Check = record(anyObject);
 
 export const icons: Check = array(object({ src: string, 'mimeType?': string, 'sizes?': strings, 'theme?': oneOf(['light', 'dark']) }));
 export const annotations: Check = object({ 'audience?': array(role), 'priority?': number, 'lastModified?': string });
 
-/** What tools, prompts, resources and templates are called. */
+/** The members that tools, prompts, resources and templates share. */
 export const named: Members = { name: string, 'title?': string, 'description?': string, 'icons?': icons, '_meta?': anyObject };
-/** What content blocks have beside what they show. */
+/** The members that every content block may have. */
 const shown: Members = { 'annotations?': annotations, '_meta?': anyObject };
 
 export const implementation: Check = object({
@@ -75,21 +75,21 @@ export const samplingBlock: Check = tagged('type', {
   }),
 });
 
-/** Params of a request: these members, and a `_meta` that may hold a progress token. */
+/** Accepts params of a request: these members, and a `_meta` that may have a progress token. */
 /* @__NO_SIDE_EFFECTS__ */
 export function params(...parts: readonly Members[]): Check {
   return object({ '_meta?': progressMeta }, ...parts);
 }
 const progressMeta = object({ 'progressToken?': id });
 
-/** Params of a notification: these members, and a `_meta` that may hold a subscription's id. */
+/** Accepts params of a notification: these members, and a `_meta` that may have a subscription id. */
 /* @__NO_SIDE_EFFECTS__ */
 export function notificationParams(...parts: readonly Members[]): Check {
   return object({ '_meta?': subscriptionMeta }, ...parts);
 }
 const subscriptionMeta = later(() => object({ [`${META_SUBSCRIPTION_ID}?`]: id }));
 
-/** What a subscription asks for. */
+/** The filter of `subscriptions/listen`. */
 export const filter: Check = object({
   'toolsListChanged?': boolean,
   'promptsListChanged?': boolean,
@@ -97,7 +97,7 @@ export const filter: Check = object({
   'resourceSubscriptions?': strings,
 });
 
-/** Asks for a task. @until 2025-11-25 */
+/** The `task` member of a request that should run as a task. @until 2025-11-25 */
 export const taskWish: Check = object({ 'ttl?': number });
 /** The members of a task. @until 2025-11-25 */
 export const task: Members = {
@@ -110,7 +110,7 @@ export const task: Members = {
   'pollInterval?': number,
 };
 
-/** The requests that both sides may send. @until 2025-11-25 */
+/** The task requests, which both sides may send. @until 2025-11-25 */
 export const taskRequests: Members = {
   'tasks/get': params({ taskId: string }),
   'tasks/result': params({ taskId: string }),

@@ -1,33 +1,33 @@
-/** Who calls: on the server a verified token and whom it speaks for, on the client what a request carries to show it. */
+/** Authorization: verified tokens and their callers on the server; credentials of requests on the client. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
 /**
- * On whose behalf a request is made: issuer, subject and client of a verified token joined into one opaque string,
- * `local` on stdio, `anonymous` for an unverified caller. Compared for equality and nothing else.
+ * Identifies the caller of a request: an opaque string made from issuer, subject and client of a verified token, `local` on stdio, or
+ * `anonymous` for an unverified caller. Only compare it for equality.
  */
 export type Principal = string;
 
-/** What a `TokenVerifier` found out about the caller. Every field comes from a verified source. */
+/** The caller of a request, as a `TokenVerifier` verified it. Every member comes from a verified source. */
 export interface AuthInfo {
   readonly principal: Principal;
   readonly issuer?: string;
   readonly subject?: string;
   readonly clientId?: string;
   readonly scopes: readonly string[];
-  /** When the token ends, in milliseconds since the epoch. */
+  /** When the token expires, in milliseconds since the epoch. */
   readonly expiresAtMs?: number;
   /** The audience that the token was issued for. */
   readonly resource?: string;
   /** The verified claims, for handlers that need more. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** The token itself, for token exchange. Never logged, stored or passed on as it is. */
+  /** The token itself, for token exchange. Never log it, store it or forward it unchanged. */
   readonly token?: string;
 }
 
-/** A token, and the request that it came with, to which it may be bound. */
+/** A token, and the HTTP request that carried it (a DPoP token is bound to its request). */
 export interface TokenRequest {
-  /** `Bearer` or `DPoP`; undefined with no `Authorization` header. */
+  /** `Bearer` or `DPoP`; undefined without an `Authorization` header. */
   readonly scheme: string | undefined;
   readonly token: string | undefined;
   readonly method: string;
@@ -36,43 +36,43 @@ export interface TokenRequest {
 }
 
 /**
- * Says whom a token speaks for.
+ * Verifies the access token of a request and returns its caller.
  *
- * N1  Resolves only for a token that is valid now, for this resource.
- * N2  Rejects with `AuthChallengeError` (a value of `@mortise/protocol`) for a caller who could do better; with any other error
- *     for a fault of its own, which becomes a 500 and says nothing of its cause.
+ * N1  Resolves only for a token that is valid now and was issued for this resource.
+ * N2  Rejects with `AuthChallengeError` (from `@mortise/protocol`) if the caller must send another token. Any other error is a fault
+ *     of the verifier: the caller gets status 500 without the cause.
  */
 export interface TokenVerifier {
   verify(request: TokenRequest, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
 }
 
-/** A verifier's second ability: words for a caller who was verified, but lacks the scopes of what it asked for. */
+/** An optional interface of verifiers: creates the challenge for a verified caller whose token lacks scopes. */
 export interface ScopeChallenger {
   /**
-   * @param auth What `verify` gave for the request.
-   * @param scopes What the operation itself needs.
-   * @returns The value of `WWW-Authenticate` that goes with a 403.
+   * @param auth The result of `verify` for the request.
+   * @param scopes The scopes that the operation needs.
+   * @returns The `WWW-Authenticate` value for the 403 response.
    */
   challengeScopes(auth: AuthInfo, scopes: readonly string[], request: { readonly scheme: string }): string;
 }
 
-/** What a server said when it refused a request. */
+/** The response of a server that refused a request with 401 or 403. */
 export interface Challenge {
   readonly status: number;
   readonly url: string;
   header(name: string): string | undefined;
-  /** Counts from 1 within one call. */
+  /** The number of the refused attempt within one call, from 1. */
   readonly attempt: number;
-  /** What `headers` gave the refused request: another call may have come by something newer since. By lower-case name. */
+  /** The headers that `headers` returned for the refused request, by lower-case name. Another call may have got a newer token since. */
   readonly given?: Readonly<Record<string, string>>;
 }
 
 /**
- * Gives a client's requests their authorization.
+ * Adds authorization to a client's requests.
  *
- * A1  `headers` is asked before every request and is quick where a token is at hand.
- * A2  `onChallenge` is asked after a 401 or 403, at most three times a call; `retry` promises that something changed.
- * A3  Calls at once share one sign-in or refresh.
+ * A1  `headers` is called before every request. It is fast if a token is available.
+ * A2  `onChallenge` is called after a 401 or 403, at most three times per call. It returns `retry` only if the next attempt differs.
+ * A3  Concurrent calls share one sign-in or refresh.
  */
 export interface Authorizer {
   headers(
@@ -83,9 +83,9 @@ export interface Authorizer {
 }
 
 /**
- * Keeps a client's credentials and tokens, by issuer. What belongs to one issuer is never given out for another.
+ * Stores a client's credentials and tokens by issuer. A value of one issuer is never returned for another.
  *
- * C1  `get` gives what the last finished `put` wrote for that issuer and key.
+ * C1  `get` returns what the last finished `put` wrote for that issuer and key.
  */
 export interface CredentialStore {
   get(issuer: string, key: string): Promise<JsonObject | undefined>;
@@ -94,9 +94,9 @@ export interface CredentialStore {
 }
 
 /**
- * A credential store's second ability.
+ * An optional interface of credential stores.
  *
- * C2  `withLock` runs one caller at a time over all processes that share the store, and releases the lock when `fn` settles.
+ * C2  `withLock` runs one `fn` at a time across all processes that share the store. It releases the lock when `fn` settles.
  */
 export interface LockingStore {
   withLock<T>(name: string, fn: () => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>;

@@ -1,6 +1,6 @@
 /**
- * The open joint for protocol extensions. `server` and `client` name no extension; an extension brings its capability,
- * methods, notifications, listen filters, tool options and result types through these interfaces.
+ * The interfaces for protocol extensions. Through them an extension adds capabilities, methods, notifications, subscription filters,
+ * tool options and result types to `server` and `client`, which know no extension by name.
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
@@ -12,12 +12,12 @@ import type { BusMessage } from './message-bus.ts';
 import type { AuthInfo, Principal } from './auth.ts';
 
 /**
- * The options of a tool that extensions own. They add theirs by declaration merging (`declare module '@mortise/protocol/contracts'`);
- * an option that no installed extension owns is an error at registration.
+ * The tool options of extensions. An extension adds its options by declaration merging
+ * (`declare module '@mortise/protocol/contracts'`). An option of an extension that is not installed is an error at registration.
  */
 export interface ToolOptions {}
 
-/** The members of a handler's context that extensions own. They add theirs by declaration merging; without the extension there is none. */
+/** The members that extensions add to a handler's context. An extension declares its members by declaration merging. */
 export interface ContextMembers {}
 
 /** One question to the client. */
@@ -25,7 +25,7 @@ export interface Ask {
   /** `elicitation/create`, `sampling/createMessage` or `roots/list`; an extension may add its own. */
   readonly method: string;
   readonly params?: JsonObject;
-  /** The author's name for the question, for handlers whose questions depend on something that may change. */
+  /** A stable name for the question. Needed if the handler may ask other questions, or in another order, when it runs again. */
   readonly key?: string;
   readonly signal?: AbortSignal;
   /** How long to wait for an answer, in milliseconds. */
@@ -33,13 +33,13 @@ export interface Ask {
 }
 
 /**
- * What a run of a handler can do with the world outside: behind `ctx.elicit`, `ctx.sample`, `ctx.listRoots`, `ctx.once`, `ctx.progress`
- * and `ctx.log`. A legacy session, a modern exchange and a task each implement it.
+ * One run of a handler. It implements `ctx.elicit`, `ctx.sample`, `ctx.listRoots`, `ctx.once`, `ctx.progress` and `ctx.log`.
+ * A legacy session, a modern request and a task each have their own implementation.
  *
- * R1  `ask` settles with the client's answer, rejects with its refusal, or rejects with `Suspended` where the answer comes in a
- *     later run.
- * R2  `once` runs `fn` at most once for a key along one chain of runs, and resolves to what it gave each time.
- * R3  `report` keeps the order of notifications, and drops them silently once the run has ended.
+ * R1  `ask` resolves to the client's answer and rejects with the client's error. It rejects with `Suspended` if the answer will come
+ *     in a later run.
+ * R2  `once` runs `fn` at most once per key for all runs of one request. Every call with that key resolves to the same value.
+ * R3  `report` keeps the order of notifications. It silently drops notifications after the end of the run.
  */
 export interface HandlerRun {
   readonly signal: AbortSignal;
@@ -48,45 +48,45 @@ export interface HandlerRun {
   report(notification: JsonRpcNotification): Promise<void>;
 }
 
-/** Who asks, in which revision, with what abilities: what an extension may know of a request. */
+/** A request, as an extension sees it: its caller, revision and client capabilities. */
 export interface ExtensionCall {
   readonly revision: Revision;
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
   readonly clientCapabilities: ClientCapabilities;
   readonly signal: AbortSignal;
-  /** `channel`: one connection whose caller stays the same; `exchange`: one request by itself. */
+  /** `channel`: a connection whose caller stays the same. `exchange`: a single request. */
   readonly via: 'channel' | 'exchange';
   /** Sends a notification that belongs to the request. */
   notify(notification: JsonRpcNotification): Promise<void>;
   /**
-   * Sends a notification that belongs to no request, also once this one is answered; undefined where the caller has no channel for
-   * such: in the modern era.
+   * Sends a notification that belongs to no request, even after the response to this request. Undefined in the modern era, which has
+   * no channel for such notifications.
    */
   readonly tell: ((notification: JsonRpcNotification) => void) | undefined;
-  /** Asks the client on the legacy era's channel; rejects where there is none. */
+  /** Sends a request to the client. Rejects in the modern era, which has no channel for it. */
   request(ask: Ask): Promise<JsonObject>;
   /**
-   * Lets the handler of this request go on after the request is answered by something else; undefined where it cannot be done now:
-   * a question is open, or answers of an earlier round are still being read. It may be tried again later.
+   * Lets the handler of this request continue in the background after the extension has sent another response to the request.
    *
-   * From the moment of the call the handler's questions, steps and reports go to `run`, and its signal aborts with the signal of
-   * `run` alone. What the handler gives is still what `next` resolves to.
+   * From then on the handler's questions, `once` steps and reports go to `run`, and only the signal of `run` aborts the handler.
+   * `next` still resolves to the handler's result.
    *
-   * @returns What the run did before.
+   * @returns What the run has done so far. Undefined if the handler cannot be detached now, because a question is open or answers of
+   * an earlier round are not all read; try again later.
    */
   detach?(run: HandlerRun): RunSoFar | undefined;
 }
 
-/** What a run of a handler did until now. */
+/** What a run of a handler has done so far. */
 export interface RunSoFar {
-  /** The steps of `ctx.once` that ran, by key; the value is without an item for a step that gave nothing. */
+  /** The finished steps of `ctx.once`, by key. The array holds the step's value, and is empty for a step that returned undefined. */
   readonly steps: ReadonlyMap<string, readonly JsonValue[]>;
-  /** Those that still run. */
+  /** The steps of `ctx.once` that are still running, by key. */
   readonly running: ReadonlyMap<string, Promise<readonly JsonValue[]>>;
-  /** What the client answered in earlier rounds. */
+  /** The client's answers from earlier rounds. */
   readonly answers: ReadonlyMap<string, { readonly method: string; readonly digest: string; readonly answer: JsonObject }>;
-  /** Whether the caller has left, or leaves before it is answered: asked right before the answer is given. */
+  /** Tells whether the caller has disconnected or cancelled. Call it right before you send the response. */
   readonly hasLeft: () => boolean;
 }
 
@@ -97,124 +97,125 @@ export interface ExtensionAudience {
   readonly isAuthenticated: boolean;
 }
 
-/** What an extension's members of a handler's context may use. */
+/** What an extension gets to create its members of a handler's context. */
 export interface HandlerFacts {
-  /** Made when it is first asked for. The very object that `runTool` was given, where a tool runs from its record. */
+  /** Created at first access. If `runTool` runs the tool, this is the same object that `runTool` got. */
   readonly run: HandlerRun;
-  /** The request; undefined where a tool runs from its record. */
+  /** The request; undefined if `runTool` runs the tool. */
   readonly call: ExtensionCall | undefined;
 }
 
-/** A call of a tool as plain data, so that the tool can be run again from it, later and elsewhere. Holds no token. */
+/** A tool call as plain data, from which `runTool` can run the tool later or on another machine. Contains no token. */
 export interface ToolCallRecord {
   readonly tool: string;
   readonly arguments: JsonObject;
   readonly principal: Principal;
-  /** The version of the revision that the call was made in. */
+  /** The protocol version of the call. */
   readonly revision: string;
   readonly clientCapabilities: JsonObject;
   readonly scopes: readonly string[];
   readonly meta?: JsonObject;
 }
 
-/** Runs the rest of a call: the next interceptor, or the server's own dispatch. */
+/** Continues a call with the next interceptor or the server's own handling. */
 export type NextCall = () => Promise<JsonObject>;
 
-/** Handles a request: its value is the canonical result. A `ProtocolError` becomes that JSON-RPC error. */
+/** Handles a request and returns the canonical result. A thrown `ProtocolError` becomes the JSON-RPC error. */
 export type ExtensionMethod = (params: JsonObject, call: ExtensionCall) => JsonObject | Promise<JsonObject>;
 
 /** A key that an extension adds to the filter of `subscriptions/listen`. */
 export interface ListenFilter {
   readonly key: string;
-  /** The part of the wish that is honoured, echoed in the acknowledgement; undefined to leave it out. May throw a `ProtocolError`. */
+  /** Returns the accepted part of the requested value, for the acknowledgement; undefined to reject it. May throw a `ProtocolError`. */
   accept(wish: JsonValue, call: ExtensionCall): JsonValue | undefined | Promise<JsonValue | undefined>;
-  /** The bus topics that an accepted wish listens to. */
+  /** Gives the bus topics for an accepted value. */
   topics(accepted: JsonValue, call: ExtensionCall): readonly string[];
-  /** The notification that an event becomes for this subscriber; undefined to pass it over. */
+  /** Converts an event to a notification for this subscriber; undefined to skip the event. */
   toNotification(event: BusMessage, accepted: JsonValue): JsonRpcNotification | undefined;
 }
 
-/** What a server gives an extension. */
+/** What an extension can use of its server. */
 export interface ExtensionHost {
-  /** Adds a request method. @param where.eras The eras in which it exists; the other era answers -32601. */
+  /** Adds a request method. @param where.eras The eras that have the method. In the other era it is a -32601 error. */
   addMethod(method: string, where: { readonly eras: readonly Era[]; readonly nameParam?: string }, fn: ExtensionMethod): void;
-  /** Stands in front of a method's own dispatch; the first added is the outermost. */
+  /** Adds an interceptor around the handling of a method. The first interceptor added is the outermost. */
   intercept(method: string, fn: (params: JsonObject, call: ExtensionCall, next: NextCall) => Promise<JsonObject>): void;
   /**
-   * Runs a tool from its record, with the asks, steps and reports of `run`. Who may call it was settled when the record was made. What
-   * `run` is asked has the form of the record's revision, and so have its answers.
+   * Runs a tool from its record; questions, steps and reports go to `run`. Does not check access: that happened when the record was
+   * made. Questions and answers have the form of the record's revision.
    *
-   * @throws {ProtocolError} For faults of the protocol only, with the code that the record's revision has for it.
+   * @throws {ProtocolError} A protocol error, with the code of the record's revision. Errors of the tool are in the result.
    */
   runTool(record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult>;
-  /** The options that a tool was registered with; undefined for a tool that the principal does not see. */
+  /** Gives the options that a tool was registered with; undefined if the tool is not visible to the principal. */
   toolOptions(name: string, principal: Principal): Readonly<Record<string, unknown>> | undefined;
   /**
-   * The options of the tool that a request is about, for extensions that run it themselves; undefined where the caller does not see it.
+   * Checks that the caller may use a tool and gives its options, for extensions that run the tool themselves; undefined if the tool is
+   * not visible to the caller.
    *
    * @throws {ProtocolError} The caller's token lacks a scope of the tool.
    */
   authorizeTool(name: string, call: ExtensionCall): Readonly<Record<string, unknown>> | undefined;
-  /** Tells subscribers, on this machine and others, through the server's `MessageBus`. */
+  /** Publishes an event on the server's `MessageBus`, to subscribers on all machines. */
   publish(event: BusMessage): Promise<void>;
   addFilter(filter: ListenFilter): void;
-  /** Called when the server closes; awaited. */
+  /** Adds a function that the server calls and awaits when it closes. */
   onClose(fn: () => Promise<void>): void;
 }
 
-/** A part that adds a protocol extension to a server. */
+/** A protocol extension of a server. */
 export interface ServerExtension {
-  /** The extension's identifier, `vendor.example/name`; shown in `capabilities.extensions` where the revision has them. */
+  /** The extension identifier (`vendor.example/name`), declared in `capabilities.extensions` if the revision has that member. */
   readonly id: string;
-  /** The settings shown under `id`, for revisions that have extensions; undefined to show nothing there. */
+  /** The settings declared under `id` in `capabilities.extensions`; undefined to declare nothing there. */
   readonly settings?: JsonObject;
-  /** Top-level capabilities that the extension has in a revision. */
+  /** Gives the top-level server capabilities that the extension declares in a revision. */
   capabilities?(revision: Revision, audience: ExtensionAudience): Partial<ServerCapabilities>;
-  /** `resultType` values of its own. */
+  /** The `resultType` values that the extension adds. */
   readonly resultTypes?: readonly string[];
-  /** The tool options that it owns. An option without an owner is an error at registration. */
+  /** The tool options that the extension adds. A tool option of no extension is an error at registration. */
   readonly toolOptions?: readonly string[];
-  /** The keys that it adds to a tool's definition in a list. */
+  /** Gives the members that the extension adds to a tool in `tools/list`. */
   toolDefinition?(options: Readonly<Record<string, unknown>>, revision: Revision): JsonObject;
-  /** The members that it adds to a handler's context. */
+  /** Gives the members that the extension adds to a handler's context. */
   context?(facts: HandlerFacts): Readonly<Record<string, unknown>>;
-  /** The request methods that it may answer with a result of its own. */
+  /** The request methods to which the extension may send a result of its own type. */
   readonly answers?: readonly string[];
   install(host: ExtensionHost): void;
 }
 
-/** What an extension may know of a call that it stands around, beside its parameters. */
+/** What an interceptor on a client gets about a call, besides its params. */
 export interface InterceptedCall {
-  /** The caller's signal, where there is one. */
+  /** The caller's signal, if any. */
   readonly signal?: AbortSignal | undefined;
   /** Called for each progress notification, if the request asked for progress. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** What a client gives an extension. */
+/** What an extension can use of its client. */
 export interface ClientExtensionHost {
-  /** Sends a request and gives back the canonical result, whatever its `resultType`. */
+  /** Sends a request and resolves to the canonical result of any `resultType`. */
   request(
     method: string,
     params: JsonObject,
     options?: {
       readonly signal?: AbortSignal;
       readonly timeoutMs?: number;
-      /** Whether progress starts the time anew, for which a progress token is sent in place of one in the params. @default true */
+      /** Whether progress restarts the timeout. If so, the client replaces a progress token in the params. @default true */
       readonly resetTimeoutOnProgress?: boolean;
     },
   ): Promise<JsonObject>;
-  /** Sends a request and gives back the response as it came. */
+  /** Sends a request and resolves to the unchanged response. */
   requestRaw(method: string, params: JsonObject, options?: { readonly signal?: AbortSignal }): Promise<JsonRpcResponse>;
   notify(method: string, params: JsonObject): Promise<void>;
-  /** Answers one question of the server with the program's own handlers. */
+  /** Answers a question of the server with the program's handlers. */
   answer(ask: Ask): Promise<JsonObject>;
-  /** Stands around a method's own call. */
+  /** Adds an interceptor around calls of a method. */
   intercept(
     method: string,
     fn: (params: JsonObject, next: (params: JsonObject) => Promise<JsonObject>, call: InterceptedCall) => Promise<JsonObject>,
   ): void;
-  /** Stands around the program's own answer to a question of the server (a request of the legacy era, an input of the modern one). */
+  /** Adds an interceptor around the program's answer to a question (a legacy request, or an entry of a modern `input_required` result). */
   interceptAnswer(
     method: string,
     fn: (
@@ -223,27 +224,27 @@ export interface ClientExtensionHost {
       signal: AbortSignal,
     ) => Promise<JsonObject>,
   ): void;
-  /** Handles a request from the server (legacy era). Declares nothing: `ClientExtension.capabilities` does. */
+  /** Adds a handler for a request from the server (legacy era). Declares no capability: `ClientExtension.capabilities` does. */
   addMethod(method: string, fn: (params: JsonObject) => JsonObject | Promise<JsonObject>): void;
   onNotification(method: string, fn: (params: JsonObject) => void): () => void;
-  /** Opens a subscription with keys of the extension's own; leaving the loop ends it. */
+  /** Opens a subscription with filter keys of the extension. Leaving the loop ends it. */
   listen(filter: JsonObject, options?: { readonly signal?: AbortSignal }): AsyncIterable<JsonRpcNotification>;
   readonly revision: Revision;
   readonly serverCapabilities: ServerCapabilities;
 }
 
-/** A part that adds a protocol extension to a client. */
+/** A protocol extension of a client. */
 export interface ClientExtension {
   readonly id: string;
   /** The settings declared under `id` in `capabilities.extensions`. */
   readonly settings?: JsonObject;
   /**
-   * Top-level client capabilities that the extension has in a revision.
+   * Gives the top-level client capabilities that the extension declares in a revision.
    *
-   * @param declared What the program declares by itself.
+   * @param declared The capabilities that the program declares.
    */
   capabilities?(revision: Revision, declared: ClientCapabilities): Partial<ClientCapabilities>;
-  /** `resultType` values that it understands, and what becomes of such a result. */
+  /** The `resultType` values that the extension handles, each with a function that turns such a result into the complete one. */
   readonly results?: Readonly<
     Record<
       string,
@@ -253,7 +254,7 @@ export interface ClientExtension {
       ) => Promise<JsonObject>
     >
   >;
-  /** The parameter of its methods that HTTP mirrors in `Mcp-Name`. */
+  /** By method of the extension: the parameter that HTTP sends in the `Mcp-Name` header. */
   readonly nameParams?: Readonly<Record<string, string>>;
   install?(host: ClientExtensionHost): void;
 }

@@ -1,12 +1,13 @@
 /**
- * The joint between a server and whatever hosts exchanges for it (`transport-http`, an in-memory exchange, a proxy).
+ * The interface between a server and its host: the code that receives requests for it (`transport-http`, an in-memory exchange,
+ * a proxy).
  *
- * E1  `handle` neither throws nor rejects: every failure is an error response to the request's id. It answers once, after the last
- *     notification of the call has been handed to `call.send`; where nothing waits it answers without a promise.
- * E2  Calls are independent: any number run at once, also with equal ids, for any mix of principals.
- * E3  After `call.signal` aborts nothing more is sent for the call; `handle` still settles.
- * E4  A session belongs to the principal that opened it: a message of another is answered like one to an unknown session.
- * E5  `state` is plain JSON that fully describes the session between calls; a session opened from it goes on as if never closed.
+ * E1  `handle` never throws or rejects: every failure is an error response with the request's id. It responds once, after the last
+ *     notification of the call was passed to `call.send`. If it need not wait, it returns the response without a promise.
+ * E2  Calls are independent: any number may run concurrently, even with equal ids, for any principals.
+ * E3  After `call.signal` aborts, the server sends nothing more for the call. `handle` still settles.
+ * E4  A session belongs to the principal that opened it. For a message of another principal the session does not exist.
+ * E5  `state` is plain JSON that fully describes the session between calls. A session opened from it continues where it was.
  */
 
 import type {
@@ -21,94 +22,94 @@ import type {
 } from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './auth.ts';
 
-/** What the host knows of the HTTP request behind a call, where there is one. */
+/** The HTTP request of a call. */
 export interface CallOrigin {
   readonly method: string;
-  /** The absolute URL that was asked for. */
+  /** The absolute URL of the request. */
   readonly url: string;
-  /** The value of a request header, by case-insensitive name. */
+  /** Gives the value of a request header, by case-insensitive name. */
   header(name: string): string | undefined;
-  /** The peer's address, where known. */
+  /** The client's network address, if known. */
   readonly remoteAddress?: string;
 }
 
-/** One request as its host knows it: who sent it, how to reach them while it runs, and whether they still wait. */
+/** One request, as its host sees it: its caller, the way to send messages to the caller, and whether it is cancelled. */
 export interface Call {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
-  /** Aborts when the caller cancels or leaves (modern era), or the host closes. Hosts create it when it is first read. */
+  /** Aborts when the caller cancels or disconnects (modern era), or the host closes. Hosts create it at first access. */
   readonly signal: AbortSignal;
   /** Whether `signal` has aborted. Reading this does not create the signal. */
   readonly isCancelled: boolean;
-  /** Cancels the call, for a caller that cancels by a message of its own (legacy era). Does nothing the second time. */
+  /** Cancels the call, after the caller sent a cancelled notification (legacy era). A second call does nothing. */
   cancel(reason: Error): void;
-  /** Sends what belongs to this call: notifications, and requests to the client in the legacy era only. */
+  /** Sends a message that belongs to this call: a notification, or in the legacy era a request to the client. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
-  /** Closes the stream early so that the client polls, where the host can. @param retryMs When to come back. */
+  /** Closes the stream early so that the client polls. Undefined if the host cannot. @param retryMs After which time to reconnect. */
   readonly closeStream?: ((retryMs?: number) => void) | undefined;
   readonly origin?: CallOrigin | undefined;
 }
 
-/** A session's way to its client when no call is at hand (the GET stream, the channel). */
+/** A session's connection to its client outside of calls (the GET stream, or the channel). */
 export interface SessionLink {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
-  /** The session's id, where the client knows it. Shown to handlers as `ctx.sessionId`. */
+  /** The session id, if the client knows one. Handlers see it as `ctx.sessionId`. */
   readonly sessionId?: string | undefined;
-  /** Whether the client can be sent requests at all: false where the program turned sessions' streams off. */
+  /** Whether the server can send requests to the client: false if the program turned off streams of sessions. */
   readonly canRequest: boolean;
-  /** Sends a message that belongs to no call. Rejects where no stream can carry it. */
+  /** Sends a message that belongs to no call. Rejects if there is no stream for it. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
   /** Called after a message that changed `state`, so that the host can save it by compare-and-set. */
   onStateChange?(): void;
 }
 
-/** A session as plain data. The server defines what is inside; hosts store it and hand it back. */
+/** The state of a session as plain data. The server defines its content; hosts store it and return it. */
 export interface SessionState extends JsonObject {
-  /** The layout of the rest. A server refuses a layout that it does not know. */
+  /** The version of the format. A server rejects a format that it does not know. */
   readonly layout: number;
 }
 
-/** What `initialize` agreed on with one client, and its dispatch. */
+/** A session of the legacy era: its state, and the handling of its messages. */
 export interface LegacySession {
   readonly state: SessionState;
-  /** Takes one message. Resolves to the answer of a request, to undefined for everything else. Never rejects. */
+  /** Handles one message. Resolves to the response to a request, and to undefined for other messages. Never rejects. */
   receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined>;
-  /** Aborts the session's calls and forgets its subscriptions. Safe to call twice. */
+  /** Aborts the session's calls and ends its subscriptions. Safe to call twice. */
   close(): Promise<void>;
 }
 
 /**
- * How `Mcp-Param-*` headers mirror a tool's arguments. A key is the bare name that the schema's `x-mcp-header` gives (`Region`, not
- * `Mcp-Param-Region`), in its spelling there and unique without regard to case; its value is the path of the argument in `arguments`.
+ * The arguments of a tool that are also sent in `Mcp-Param-*` headers. A key is the name in the schema's `x-mcp-header` (`Region`, not
+ * `Mcp-Param-Region`), as written there; names are unique regardless of case. The value is the path of the argument in `arguments`.
  */
 export type ParamHeaders = ReadonlyMap<string, readonly string[]>;
 
-/** A server, as hosts of exchanges see it. */
+/** A server, as its hosts see it. */
 export interface McpEndpoint {
-  /** Answers one modern request. @see 2026-07-28 basic/index */
+  /** Handles one modern request. @see 2026-07-28 basic/index */
   handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse>;
   /**
-   * Opens a session of the legacy era, new or from its saved state.
+   * Opens a session of the legacy era: a new session, or one from its saved state.
    *
-   * @throws {ProtocolError} When `saved` has a layout or revision that this server does not know.
+   * @throws {ProtocolError} `saved` has a layout or revision that this server does not know.
    */
   openSession(link: SessionLink, saved?: SessionState): LegacySession;
   /**
-   * The annotated arguments of a tool that this caller may see; undefined when there are none.
+   * Gives the `x-mcp-header` arguments of a tool; undefined if it has none or is not visible to the caller.
    *
-   * @param caller What else rules of visibility look at. @default nothing is known but the principal
+   * @param caller More about the caller, for the `visible` functions of tools. @default only the principal is known
    */
   paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined;
-  /** The parameter of an extension's method that `Mcp-Name` mirrors. Revisions say it of their own methods (`MethodFacts.nameParam`). */
+  /** Gives the parameter of an extension's method that is sent in `Mcp-Name`. For MCP's own methods see `MethodFacts.nameParam`. */
   nameParam(method: string): string | undefined;
-  /** Where to write, for as long as the program has given the endpoint no logger of its own. @default it is offered none */
+  /** Sets the logger that the endpoint uses if the program gave it none. */
   offerLogger?(logger: Logger): void;
 }
 
 /**
- * A transport that hosts exchanges and takes the endpoint itself instead of a connection. Found by `attach`; while nothing is
- * attached it is a plain `Transport`, so that other SDKs' servers can use it.
+ * A transport that hosts requests and calls the endpoint directly, without a connection. It is recognized by its `attach` method.
+ * Without an attached endpoint it works as a plain `Transport`, so that servers of other SDKs can use it.
  */
 export interface EndpointTransport {
   attach(endpoint: McpEndpoint & Connectable): Promise<ServerConnection>;

@@ -1,54 +1,54 @@
 /**
- * Keeps tasks as records. The engine in `@mortise/tasks` alone knows what they mean; a store only keeps them.
+ * Stores for tasks. A store only keeps records; the engine in `@mortise/tasks` interprets them.
  *
- * K1  `create` resolves when the record can be read back by any machine; an id that exists already rejects.
- * K2  `update` writes only where `version` is the stored one, all fields at once or none, and counts `version` up by one. A member
- *     that is undefined in the changes is taken out of the record.
- * K3  `lease` succeeds only where no other owner's lease lives at `nowMs`; of several callers at once exactly one succeeds. It counts
- *     `version` up, so that what an earlier owner read can no longer be written.
- * K4  `list` pages by `createdAtMs` then id, newest last, of one principal alone; the cursor stays good while records come and go.
- *     It rejects with a RangeError for a cursor that it did not give.
- * K5  Steps are written once: the second write of a key gives the first one's value.
- * K6  A record past `expiresAtMs` is not found; `deleteExpired` removes it with its steps.
- * K7  Records handed out are copies.
- * K8  `listOrphans` names only tasks whose `driver` is `engine`, that are not finished and not expired, oldest first.
+ * K1  `create` resolves when every machine can read the record. It rejects if the id exists already.
+ * K2  `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`. A change
+ *     to undefined removes the member from the record.
+ * K3  `lease` succeeds only if no other owner has a lease at `nowMs`. Of concurrent callers exactly one succeeds. It increments
+ *     `version`, so that an earlier owner's `update` fails.
+ * K4  `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
+ *     records are added and removed. An unknown cursor rejects with a RangeError.
+ * K5  A step is written once: a second write of its key returns the first value.
+ * K6  A record past `expiresAtMs` is not found. `deleteExpired` deletes it with its steps.
+ * K7  Returned records are copies.
+ * K8  `listOrphans` returns only tasks whose `driver` is `engine` and that are neither finished nor expired, oldest first.
  */
 
 import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal } from './auth.ts';
 import type { ToolCallRecord } from './extension.ts';
 
-/** The state of a task; the last three are final. */
+/** The status of a task. `completed`, `failed` and `cancelled` are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** A question that a task waits for. */
+/** A question of a task to the client. */
 export interface TaskAsk {
-  /** Never used for another question in the task's life. */
+  /** Identifies the question. A task never uses a key for two questions. */
   readonly key: string;
-  /** Of the method and the canonical params: a run that begins again gives an answer to the same question alone. */
+  /** A hash of the method and canonical params. A new run of the task reuses an answer only if the digest is equal. */
   readonly digest: string;
   readonly method: string;
   readonly params: JsonObject;
-  /** What the other side said. */
+  /** The client's answer. */
   readonly answer?: JsonObject;
-  /** What the other side refused with, in place of an answer. */
+  /** The error that the client sent instead of an answer. */
   readonly error?: JsonRpcErrorObject;
-  /** Nobody waits for the answer any more; it is passed over. */
+  /** True if the task no longer needs the answer. A late answer is ignored. */
   readonly isWithdrawn?: boolean;
 }
 
-/** One task, as it is kept. */
+/** One stored task. */
 export interface TaskRecord {
   readonly id: string;
   readonly principal: Principal;
-  /** Which wire created it: how a result ends the task depends on it. The engine itself does not care. */
+  /** The form of the protocol that created the task (core tasks or the extension). It decides which status a result leads to. */
   readonly generation: string;
   readonly status: TaskStatus;
   readonly statusMessage?: string;
-  /** `engine`: runs are started and taken up by the engine; `hand`: the program itself ends the task, perhaps elsewhere. */
+  /** `engine`: the engine runs the task and resumes it. `hand`: the program completes the task, possibly on another machine. */
   readonly driver: 'engine' | 'hand';
   readonly call?: ToolCallRecord;
-  /** The request's progress token, where progress goes on for the task's life. */
+  /** The request's progress token, if progress notifications continue while the task runs. */
   readonly progressToken?: string | number;
   readonly resumable: boolean;
   readonly asks: readonly TaskAsk[];
@@ -56,13 +56,13 @@ export interface TaskRecord {
   readonly error?: JsonRpcErrorObject;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Milliseconds from creation, or null for no end. */
+  /** How long the task is kept after creation, in milliseconds; null for no limit. */
   readonly ttlMs: number | null;
   readonly expiresAtMs: number | null;
   readonly pollIntervalMs?: number;
-  /** Who runs it, or ran it last; undefined for a task whose run has not begun. */
+  /** The engine that runs the task, or ran it last; undefined before the first run. */
   readonly lease?: { readonly owner: string; readonly untilMs: number };
-  /** Counts the writes, from 1. */
+  /** The number of writes so far: 1 after the first. */
   readonly version: number;
   readonly data?: JsonObject;
 }
@@ -73,50 +73,50 @@ export interface TaskPage {
   readonly nextCursor?: string;
 }
 
-/** What `TaskStore.update` changes. A member that is undefined is taken out. */
+/** The changes of `TaskStore.update`. A member set to undefined is removed from the record. */
 export type TaskChanges = {
   readonly [K in Exclude<keyof TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>]?: TaskRecord[K] | undefined;
 };
 
-/** Keeps tasks by compare-and-set, with leases. K1 to K8 above. */
+/** Stores tasks with compare-and-set and leases. Promises K1 to K8 are at the top of this file. */
 export interface TaskStore {
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
   get(id: string): Promise<TaskRecord | undefined>;
-  /** @returns The record as written, or undefined when the version had moved on or the task is gone. */
+  /** @returns The updated record; undefined if the stored version differs or the task does not exist. */
   update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined>;
   list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage>;
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
-  /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
+  /** Takes or renews the lease for running a task. @returns The record; undefined if another owner has an unexpired lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
-  /** Ids of unfinished tasks of the engine without a living lease. K8. */
+  /** Gives the ids of unfinished `engine` tasks without an unexpired lease. K8. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
-  /** @returns The value that is now stored: the first one ever put. */
+  /** @returns The stored value: that of the first `putStep` for this key. */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
   deleteExpired(nowMs: number): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * Spreads runs of tasks over workers.
+ * Distributes runs of tasks to workers.
  *
- * Q1  A job that was accepted is given to a worker at least once, also after a crash.
- * Q2  A job whose handler rejects is given out again after a delay; the lease in the `TaskStore` keeps runs apart.
- * Q3  A task that waits on the queue already is not added a second time.
+ * Q1  An accepted job reaches a worker at least once, even after a crash.
+ * Q2  A job whose handler rejects is delivered again after a delay. The lease in the `TaskStore` prevents two runs at a time.
+ * Q3  A task that is already waiting in the queue is not added again.
  */
 export interface TaskQueue {
   enqueue(taskId: string): Promise<void>;
-  /** Starts taking jobs. @returns A function that stops and waits for those in hand. */
+  /** Starts to take jobs. @returns A function that stops taking jobs and waits for the running ones. */
   work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Keeps the ids of a client's tasks over its own restart.
+ * Stores the ids of a client's tasks, so that the client finds them after a restart.
  *
- * H1  `list` gives what was added for that server, in any order, and nothing of another.
- * H2  A task that is added again stays one record; any number may be added at once.
- * H3  `remove` forgets one task; one that is not there is no error.
+ * H1  `list` returns the tasks added for that server and no other, in any order.
+ * H2  A task that is added twice is one record. Concurrent `add` calls are safe.
+ * H3  `remove` deletes one task. Removing an unknown task is no error.
  */
 export interface TaskHandleStore {
   add(handle: TaskHandleRecord): Promise<void>;
@@ -124,9 +124,9 @@ export interface TaskHandleStore {
   list(server: string): Promise<readonly TaskHandleRecord[]>;
 }
 
-/** One task of a client, as it is kept. */
+/** One stored task of a client. */
 export interface TaskHandleRecord {
-  /** What names the server: its URL, or its command line. */
+  /** Identifies the server: its URL or command line. */
   readonly server: string;
   readonly taskId: string;
   readonly method: string;

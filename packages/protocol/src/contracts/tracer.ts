@@ -1,4 +1,4 @@
-/** Joins calls into traces. The default does nothing; an adapter for OpenTelemetry is an entry of its own. */
+/** Tracing of calls. By default nothing is traced; `@mortise/protocol/opentelemetry` has a tracer for OpenTelemetry. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
@@ -7,14 +7,14 @@ export interface Span {
   setAttribute(name: string, value: string | number | boolean): void;
   recordError(error: unknown): void;
   end(): void;
-  /** The span's context as `_meta` members: `traceparent`, `tracestate`, `baggage`. */
+  /** Gives the span's context as `_meta` members: `traceparent`, `tracestate`, `baggage`. */
   inject(): JsonObject;
 }
 
-/** Opens spans. */
+/** Starts spans. */
 export interface Tracer {
-  /** @param parent The `_meta` that a peer sent, whose trace context is continued. */
+  /** Starts a span. @param parent The `_meta` of a peer's request; its trace context becomes the parent. */
   startSpan(name: string, kind: 'client' | 'server', parent?: JsonObject): Span;
-  /** Runs `fn` with the span as the current one. */
+  /** Runs `fn` with the span as the active span. */
   run<T>(span: Span, fn: () => T): T;
 }

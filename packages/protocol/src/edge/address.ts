@@ -1,9 +1,9 @@
-/** Which hosts are this machine, a private network, or the public internet, by spelling alone. */
+/** Classifies hosts as loopback, private or public by their text alone, without DNS. */
 
-/** Where a host is. `private` covers link-local, metadata, shared, reserved and documentation addresses too. */
+/** The kind of a host. `private` includes link-local, metadata, shared, reserved and documentation addresses. */
 export type HostKind = 'loopback' | 'private' | 'public';
 
-/** First and last address of each IPv4 range that is not public. @see IANA IPv4 Special-Purpose Address Registry */
+/** The IPv4 ranges that are not public: first address and prefix length. @see IANA IPv4 Special-Purpose Address Registry */
 const SPECIAL_IPV4: readonly (readonly [string, number, HostKind])[] = [
   ['127.0.0.0', 8, 'loopback'],
   ['0.0.0.0', 8, 'private'],
@@ -21,14 +21,14 @@ const SPECIAL_IPV4: readonly (readonly [string, number, HostKind])[] = [
   ['224.0.0.0', 3, 'private'],
 ];
 
-/** Endings of names that never mean a public host. */
+/** Suffixes of host names that are never public. */
 const PRIVATE_SUFFIXES: readonly string[] = ['.local', '.internal', '.home.arpa', '.lan', '.intranet', '.corp', '.home'];
 
 /**
- * Says where a host is.
+ * Tells whether a host is this machine, private or public, by its text alone. Does not resolve names.
  *
- * @param hostname As `URL.hostname` gives it, which has already made every spelling of an IPv4 address (decimal, octal, hex, short)
- * into the dotted one; or an address as a resolver gives it. Brackets and a closing dot are allowed.
+ * @param hostname The value of `URL.hostname`, which writes every form of an IPv4 address (decimal, octal, hex, short) with dots; or an
+ * address from a DNS resolver. Brackets and a trailing dot are allowed.
  */
 export function classifyHost(hostname: string): HostKind {
   const host = hostname
@@ -42,12 +42,12 @@ export function classifyHost(hostname: string): HostKind {
   return isBareName || PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix)) ? 'private' : 'public';
 }
 
-/** Tells whether a host is this machine by its spelling. */
+/** Tells whether a host is `localhost` or a loopback address. Does not resolve names. */
 export function isLoopbackHost(hostname: string): boolean {
   return classifyHost(hostname) === 'loopback';
 }
 
-/** The host to show to clients on this machine for the one that a server listens at: `0.0.0.0` and `::` mean every address and can be called by none. */
+/** Gives the host that local clients can connect to: `localhost` for a server that listens at `0.0.0.0` or `::` (all addresses). */
 export function toReachableHost(host: string): string {
   return host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 }
@@ -58,12 +58,12 @@ function classifyIpv4(address: number): HostKind {
   return range?.[2] ?? 'public';
 }
 
-/** NaN for what is no address. */
+/** Converts a dotted IPv4 address to a number; NaN if it is invalid. */
 function toNumber(dotted: string): number {
   return dotted.split('.').reduce((sum, part) => (Number(part) > 255 ? Number.NaN : sum * 256 + Number(part)), 0);
 }
 
-/** What is not global unicast is private; what carries an IPv4 address is where that is. */
+/** An address that contains an IPv4 address has the kind of that address. Every other address outside global unicast is private. */
 function classifyIpv6(host: string): HostKind {
   const groups = toGroups(host.replace(/%.*$/, ''));
   if (groups === undefined) return 'private';
@@ -81,7 +81,7 @@ function classifyIpv6(host: string): HostKind {
   return isGlobal && !isReserved ? 'public' : 'private';
 }
 
-/** The eight groups; undefined where it is no IPv6 address. */
+/** Parses an IPv6 address into its eight groups; undefined if it is invalid. */
 function toGroups(host: string): readonly number[] | undefined {
   const [, head, dotted] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(host) ?? [];
   const v4 = dotted === undefined ? undefined : toNumber(dotted);

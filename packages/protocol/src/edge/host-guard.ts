@@ -1,41 +1,41 @@
 /**
- * The one check of `Host` and `Origin` for every entry point: POST, GET, DELETE, event streams and upgrades, on Node and with web standards.
- * It keeps web pages away from servers on this machine and inside networks, also by DNS rebinding.
+ * The check of `Host` and `Origin` for all requests and upgrades. It prevents web pages from calling servers on this machine or in a
+ * private network, including by DNS rebinding.
  */
 
 import { isLoopbackHost } from './address.ts';
 
-/** What a guard lets in beside requests from this machine to this machine. */
+/** Which requests a guard allows, besides those from this machine to this machine. */
 export interface GuardOptions {
   /**
-   * Names that `Host` may have, `example.com` for any port or `example.com:8443` for one. Where given, no other is accepted
-   * but this machine's own on a loopback socket.
-   * @default any on a socket to the outside, this machine's own on a loopback socket
+   * Allowed values of `Host`: `example.com` for any port, or `example.com:8443` for one. On a loopback socket `localhost` and loopback
+   * addresses are always allowed.
+   * @default any host; on a loopback socket only `localhost` and loopback addresses
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of web pages that may call, as `https://app.example.com`. @default this machine's own pages, on a loopback socket */
+  /** Origins of web pages that may call, such as `https://app.example.com`. @default none; on a loopback socket local pages */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
-/** What a guard looks at. */
+/** What a guard checks of a request. */
 export interface GuardedRequest {
-  /** `Host` as it came; undefined where it is absent or sent twice. */
+  /** The `Host` header as received; undefined if absent or sent twice. */
   readonly host: string | undefined;
-  /** `Origin` as it came; undefined where it is absent, as with programs other than browsers. */
+  /** The `Origin` header as received; undefined if absent. Only browsers send it. */
   readonly origin: string | undefined;
-  /** The server's end of the socket is a loopback address. */
+  /** Whether the server's address of the socket is a loopback address. */
   readonly isLoopbackSocket: boolean;
 }
 
-/** Says why a request is refused, with 403; undefined lets it in. */
+/** Returns the reason to refuse a request with 403; undefined to allow it. */
 export type HostGuard = (request: GuardedRequest) => string | undefined;
 
 /**
- * Makes a guard.
+ * Creates a guard.
  *
- * A foreign `Origin` is always refused; a foreign `Host` whenever the socket is on loopback or `allowedHosts` is given.
+ * An `Origin` that is not allowed is always refused. `Host` is checked only on a loopback socket or with `allowedHosts`.
  *
- * @throws {TypeError} For an entry that is no host or origin.
+ * @throws {TypeError} An entry is not a valid host or origin.
  * @see 2025-11-25 basic/transports#security-warning
  */
 export function createHostGuard(options: GuardOptions = {}): HostGuard {
@@ -52,7 +52,7 @@ interface HostName {
 function checkHost({ host, isLoopbackSocket }: GuardedRequest, allowed: readonly HostName[] | undefined): string | undefined {
   if (allowed === undefined && !isLoopbackSocket) return undefined;
   const found = host === undefined ? undefined : readHost(host);
-  if (found === undefined) return 'Host is missing, doubled or malformed';
+  if (found === undefined) return 'Host header is missing, sent twice or malformed';
   if (isLoopbackSocket && isLoopbackHost(found.name)) return undefined;
   return isAllowed(found, allowed) ? undefined : `Host "${found.name}" is not allowed: add it to allowedHosts`;
 }
@@ -64,9 +64,9 @@ function checkOrigin(
 ): string | undefined {
   if (origin === undefined) return undefined;
   const found = readOrigin(origin);
-  if (found === undefined) return 'Origin is opaque or malformed';
+  if (found === undefined) return 'Origin header is opaque ("null") or malformed';
   if (allowed.has(found.origin) || (isLoopbackSocket && isLoopbackHost(found.hostname))) return undefined;
-  // A page of the server's own, under a name that the program vouches for.
+  // A page of this server itself, under a host name in `allowedHosts`.
   const own = host === undefined ? undefined : readHost(host);
   const isOwnPage = own !== undefined && isAllowed(own, hosts) && found.host === new URL(`${found.protocol}//${host}`).host;
   return isOwnPage ? undefined : `Origin "${found.origin}" is not allowed: add it to allowedOrigins`;
@@ -76,13 +76,13 @@ function isAllowed(host: HostName, allowed: readonly HostName[] | undefined): bo
   return allowed?.some(({ name, port }) => name === host.name && (port === undefined || port === host.port)) === true;
 }
 
-/** Reads `name`, `name:port`, `[address]` or `[address]:port`, and nothing else. */
+/** Parses `name`, `name:port`, `[address]` or `[address]:port`. */
 function readHost(text: string): HostName | undefined {
   const [, name, port] = /^(\[[\da-fA-F:.]+\]|[A-Za-z\d._-]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
   return name === undefined ? undefined : { name: name.toLowerCase().replace(/\.$/, ''), port };
 }
 
-/** Reads a scheme, host and port, and nothing after them. */
+/** Parses an origin: scheme, host and optional port. */
 function readOrigin(text: string): URL | undefined {
   if (!/^[a-zA-Z][a-zA-Z\d+.-]*:\/\/[^/?#@\s\\]+$/.test(text)) return undefined;
   try {

@@ -1,6 +1,6 @@
-/** Counts what is open, in all and by the key of whoever opened it: connections, sessions, streams. */
+/** Limits the number of open connections, sessions or streams, in total and by key (such as the caller). */
 
-/** A count with two bounds. */
+/** A counter with two limits: in total and by key. */
 export class KeyedLimit {
   readonly #max: number;
   readonly #maxPerKey: number;
@@ -8,26 +8,26 @@ export class KeyedLimit {
   #total = 0;
 
   /**
-   * @param max How many may be open in all.
-   * @param maxPerKey How many of them by one key.
+   * @param max The limit in total.
+   * @param maxPerKey The limit for one key.
    */
   constructor(max: number, maxPerKey: number) {
     this.#max = max;
     this.#maxPerKey = maxPerKey;
   }
 
-  /** How many are open in all. */
+  /** The current count in total. */
   get total(): number {
     return this.#total;
   }
 
-  /** Which bound one more would pass; undefined for none. */
+  /** Tells which limit one more would exceed; undefined for none. */
   check(key: string): 'all' | 'key' | undefined {
     if (this.#total >= this.#max) return 'all';
     return (this.#counts.get(key) ?? 0) >= this.#maxPerKey ? 'key' : undefined;
   }
 
-  /** Counts one more. @returns false where that would pass a bound; nothing is counted then. */
+  /** Counts one more. @returns false if that would exceed a limit; nothing is counted then. */
   acquire(key: string): boolean {
     if (this.check(key) !== undefined) return false;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
@@ -35,7 +35,7 @@ export class KeyedLimit {
     return true;
   }
 
-  /** Counts one less. Does nothing for a key that has none open. */
+  /** Counts one less. Does nothing for a key with a count of 0. */
   release(key: string): void {
     const count = this.#counts.get(key);
     if (count === undefined) return;

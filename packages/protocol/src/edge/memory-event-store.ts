@@ -1,22 +1,22 @@
-/** An `EventStore` in this process's memory. */
+/** An in-memory `EventStore`. */
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '../contracts/session-stores.ts';
 
-/** How a memory event store behaves. */
+/** The options of `MemoryEventStore`. */
 export interface MemoryEventStoreOptions {
-  /** Events of one stream; the oldest go first. @default 1000 */
+  /** The maximum number of events of one stream. The oldest are dropped first. @default 1000 */
   readonly maxEventsPerStream?: number | undefined;
   /**
-   * What all events take, in bytes, a text counted as two a character. The session that was used longest ago goes first. One session may
-   * have a quarter of it; of its own streams the one that was used longest ago goes first.
+   * The maximum size of all events, in bytes (two per character). The least recently used session is dropped first. One session may
+   * use a quarter; beyond that, events of its least recently used stream are dropped first.
    * @default 64 MiB
    */
   readonly maxBytes?: number | undefined;
-  /** Older events are dropped when their stream is next used, in milliseconds. @default 300000 */
+  /** The maximum age of events, in milliseconds. Older events are dropped at the next use of their stream. @default 300000 */
   readonly maxAgeMs?: number | undefined;
-  /** Says how old events are. @default the system's */
+  /** The clock that measures the age of events. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Kept {
 interface Stream {
   /** The number of the next event. */
   next: number;
-  /** With numbers `next - events.length` to `next - 1`. */
+  /** The stored events, numbered `next - events.length` to `next - 1`. */
   readonly events: Kept[];
 }
 
@@ -39,27 +39,28 @@ interface Session {
   bytes: number;
 }
 
-/** What an event takes beside its texts, be it the only one of its stream and session. */
+/** The estimated size of an event without its texts, including its share of stream and session. In bytes. */
 const EVENT_BYTES = 500;
-/** The share of `maxBytes` that one session may have. */
+/** The share of `maxBytes` that one session may use. */
 const SESSION_SHARE = 1 / 4;
 
 /**
- * Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. Order is by count, not by time. The newest event is kept
- * however long it is, so that it may exceed the bound in bytes by itself.
+ * An in-memory `EventStore`, with limits by count, size and age. Keeps promises V1 to V3 of `EventStore`.
+ *
+ * The newest event is always kept, so a very large event can exceed `maxBytes`.
  */
 export class MemoryEventStore implements EventStore {
-  /** What was used last stands last, here and among a session's streams. */
+  /** Ordered by last use, most recent last; so are the streams of a session. */
   readonly #sessions = new Map<string, Session>();
   readonly #maxEventsPerStream: number;
   readonly #maxBytes: number;
   readonly #maxAgeMs: number;
   readonly #clock: Clock;
   #bytes = 0;
-  /** The highest number of any event. A stream that was dropped and is used again goes on above it, so that no id comes twice. */
+  /** The highest event number so far. A stream that was dropped and is used again continues above it, so that ids stay unique. */
   #highest = 0;
 
-  /** @throws {TypeError} An unknown option, or a bound that is not a number or too low. */
+  /** @throws {TypeError} An option is unknown, or a limit is not a number or too low. */
   constructor(options: MemoryEventStoreOptions = {}) {
     checkOptions('MemoryEventStore options', options, { maxEventsPerStream: 1, maxBytes: 0, maxAgeMs: 0, clock: 'object' });
     this.#maxEventsPerStream = options.maxEventsPerStream ?? 1000;
@@ -68,7 +69,7 @@ export class MemoryEventStore implements EventStore {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** What all events take, in bytes. */
+  /** The estimated size of all events, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -118,7 +119,7 @@ export class MemoryEventStore implements EventStore {
     this.#dropEvents(session, events, Math.max(tooOld, events.length - this.#maxEventsPerStream));
   }
 
-  /** Leaves the newest event of the stream in use whatever it takes. */
+  /** Drops events until the limits hold. Always keeps the newest event of `stream`. */
   #makeRoom(session: Session, stream: Stream): void {
     for (const [id, other] of this.#sessions) {
       if (other === session || this.#bytes <= this.#maxBytes) break;
@@ -159,7 +160,7 @@ function toStoredEvent({ id, text }: Kept): StoredEvent {
   return text === undefined ? { id } : { id, message: JSON.parse(text) as JsonRpcMessage };
 }
 
-/** Gives an entry, made where it is missing, and moves it to the end. */
+/** Gets an entry, or creates it, and moves it to the end of the map. */
 function useLast<T>(map: Map<string, T>, key: string, make: () => T): T {
   const value = map.get(key) ?? make();
   map.delete(key);

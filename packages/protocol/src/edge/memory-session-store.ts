@@ -1,31 +1,31 @@
-/** A `SessionStore` in this process's memory. */
+/** An in-memory `SessionStore`. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { SessionRecord, SessionStore } from '../contracts/session-stores.ts';
 
-/** How a memory session store behaves. */
+/** The options of `MemorySessionStore`. */
 export interface MemorySessionStoreOptions {
-  /** Beyond it a new session takes the place of the one that was idle longest. @default 100000 */
+  /** The maximum number of sessions. Beyond it, a new session replaces the one that was idle longest. @default 100000 */
   readonly maxSessions?: number | undefined;
-  /** Says which sessions have expired. @default the system's */
+  /** The clock that decides which sessions have expired. @default the system clock */
   readonly clock?: Clock | undefined;
 }
 
-/** Keeps sessions until they expire. Promises S1 to S4 of `SessionStore`. Sessions end with the process. */
+/** An in-memory `SessionStore`. Keeps promises S1 to S4 of `SessionStore`. Its sessions are lost when the process ends. */
 export class MemorySessionStore implements SessionStore {
   readonly #records = new Map<string, SessionRecord>();
   readonly #maxSessions: number;
   readonly #clock: Clock;
 
-  /** @throws {TypeError} An unknown option, or a `maxSessions` that is not a number, 1 or more. */
+  /** @throws {TypeError} An option is unknown, or `maxSessions` is not a number of 1 or more. */
   constructor(options: MemorySessionStoreOptions = {}) {
     checkOptions('MemorySessionStore options', options, { maxSessions: 1, clock: 'object' });
     this.#maxSessions = options.maxSessions ?? 100_000;
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** How many sessions are held, expired ones that were not cleared yet included. */
+  /** The number of stored sessions, including expired ones that are not yet deleted. */
   get size(): number {
     return this.#records.size;
   }
@@ -65,7 +65,7 @@ export class MemorySessionStore implements SessionStore {
     return record !== undefined && record.expiresAtMs > this.#clock.now() ? record : undefined;
   }
 
-  /** A map keeps the order of insertion: what was used last stands last. */
+  /** Stores a record at the end of the map, which is thus ordered by last use. */
   #keep(record: SessionRecord): void {
     this.#records.delete(record.id);
     this.#records.set(record.id, record);

@@ -1,19 +1,19 @@
-/** Reads bodies of peers: piece by piece, and no further than is allowed. */
+/** Reads request and response bodies up to a size limit. */
 
 const MIN_GROWTH_BYTES = 4 * 1024;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Gathers bytes in the order in which they come, in one buffer that doubles when it is full.
+ * Collects bytes in one buffer that doubles when it is full.
  *
- * The first piece is held uncopied, since it is nearly always the only one: do not change it afterwards.
+ * The first piece is not copied, because it is usually the only one: do not change it afterwards.
  */
 export class BytePieces {
-  /** Of all pieces together, in bytes. */
+  /** The length of all pieces, in bytes. */
   length = 0;
   #buffer = NOTHING;
 
-  /** Takes the next piece. */
+  /** Adds a piece. */
   push(piece: Uint8Array): void {
     const length = this.length + piece.byteLength;
     if (this.length === 0) this.#buffer = piece as Uint8Array<ArrayBuffer>;
@@ -24,14 +24,14 @@ export class BytePieces {
     this.length = length;
   }
 
-  /** Gives all bytes in one piece, and holds none afterwards. */
+  /** Returns all bytes in one array, and clears the buffer. */
   join(): Uint8Array {
     const joined = this.length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.length);
     this.clear();
     return joined;
   }
 
-  /** Lets go of everything. */
+  /** Drops all bytes. */
   clear(): void {
     this.#buffer = NOTHING;
     this.length = 0;
@@ -47,10 +47,10 @@ export class BytePieces {
 /**
  * Reads a body to its end.
  *
- * @param body Of a request or a response; a body that is absent is empty.
- * @param maxBytes A longer one is cancelled, and nothing of it is given.
- * @returns undefined where it is longer.
- * @throws What reading throws: the connection broke, or a signal aborted.
+ * @param body The body of a request or response; null counts as empty.
+ * @param maxBytes The size limit. A longer body is cancelled.
+ * @returns undefined if the body is longer than `maxBytes`.
+ * @throws The error of the stream: the connection broke, or a signal aborted.
  */
 export async function readBytes(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array | undefined> {
   const pieces = new BytePieces();

@@ -1,4 +1,4 @@
-/** What keeps the schema of a peer from keeping a program busy: bounds on its size before it is run, and on what its patterns may cost. */
+/** Limits on schemas from peers, so that checking a value cannot take too long: on their size and on their patterns. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,22 +8,22 @@ import { compiles, type SchemaVisitor } from './check-json-schema.ts';
 const MAX_CHARACTERS = 4_000_000;
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
-/** Subschemas that apply to one place of a value, references followed. */
+/** The maximum number of subschemas that apply to one place of a value, including those behind references. */
 const MAX_EXPANDED = 5000;
-/** `$ref`s that lead to one another. */
+/** The maximum length of a chain of subschemas and `$ref`s for one place of a value. */
 const MAX_CHAIN = 500;
-/** References are joined to it. */
+/** `$id` is limited because references are resolved against it. */
 const MAX_ID_CHARACTERS = 2000;
 
-/** The longest text that a pattern is tried on, and the longest pattern. */
+/** The limit on the length of a pattern, and of a string that it is tested against. */
 const MAX_PATTERN_CHARACTERS = 1000;
-/** Options and alternatives in one pattern. */
+/** The maximum number of `?` and `|` in a pattern. */
 const MAX_CHOICES = 16;
-/** About how many steps one match may take, counted too high. */
+/** The maximum number of steps of one match, by an estimate that is too high rather than too low. */
 const MAX_MATCH_STEPS = 1e9;
 
 /**
- * Bounds a schema while `checkJsonSchema` visits it.
+ * Creates a visitor for `checkJsonSchema` that limits the size of a schema.
  *
  * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: the schema is too large.
  */
@@ -39,17 +39,17 @@ export function createSizeBound(root: JsonValue): SchemaVisitor {
 }
 
 function tooLarge(how: string, pointer: string): SchemaNotCheckableError {
-  return new SchemaNotCheckableError(`the schema is ${how}, the most that is checked of a schema from a peer`, pointer);
+  return new SchemaNotCheckableError(`the schema is ${how}, the limit for schemas from peers`, pointer);
 }
 
 /**
- * Bounds what applies to one place of a value once references are followed.
+ * Limits the number of subschemas that apply to one place of a value, including those behind references.
  *
- * @param targets Where each `$ref` leads, by the schema that holds it.
- * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: too much, or the schema refers to itself for the same place.
+ * @param targets The target of each `$ref`, by the schema that contains the `$ref`.
+ * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: too many subschemas, or the schema refers to itself for the same place.
  */
 export function boundExpansion(schemas: readonly JsonObject[], targets: ReadonlyMap<JsonObject, JsonValue>): void {
-  /** By schema; undefined while it is being measured. */
+  /** The size of each schema; undefined while it is being measured. */
   const sizes = new Map<JsonObject, number | undefined>();
   const measure = (schema: JsonObject, depth: number): number => {
     const known = sizes.get(schema);
@@ -72,8 +72,10 @@ function inPlace(schema: JsonObject, target: JsonValue | undefined): readonly Js
 }
 
 /**
- * On how many characters a pattern of a peer is tried; 0 where it is not. A simple look, no proof: what repeats a group with a repetition,
- * an option or a choice in it may take exponential time, as may a back-reference; any other repetition multiplies the time by the length.
+ * Gives the length of the longest string that a peer's pattern is tested against; 0 if the pattern is not tested at all.
+ *
+ * A heuristic: a repeated group that contains a repetition, `?` or `|`, and a back-reference, may take exponential time. Every other
+ * repetition multiplies the time by the length of the string.
  */
 export function peerPatternLimit(pattern: string): number {
   const { isRisky, repetitions, choices } = lookAt(pattern);
@@ -82,11 +84,11 @@ export function peerPatternLimit(pattern: string): number {
   return Math.min(MAX_PATTERN_CHARACTERS, Math.round(MAX_MATCH_STEPS ** (1 / (repetitions + (isAnchored ? 0 : 1)))));
 }
 
-/** Escapes, classes, the ends of groups, alternatives, and quantifiers. Other characters stand for themselves. */
+/** The tokens of a regular expression that matter here: escapes, classes, group ends, alternatives and quantifiers. */
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|:|<[^>]*>))?|[)|*+?]|\{\d+(?:,\d*)?\}/gsu;
 
 function lookAt(pattern: string): { readonly isRisky: boolean; readonly repetitions: number; readonly choices: number } {
-  /** For each open group, whether something in it can match in several ways. */
+  /** For each open group: whether it contains a part that can match in several ways. */
   const open = [false];
   const found = { isRisky: false, repetitions: 0, choices: 0 };
   let last = { token: '', isFlexible: false };

@@ -1,6 +1,6 @@
 /**
- * Which keywords JSON Schema has, what each must hold, and which hold subschemas. Server and validator share it: a server checks with it
- * what it shows to peers, without loading the validator.
+ * Checks that a JSON Schema is itself valid: the values of its keywords and its references. The validator uses it, and servers use it
+ * without the validator for the schemas that they send.
  */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
@@ -24,10 +24,10 @@ const LISTS = 'allOf anyOf oneOf prefixItems';
 const SINGLE =
   'additionalItems additionalProperties contains contentSchema else if not propertyNames then unevaluatedItems unevaluatedProperties';
 
-/** The dialects that the validator knows. */
+/** The JSON Schema dialects that the validator supports. */
 export type Dialect = '2020-12' | '7';
 
-/** The dialect of a schema; undefined for one that the validator does not know. */
+/** Reads the dialect of a schema from `$schema`; undefined if the validator does not support it. */
 export function dialectOf(schema: JsonValue): Dialect | undefined {
   const name = isJsonObject(schema) ? schema['$schema'] : undefined;
   if (name === undefined) return '2020-12';
@@ -36,7 +36,7 @@ export function dialectOf(schema: JsonValue): Dialect | undefined {
   return found[1] === 'draft-07' ? '7' : '2020-12';
 }
 
-/** Keywords, the end of the sentence "must be", and what makes it true. Keywords that are not here say nothing about a value. */
+/** Keywords, the end of the error message "must be ...", and the test of the keyword's value. Unknown keywords are ignored. */
 const RULES: readonly (readonly [keywords: string, noun: string, test: Test])[] = [
   [
     '$schema $id $ref $anchor $dynamicRef $dynamicAnchor $comment title description format contentEncoding contentMediaType',
@@ -82,9 +82,9 @@ const SCHEMA_HOLDERS: ReadonlySet<string> = /* @__PURE__ */ new Set(`${SINGLE} $
 const MAP_HOLDERS: ReadonlySet<string> = /* @__PURE__ */ new Set(`${MAPS} dependencies`.split(' '));
 
 /**
- * A copy of a schema in which each schema object directly inside it is what `change` makes of it.
+ * Copies a schema, and replaces each schema object directly inside it by the result of `change`.
  *
- * @param change Is given the subschema, the keyword that holds it, and its name or index there.
+ * @param change Gets the subschema, the keyword that contains it, and its name or index there.
  */
 export function mapSubschemas(
   schema: JsonObject,
@@ -111,14 +111,14 @@ export function forEachSubschema(schema: JsonObject, visit: (subschema: JsonObje
   });
 }
 
-/** Called for each schema object, before it is checked. @param pointer Its place in the root. @param depth How deep it lies. */
+/** Called for each schema object before it is checked. @param pointer Its JSON Pointer from the root. @param depth 0 for the root. */
 export type SchemaVisitor = (schema: JsonObject, pointer: string, depth: number) => void;
 
 /**
- * Checks that keywords hold what they must, and that references lead to a schema within the root. Nothing is fetched.
+ * Checks that keywords have valid values, and that every `$ref` leads to a schema within the root. Fetches nothing.
  *
- * @returns Where each `$ref` leads, by the schema object that holds it.
- * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`, naming the place, the rule and the remedy.
+ * @returns The target of each `$ref`, by the schema object that contains the `$ref`.
+ * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: a keyword or reference is invalid; the message says which.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
 export function checkJsonSchema(root: JsonValue, visit?: SchemaVisitor): ReadonlyMap<JsonObject, JsonValue> {
@@ -139,12 +139,12 @@ export function checkJsonSchema(root: JsonValue, visit?: SchemaVisitor): Readonl
 
 function checkKeywords(schema: JsonObject, pointer: string, dialect: Dialect | undefined): void {
   if (schema['$schema'] !== undefined && dialectOf(schema) !== dialect)
-    throw new SchemaNotCheckableError(
-      `"$schema" at #${pointer} names another dialect than the root, which is not supported`,
-      `${pointer}/$schema`,
-    );
+    throw new SchemaNotCheckableError(`"$schema" at #${pointer} must name the same dialect as the root`, `${pointer}/$schema`);
   if (dialect === '2020-12' && Array.isArray(schema['items']))
-    throw new SchemaNotCheckableError(`"items" at #${pointer} must be a schema: an array of schemas is "prefixItems"`, `${pointer}/items`);
+    throw new SchemaNotCheckableError(
+      `"items" at #${pointer} must be a schema: for an array of schemas use "prefixItems"`,
+      `${pointer}/items`,
+    );
   for (const [keyword, value] of Object.entries(schema)) if (value !== undefined) checkKeyword(keyword, value, pointer);
 }
 
@@ -155,21 +155,21 @@ function checkKeyword(keyword: string, value: JsonValue, pointer: string): void 
   throw new SchemaNotCheckableError(`"${keyword}" at #${pointer} must be ${rule.noun}, got ${got}`, `${pointer}/${keyword}`);
 }
 
-/** The address of a root that gives itself none. */
+/** The base URI of a root without `$id`. */
 const ROOT_URI = 'https://schema.invalid/';
 
-/** The schemas of one document by their addresses, and the references between them. */
+/** The schemas of one document by URI, and the references between them. */
 class References {
-  /** Schemas with an `$id`, and the root, by address; those with an anchor by address and anchor. */
+  /** The root and schemas with an `$id`, by URI; schemas with an anchor, by URI and anchor. */
   readonly #byUri = new Map<string, JsonObject>();
-  /** What the references in a schema are relative to. */
+  /** The base URI of each schema, against which its references are resolved. */
   readonly #bases = new Map<JsonObject, string>();
   readonly #found: { readonly schema: JsonObject; readonly ref: string; readonly pointer: string }[] = [];
 
-  /** @returns The base of the schemas inside. */
+  /** @returns The base URI for the subschemas. */
   add(schema: JsonObject, pointer: string, around: string, dialect: Dialect | undefined): string {
     const { $ref, $id, $anchor, $dynamicAnchor } = schema;
-    // Beside `$ref`, draft-07 reads nothing.
+    // In draft-07, `$ref` makes all keywords beside it ignored.
     const id = typeof $id === 'string' && (dialect !== '7' || $ref === undefined) ? $id : '';
     const base = id === '' || id.startsWith('#') ? around : toUri(id, around);
     if (base === undefined) throw new SchemaNotCheckableError(`"$id" at #${pointer} must be a URI`, `${pointer}/$id`);
@@ -187,7 +187,7 @@ class References {
       const target = this.#find(ref, this.#bases.get(schema) ?? ROOT_URI);
       if (target === undefined)
         throw new SchemaNotCheckableError(
-          `"$ref" at #${pointer} leads to ${JSON.stringify(ref.slice(0, 200))}, which is not in the schema, and nothing is fetched: put its target under "$defs"`,
+          `"$ref" at #${pointer} leads to ${JSON.stringify(ref.slice(0, 200))}, which is not in the schema. References are not fetched: put the target under "$defs"`,
           `${pointer}/$ref`,
         );
       targets.set(schema, target);
@@ -210,7 +210,7 @@ class References {
   }
 }
 
-/** The absolute form of a reference without its fragment; undefined where there is none. */
+/** Resolves a reference to an absolute URI without fragment; undefined if it is invalid. */
 function toUri(reference: string, base: string): string | undefined {
   try {
     const url = new URL(reference, base);
@@ -225,12 +225,12 @@ function isNonEmpty(value: JsonValue, test: Test): boolean {
   return isListOf(value, test) && value.length > 0;
 }
 
-/** Libraries write some patterns (an escaped `-` outside a class) that only the form without the `u` flag reads. */
+/** Some schema libraries write patterns (with an escaped `-` outside a class) that are valid only without the `u` flag. */
 function isPattern(value: JsonValue): boolean {
   return typeof value === 'string' && ['u', ''].some((flags) => compiles(value, flags));
 }
 
-/** Whether a pattern is a regular expression with these flags. */
+/** Tells whether a pattern is a valid regular expression with these flags. */
 export function compiles(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags) instanceof RegExp;
@@ -239,12 +239,12 @@ export function compiles(pattern: string, flags: string): boolean {
   }
 }
 
-/** One step of a JSON Pointer. @see RFC 6901 section 3 */
+/** Encodes a name as one token of a JSON Pointer. @see RFC 6901 section 3 */
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The name that one step of a JSON Pointer in a URI fragment stands for. @see RFC 6901 section 6 */
+/** Decodes one token of a JSON Pointer in a URI fragment. @see RFC 6901 section 6 */
 export function decodePointer(token: string): string {
   try {
     return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,6 +1,6 @@
 /**
- * Checks a value against a schema, keyword by keyword, and says in one short sentence each what is wrong where. Nothing is evaluated as
- * code. Every step is counted, since the value, and perhaps the schema, is a peer's.
+ * Checks a value against a schema, keyword by keyword, and collects issues. Evaluates no code. The number of steps is limited, because
+ * the value, and perhaps the schema, comes from a peer.
  *
  * @see JSON Schema 2020-12, core and validation
  */
@@ -10,20 +10,20 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { SchemaIssue } from '../contracts/schema-adapter.ts';
 import type { KeywordCheck } from './keywords.ts';
 
-/** The most issues that are named. */
+/** The maximum number of issues that are collected. */
 const MAX_ISSUES = 20;
-/** The steps of one check: subschemas that meet a part of the value, members, characters of texts that are matched. */
+/** The maximum number of steps of one check. A subschema, a member and a character of a matched string are one step each. */
 const MAX_STEPS = 20_000_000;
-/** How long one check may take, where the platform's clock runs on. */
+/** The time limit of one check, on platforms whose clock advances while code runs. */
 const MAX_CHECK_MS = 2000;
-/** Schemas within one another, references followed, down to the deepest part of the value. */
+/** The maximum depth of nested schemas, including those behind references. */
 const MAX_DEPTH = 512;
-/** How many steps lie between two looks at the clock. */
+/** The number of steps between two reads of the clock. */
 const STEPS_A_LOOK = 512;
 
 export const TOO_COSTLY = 'takes too long to check against its schema';
 
-/** Ends a check without a verdict. The message says why the value does not pass. */
+/** Thrown to end a check early. The value counts as invalid, with this message as its issue. */
 export class Unchecked extends Error {
   readonly path: SchemaIssue['path'];
 
@@ -33,21 +33,21 @@ export class Unchecked extends Error {
   }
 }
 
-/** A `pattern`, and the longest text that it is tried on; 0 where it is not tried. */
+/** A `pattern`, and the length of the longest string that it is tested against; 0 if it is not tested. */
 export interface Pattern {
   readonly regex: RegExp;
   readonly maxCharacters: number;
 }
 
-/** What a value is checked against, and by which rules. */
+/** A schema, prepared for checks. */
 export interface EvaluationRules {
-  /** What is checked for each schema object, in order. */
+  /** The checks of each schema object, in order. */
   readonly checks: ReadonlyMap<JsonObject, readonly KeywordCheck[]>;
-  /** Where each `$ref` leads, by the schema that holds it. */
+  /** The target of each `$ref`, by the schema that contains the `$ref`. */
   readonly targets: ReadonlyMap<JsonObject, JsonValue>;
-  /** Every pattern of the schema, by its source. */
+  /** The patterns of the schema, by source. */
   readonly patterns: ReadonlyMap<string, Pattern>;
-  /** Why a text that is too long for its pattern does not pass; undefined lets it pass. */
+  /** The issue of a string that is too long for its pattern; if undefined, such a string passes. */
   readonly tooLong: string | undefined;
 }
 
@@ -56,15 +56,15 @@ export class Evaluation {
   readonly issues: SchemaIssue[] = [];
   readonly rules: EvaluationRules;
   /**
-   * Names and indices of what was checked in the object or array at hand: `unevaluated*` apply to the rest. `ALL` stands for all of it.
-   * What belongs to a part, or to a branch that does not fit, is taken back.
+   * The names and indices already evaluated in the current object or array; `unevaluated*` apply to the rest. `ALL` means all.
+   * Entries of a nested value, or of a branch that does not match, are removed again.
    */
   readonly evaluated: (string | number | symbol)[] = [];
-  /** Within an odd number of `not`: there a pattern that is not tried must fail, so that the whole passes. */
+  /** True within an odd number of `not`. There an untested pattern counts as not matching, so that the value still passes. */
   isNegated = false;
-  /** From the root of the value to the part that is checked. */
+  /** The path from the root of the value to the part being checked. */
   readonly #path: (string | number)[] = [];
-  /** Above 0 where only the verdict counts: in branches, conditions and `contains`. */
+  /** Above 0 while no issues are collected: in branches, conditions and `contains`. */
   #quiet = 0;
   #depth = 0;
   #steps = 0;
@@ -76,9 +76,9 @@ export class Evaluation {
   }
 
   /**
-   * Whether the value fits.
+   * Tells whether the value matches the schema, and collects issues.
    *
-   * @throws {Unchecked} It takes too long, or a text is too long for its pattern.
+   * @throws {Unchecked} The check takes too long, or a string is too long for its pattern.
    */
   check(schema: JsonValue | undefined, value: JsonValue): boolean {
     this.spend(1);
@@ -95,7 +95,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Checks a part of the value. */
+  /** Checks a member or item of the value. */
   checkPart(schema: JsonValue | undefined, part: JsonValue, key: string | number): boolean {
     const from = this.evaluated.length;
     this.#path.push(key);
@@ -105,7 +105,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Whether the value fits, without an issue where it does not. */
+  /** Tells whether the value matches, without collecting issues. */
   fitsBranch(schema: JsonValue, value: JsonValue): boolean {
     const from = this.evaluated.length;
     this.#quiet += 1;
@@ -115,7 +115,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Whether a part of the value fits, without an issue where it does not. */
+  /** Tells whether a member or item of the value matches, without collecting issues. */
   fitsPart(schema: JsonValue, part: JsonValue, key: string | number): boolean {
     this.#quiet += 1;
     const fits = this.checkPart(schema, part, key);
@@ -123,7 +123,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** @returns undefined where a peer's pattern is not tried. */
+  /** @returns undefined if a peer's pattern is not tested. */
   matches(pattern: string, text: string): boolean | undefined {
     const { regex, maxCharacters } = this.rules.patterns.get(pattern) as Pattern;
     this.spend(Math.min(text.length, maxCharacters) + 1);
@@ -136,7 +136,7 @@ export class Evaluation {
     return this.#quiet === 0 && this.issues.length < MAX_ISSUES;
   }
 
-  /** @param key Of a member that is missing or not allowed. */
+  /** Adds an issue. @param key The name of a member that is missing or not allowed. */
   fail(message: string | (() => string), key?: string): false {
     if (this.isLoud)
       this.issues.push({
@@ -146,7 +146,7 @@ export class Evaluation {
     return false;
   }
 
-  /** Ends a check that takes too many steps, or too long. A short one never looks at the clock. */
+  /** Counts steps, and throws `Unchecked` after too many steps or too much time. A short check never reads the clock. */
   spend(steps: number): void {
     this.#steps += steps;
     if (this.#steps < this.#nextLook) return;

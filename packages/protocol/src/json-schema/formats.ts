@@ -1,4 +1,4 @@
-/** The formats that JSON Schema names, as far as they are checked. Each takes time linear in the text. */
+/** The checks of `format`. Each takes time linear in the length of the string. */
 
 import { compiles } from './check-json-schema.ts';
 
@@ -17,7 +17,7 @@ const isDate: Format = (text) => {
   return month >= 1 && month <= 12 && day >= 1 && day <= days;
 };
 
-/** A leap second is the last one of a day in UTC. */
+/** Second 60 is valid only as the last second of a UTC day (a leap second). */
 const isTime: Format = (text) => {
   const parts = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i.exec(text);
   if (parts === null) return false;

@@ -1,4 +1,4 @@
-/** What each keyword of JSON Schema asks of a value. `checkJsonSchema` has seen to it that keywords hold what they must. */
+/** The checks of a value by JSON Schema keyword. They rely on `checkJsonSchema`: keywords have valid values. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
@@ -8,9 +8,9 @@ import type { Evaluation } from './evaluate.ts';
 import { FORMATS } from './formats.ts';
 
 /**
- * Checks what some keywords of a schema ask.
+ * Checks a value against some keywords of a schema.
  *
- * @param from Where in `run.evaluated` the entries of this schema begin.
+ * @param from The index in `run.evaluated` of the first entry of this schema.
  */
 export type KeywordCheck = (run: Evaluation, schema: JsonObject, value: JsonValue, from: number) => boolean;
 
@@ -18,11 +18,11 @@ type Members = Readonly<Record<string, JsonValue>>;
 type Strings = readonly string[];
 type Schemas = readonly JsonValue[];
 
-/** How much of an `enum`, a `const` or a pattern an issue shows. */
+/** The maximum length of an `enum`, `const` or pattern in an issue. */
 const SHOWN_CHARACTERS = 200;
 const ALL = Symbol('all');
 
-/** In the order in which they are checked: `unevaluated*` come after all that evaluates. */
+/** All checks, in order. `unevaluated*` come last because they depend on the other keywords. */
 const CHECKS: readonly (readonly [keywords: string, check: KeywordCheck])[] = [
   ['$ref', (run, schema, value) => run.check(run.rules.targets.get(schema), value)],
   ['type', checkType],
@@ -44,9 +44,9 @@ const CHECKS: readonly (readonly [keywords: string, check: KeywordCheck])[] = [
   ['unevaluatedItems unevaluatedProperties', checkUnevaluated],
 ];
 
-/** What is checked for a schema object. */
+/** Gives the checks that apply to a schema object. */
 export function checksOf(schema: JsonObject, dialect: Dialect): readonly KeywordCheck[] {
-  // Beside `$ref`, draft-07 reads nothing.
+  // In draft-07, `$ref` makes all keywords beside it ignored.
   const read = dialect === '7' && schema['$ref'] !== undefined ? CHECKS.slice(0, 1) : CHECKS;
   return read.filter(([keywords]) => keywords.split(' ').some((keyword) => schema[keyword] !== undefined)).map(([, check]) => check);
 }
@@ -78,7 +78,7 @@ function isAmong(run: Evaluation, values: readonly JsonValue[], value: JsonValue
   return values.some((each) => typeof each === 'object' && each !== null && toText(run, each) === text);
 }
 
-/** One text for all equal values. */
+/** Converts a value to canonical JSON, which is the same for equal values. */
 function toText(run: Evaluation, value: JsonValue): string {
   const text = toCanonicalJson(value);
   run.spend(text.length);
@@ -100,7 +100,7 @@ function checkNumber(run: Evaluation, schema: JsonObject, value: JsonValue): boo
   return run.fail(() => `must be a multiple of ${String(multipleOf)}`);
 }
 
-/** Exact for decimals: 0.3 is a multiple of 0.1. */
+/** Computes with decimals instead of binary floats, so that 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, of: number): boolean {
   const [digits, exponent] = toDecimal(value);
   const [otherDigits, otherExponent] = toDecimal(of);
@@ -108,7 +108,7 @@ function isMultipleOf(value: number, of: number): boolean {
   return (digits * 10n ** BigInt(exponent - shift)) % (otherDigits * 10n ** BigInt(otherExponent - shift)) === 0n;
 }
 
-/** As an integer and the power of ten that it is multiplied by. */
+/** Splits a number into an integer and an exponent of ten. */
 function toDecimal(value: number): readonly [bigint, number] {
   const [digits = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = digits.split('.');
@@ -118,7 +118,7 @@ function toDecimal(value: number): readonly [bigint, number] {
 function checkText(run: Evaluation, { minLength, maxLength, pattern, format }: JsonObject, text: JsonValue): boolean {
   if (typeof text !== 'string') return true;
   run.spend(text.length);
-  // JSON Schema counts code points.
+  // JSON Schema counts code points, `length` counts UTF-16 units.
   const length = (minLength ?? maxLength) === undefined ? 0 : text.replace(/[\u{10000}-\u{10FFFF}]/gu, '.').length;
   if (!checkLength(run, minLength, maxLength, length, 'characters')) return false;
   if (pattern !== undefined && !(run.matches(String(pattern), text) ?? !run.isNegated))
@@ -193,7 +193,7 @@ function checkMembers(run: Evaluation, schema: JsonObject, value: JsonValue): bo
     if (isNamed) fits = run.checkPart(named[name], member, name) && fits;
     for (const [pattern, each] of patterns) {
       const isMatch = run.matches(pattern, name);
-      // A pattern that is not tried takes every name, so that `additionalProperties: false` refuses none for it.
+      // An untested pattern counts as matching, so that `additionalProperties: false` does not reject a valid name.
       if (isMatch !== false) isNamed = true;
       if (isMatch === true) fits = run.checkPart(each, member, name) && fits;
     }
@@ -203,12 +203,12 @@ function checkMembers(run: Evaluation, schema: JsonObject, value: JsonValue): bo
   return fits;
 }
 
-/** Checks a member that no keyword names. */
+/** Checks an additional or unevaluated member or item. */
 function checkOther(run: Evaluation, schema: JsonValue, member: JsonValue, key: string | number): boolean {
   return schema === false && typeof key === 'string' ? run.fail('is not an allowed property', key) : run.checkPart(schema, member, key);
 }
 
-/** Names or a schema, for objects that have the member. */
+/** Checks required names, or a schema, for each member that the object has. */
 function checkDependent(run: Evaluation, schema: JsonObject, value: JsonValue): boolean {
   if (!isJsonObject(value)) return true;
   const { dependentRequired, dependentSchemas, dependencies } = schema;
@@ -223,7 +223,7 @@ function countFits(run: Evaluation, schemas: JsonValue | undefined, value: JsonV
   return (schemas as Schemas).filter((schema) => run.fitsBranch(schema, value)).length;
 }
 
-/** What is evaluated within a `not` does not count: it is not taken back where the branch fits, since then the whole does not. */
+/** Members evaluated within `not` need no removal: if the branch matches, the whole value is invalid anyway. */
 function checkNot(run: Evaluation, { not = false }: JsonObject, value: JsonValue): boolean {
   run.isNegated = !run.isNegated;
   const fits = run.fitsBranch(not, value);

@@ -1,12 +1,12 @@
-/** What a client and a server say that they can do. A member that is there, even as `{}`, means yes. */
+/** The capabilities that clients and servers declare. A member that is present, even as `{}`, declares the capability. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
-/** Settings by extension identifier, `vendor.example/name`; `{}` means supported without settings. Since 2026-07-28. */
+/** Settings by extension identifier (`vendor.example/name`). `{}` means supported, without settings. Since 2026-07-28. */
 type ExtensionSettings = Readonly<Record<string, JsonObject>>;
 
 /**
- * What a client can do: declared once in `initialize`, or on each modern request.
+ * The capabilities of a client, declared in `initialize` (legacy era) or in the `_meta` of each request (modern era).
  *
  * @see 2026-07-28 schema#clientcapabilities
  */
@@ -23,49 +23,49 @@ export interface ClientCapabilities extends JsonObject {
   readonly extensions?: ExtensionSettings | undefined;
 }
 
-/** What a client does with roots. */
+/** The client answers `roots/list`. */
 interface RootsCapability extends JsonObject {
   /** @until 2025-11-25 */
   readonly listChanged?: boolean | undefined;
 }
 
-/** Its members since 2025-11-25. */
+/** The client answers `sampling/createMessage`. Members since 2025-11-25. */
 interface SamplingCapability extends JsonObject {
   readonly context?: JsonObject | undefined;
   readonly tools?: JsonObject | undefined;
 }
 
-/** Its members since 2025-11-25. */
+/** The client answers `elicitation/create`, in the declared modes. Members since 2025-11-25. */
 interface ElicitationCapability extends JsonObject {
   readonly form?: JsonObject | undefined;
   readonly url?: JsonObject | undefined;
 }
 
-/** What a client does with tasks. @until 2025-11-25 */
+/** The task methods that a client has, and its requests that may run as tasks. @until 2025-11-25 */
 interface ClientTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
   readonly requests?: ClientTaskRequests | undefined;
 }
 
-/** Which requests to the client may become tasks. @until 2025-11-25 */
+/** The requests to the client that may run as tasks. @until 2025-11-25 */
 interface ClientTaskRequests extends JsonObject {
   readonly sampling?: SamplingTaskRequests | undefined;
   readonly elicitation?: ElicitationTaskRequests | undefined;
 }
 
-/** The requests of sampling that may. @until 2025-11-25 */
+/** The sampling requests that may run as tasks. @until 2025-11-25 */
 interface SamplingTaskRequests extends JsonObject {
   readonly createMessage?: JsonObject | undefined;
 }
 
-/** The requests of elicitation that may. @until 2025-11-25 */
+/** The elicitation requests that may run as tasks. @until 2025-11-25 */
 interface ElicitationTaskRequests extends JsonObject {
   readonly create?: JsonObject | undefined;
 }
 
 /**
- * What a server can do: declared in the result of `initialize` or of `server/discover`.
+ * The capabilities of a server, declared in the result of `initialize` or `server/discover`.
  *
  * @see 2026-07-28 schema#servercapabilities
  */
@@ -83,29 +83,29 @@ export interface ServerCapabilities extends JsonObject {
   readonly extensions?: ExtensionSettings | undefined;
 }
 
-/** A feature with a list: `listChanged` says whether the server sends notifications when it changes. */
+/** A feature with a list. `listChanged`: the server sends a notification when the list changes. */
 interface ListCapability extends JsonObject {
   readonly listChanged?: boolean | undefined;
 }
 
-/** What a server does with resources: `subscribe` says whether clients can subscribe to updates of one. */
+/** The server has resources. `subscribe`: clients can subscribe to updates of a resource. */
 interface ResourcesCapability extends ListCapability {
   readonly subscribe?: boolean | undefined;
 }
 
-/** What a server does with tasks. @until 2025-11-25 */
+/** The task methods that a server has, and its requests that may run as tasks. @until 2025-11-25 */
 interface ServerTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
   readonly requests?: ServerTaskRequests | undefined;
 }
 
-/** Which requests to the server may become tasks. @until 2025-11-25 */
+/** The requests to the server that may run as tasks. @until 2025-11-25 */
 interface ServerTaskRequests extends JsonObject {
   readonly tools?: ToolTaskRequests | undefined;
 }
 
-/** The requests of tools that may. @until 2025-11-25 */
+/** The tool requests that may run as tasks. @until 2025-11-25 */
 interface ToolTaskRequests extends JsonObject {
   readonly call?: JsonObject | undefined;
 }

@@ -1,15 +1,15 @@
-/** Completion of a prompt's or template's argument while it is typed. */
+/** Completion: suggestions for an argument of a prompt or resource template while the user types it. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { BaseMetadata } from './implementation.ts';
 import type { RequestParams, Result } from './meta.ts';
 
-/** Names the prompt whose argument is being completed. */
+/** Names the prompt whose argument is completed. */
 export interface PromptReference extends BaseMetadata {
   readonly type: 'ref/prompt';
 }
 
-/** `uri` may be a template or an address. */
+/** Names the resource template whose argument is completed. `uri` may be a template or a URI. */
 export interface ResourceTemplateReference extends JsonObject {
   readonly type: 'ref/resource';
   readonly uri: string;
@@ -23,29 +23,29 @@ export interface ResourceTemplateReference extends JsonObject {
 export interface CompleteRequestParams extends RequestParams {
   readonly ref: PromptReference | ResourceTemplateReference;
   readonly argument: CompletionArgument;
-  /** What was chosen before. Since 2025-06-18. */
+  /** The values of other arguments. Since 2025-06-18. */
   readonly context?: CompletionContext | undefined;
 }
 
-/** The argument and what has been typed of it. */
+/** The argument to complete. `value` is the text typed so far. */
 export interface CompletionArgument extends JsonObject {
   readonly name: string;
   readonly value: string;
 }
 
-/** The other arguments, as far as they are known. */
+/** The values that the user has already given for other arguments. */
 export interface CompletionContext extends JsonObject {
   readonly arguments?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How many values a completion may hold. */
+/** The maximum number of values in a completion. */
 export const MAX_COMPLETION_VALUES = 100;
 
-/** The suggestions, best first. */
+/** The suggested values, best first. */
 export interface Completion extends JsonObject {
   /** At most `MAX_COMPLETION_VALUES`. */
   readonly values: readonly string[];
-  /** How many there are in all, where known. */
+  /** The number of all matching values, if known. */
   readonly total?: number | undefined;
   readonly hasMore?: boolean | undefined;
 }

@@ -1,23 +1,23 @@
-/** What tools, prompts and models say: blocks of content. */
+/** Content blocks of tool results, prompts and sampling messages. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { MetaObject } from './meta.ts';
 import type { BlobResourceContents, Resource, TextResourceContents } from './resources.ts';
 
-/** Who speaks in a conversation. */
+/** The sender of a message in a conversation. */
 export type Role = 'user' | 'assistant';
 
-/** Hints on how to use something. Never to be trusted from a server that is not. */
+/** Hints on how to use a resource or content block. Do not rely on them unless you trust the server. */
 export interface Annotations extends JsonObject {
-  /** Whom it is for. */
+  /** The intended audience. */
   readonly audience?: readonly Role[] | undefined;
-  /** From 0 (may be left out) to 1 (required). */
+  /** Importance, from 0 (optional) to 1 (required). */
   readonly priority?: number | undefined;
-  /** ISO 8601. Since 2025-06-18. */
+  /** An ISO 8601 timestamp. Since 2025-06-18. */
   readonly lastModified?: string | undefined;
 }
 
-/** What every block may have. */
+/** The members that every content block may have. */
 export interface BlockBase extends JsonObject {
   readonly annotations?: Annotations | undefined;
   /** Since 2025-06-18. */
@@ -30,7 +30,7 @@ export interface TextContent extends BlockBase {
   readonly text: string;
 }
 
-/** A picture. */
+/** An image block. */
 export interface ImageContent extends BlockBase {
   readonly type: 'image';
   /** Base64. */
@@ -38,7 +38,7 @@ export interface ImageContent extends BlockBase {
   readonly mimeType: string;
 }
 
-/** Since 2025-03-26. */
+/** An audio block. Since 2025-03-26. */
 export interface AudioContent extends BlockBase {
   readonly type: 'audio';
   /** Base64. */
@@ -46,25 +46,25 @@ export interface AudioContent extends BlockBase {
   readonly mimeType: string;
 }
 
-/** A resource that the client can read by itself. It need not be listed anywhere. Since 2025-06-18. */
+/** A link to a resource that the client can read. `resources/list` need not list it. Since 2025-06-18. */
 export interface ResourceLink extends Resource {
   readonly type: 'resource_link';
 }
 
-/** A resource's contents, given along. */
+/** The contents of a resource, embedded in a message. */
 export interface EmbeddedResource extends BlockBase {
   readonly type: 'resource';
   readonly resource: TextResourceContents | BlobResourceContents;
 }
 
 /**
- * One block of a tool's result or a prompt's message.
+ * One content block of a tool result or a prompt message.
  *
  * @see 2026-07-28 server/tools#tool-result
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
-/** A model's wish to call a tool. Since 2025-11-25, in sampling only. */
+/** A tool call that the model requests. Since 2025-11-25, in sampling only. */
 export interface ToolUseContent extends JsonObject {
   readonly type: 'tool_use';
   readonly id: string;
@@ -73,13 +73,13 @@ export interface ToolUseContent extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** What the tool said to that. Since 2025-11-25, in sampling only. */
+/** The result of a tool call that the model requested. Since 2025-11-25, in sampling only. */
 export interface ToolResultContent extends JsonObject {
   readonly type: 'tool_result';
-  /** The `id` of the `tool_use` that it answers. */
+  /** The `id` of the `tool_use` block. */
   readonly toolUseId: string;
   readonly content: readonly ContentBlock[];
-  /** An object up to 2025-11-25; any value later. */
+  /** An object up to 2025-11-25; any JSON value in later revisions. */
   readonly structuredContent?: JsonValue | undefined;
   readonly isError?: boolean | undefined;
   readonly _meta?: MetaObject | undefined;

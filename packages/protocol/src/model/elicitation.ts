@@ -1,16 +1,16 @@
-/** Elicitation: a server asks the user, by a form or by a web page. Since 2025-06-18. */
+/** Elicitation: a server asks the user for input, by a form or a web page. Since 2025-06-18. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { MetaObject, NotificationParams, RequestParams } from './meta.ts';
 import type { TaskMetadata } from './tasks.ts';
 
-/** What every field of a form may have. */
+/** The members that every form field may have. */
 interface FieldBase extends JsonObject {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
 }
 
-/** A field for text. */
+/** A text field. */
 export interface StringSchema extends FieldBase {
   readonly type: 'string';
   readonly minLength?: number | undefined;
@@ -20,7 +20,7 @@ export interface StringSchema extends FieldBase {
   readonly default?: string | undefined;
 }
 
-/** A field for a number. */
+/** A number field. */
 export interface NumberSchema extends FieldBase {
   readonly type: 'number' | 'integer';
   readonly minimum?: number | undefined;
@@ -29,36 +29,36 @@ export interface NumberSchema extends FieldBase {
   readonly default?: number | undefined;
 }
 
-/** A field for yes or no. */
+/** A yes-or-no field. */
 export interface BooleanSchema extends FieldBase {
   readonly type: 'boolean';
   readonly default?: boolean | undefined;
 }
 
-/** A value and what people read for it. */
+/** A value of a choice, and the label that the user sees. */
 interface EnumOption extends JsonObject {
   readonly const: string;
   readonly title: string;
 }
 
-/** A choice of one value, shown as it is. */
+/** A choice of one value, without labels. */
 export interface UntitledSingleSelectEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly enum: readonly string[];
   readonly default?: string | undefined;
 }
 
-/** Since 2025-11-25. */
+/** A choice of one value, with labels. Since 2025-11-25. */
 export interface TitledSingleSelectEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly oneOf: readonly EnumOption[];
   readonly default?: string | undefined;
 }
 
-/** A choice of one. */
+/** A choice of one value. */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema;
 
-/** Since 2025-11-25. */
+/** A choice of several values, without labels. Since 2025-11-25. */
 export interface UntitledMultiSelectEnumSchema extends FieldBase {
   readonly type: 'array';
   readonly minItems?: number | undefined;
@@ -67,13 +67,13 @@ export interface UntitledMultiSelectEnumSchema extends FieldBase {
   readonly default?: readonly string[] | undefined;
 }
 
-/** The values of a choice of several. */
+/** The values of a multiple choice. */
 interface EnumItems extends JsonObject {
   readonly type: 'string';
   readonly enum: readonly string[];
 }
 
-/** Since 2025-11-25. */
+/** A choice of several values, with labels. Since 2025-11-25. */
 export interface TitledMultiSelectEnumSchema extends FieldBase {
   readonly type: 'array';
   readonly minItems?: number | undefined;
@@ -82,30 +82,30 @@ export interface TitledMultiSelectEnumSchema extends FieldBase {
   readonly default?: readonly string[] | undefined;
 }
 
-/** The values of a choice of several, with what people read for them. */
+/** The values of a multiple choice, with labels. */
 interface TitledEnumItems extends JsonObject {
   readonly anyOf: readonly EnumOption[];
 }
 
-/** A choice of several. Since 2025-11-25. */
+/** A choice of several values. Since 2025-11-25. */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema;
 
-/** @deprecated since 2025-11-25: use `oneOf` with titles. Still read from, and written for, 2025-06-18. */
+/** A choice of one value, with labels. @deprecated since 2025-11-25: use `oneOf` with titles. Still used with peers of 2025-06-18. */
 export interface LegacyTitledEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly enum: readonly string[];
-  /** What people read for each value of `enum`. */
+  /** The labels of the values in `enum`, in the same order. */
   readonly enumNames?: readonly string[] | undefined;
   readonly default?: string | undefined;
 }
 
-/** Any field for a choice. */
+/** A field for a choice of one or several values. */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema;
 
-/** One field of a form. Fields do not nest. */
+/** One form field. Fields cannot be nested. */
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema;
 
-/** The fields of a form, by name. */
+/** The schema of a form: its fields by name. */
 interface RequestedSchema extends JsonObject {
   readonly $schema?: string | undefined;
   readonly type: 'object';
@@ -114,7 +114,7 @@ interface RequestedSchema extends JsonObject {
 }
 
 /**
- * Asks by a form. Never for passwords, keys or payment details.
+ * Params of `elicitation/create` in form mode. Must not ask for passwords, keys or payment details.
  *
  * @see 2026-07-28 client/elicitation#form-mode-elicitation-requests
  */
@@ -122,12 +122,12 @@ export interface ElicitRequestFormParams extends RequestParams {
   readonly mode?: 'form' | undefined;
   readonly message: string;
   readonly requestedSchema: RequestedSchema;
-  /** Asks for a task. @until 2025-11-25 */
+  /** Requests that the client run this as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 
 /**
- * Asks by a web page that the user opens. Since 2025-11-25.
+ * Params of `elicitation/create` in URL mode: the user opens a web page. Since 2025-11-25.
  *
  * @see 2026-07-28 client/elicitation#url-mode-elicitation-requests
  */
@@ -135,19 +135,19 @@ export interface ElicitRequestURLParams extends RequestParams {
   readonly mode: 'url';
   readonly message: string;
   readonly url: string;
-  /** Mandatory in 2025-11-25, unique within the server. @until 2025-11-25; then `requestState` holds what the server needs. */
+  /** Mandatory in 2025-11-25, unique within the server. @until 2025-11-25; later revisions use `requestState` instead. */
   readonly elicitationId?: string | undefined;
-  /** Asks for a task. @until 2025-11-25 */
+  /** Requests that the client run this as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 
-/** Params of `elicitation/create`: a form, or since 2025-11-25 a page to open. */
+/** Params of `elicitation/create`: form mode, or since 2025-11-25 URL mode. */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams;
 
-/** What a user put in a form. Arrays since 2025-11-25. */
+/** The values that the user entered in a form, by field name. Arrays since 2025-11-25. */
 export type ElicitContent = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** The user's answer. In URL mode `accept` means consent to open the page, not that anything is done. */
+/** The user's answer. In URL mode `accept` means that the user agreed to open the page, not that the user has finished there. */
 export interface ElicitResult extends JsonObject {
   readonly action: 'accept' | 'decline' | 'cancel';
   /** Only with `accept` in form mode. */
@@ -155,7 +155,7 @@ export interface ElicitResult extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** Params of `notifications/elicitation/complete`. @until 2025-11-25; then the client retries and sees. */
+/** Params of `notifications/elicitation/complete`. @until 2025-11-25; in later revisions the client retries its request instead. */
 export interface ElicitationCompleteNotificationParams extends NotificationParams {
   readonly elicitationId: string;
 }

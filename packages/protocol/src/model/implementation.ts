@@ -1,16 +1,16 @@
-/** Who a peer says it is, and the icons that it, its tools, prompts and resources have. */
+/** The name and version of a peer, and icons. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
-/** Whatever has a name for programs and one for people. */
+/** A thing with a name for programs and a title for people. */
 export interface BaseMetadata extends JsonObject {
   readonly name: string;
-  /** For people; `name` where absent. Since 2025-06-18. */
+  /** Shown to people. If absent, show `name`. Since 2025-06-18. */
   readonly title?: string | undefined;
 }
 
 /**
- * The name and version of a client or server, by its own word: for display and logs, never for decisions.
+ * The name and version of a client or server. It is not verified: use it for display and logs, never for decisions.
  *
  * @see 2026-07-28 basic/index#meta
  */
@@ -23,20 +23,20 @@ export interface Implementation extends BaseMetadata, Icons {
 }
 
 /**
- * One picture. Since 2025-11-25. Only `https:` and `data:` addresses are safe to show.
+ * One icon. Since 2025-11-25. Only `https:` and `data:` URLs are safe to show.
  *
  * @see 2026-07-28 basic/index#icons
  */
 export interface Icon extends JsonObject {
   readonly src: string;
   readonly mimeType?: string | undefined;
-  /** `48x48`, or `any` for pictures that scale. */
+  /** Such as `48x48`, or `any` for scalable images. */
   readonly sizes?: readonly string[] | undefined;
-  /** The background that it is made for. */
+  /** The background that the icon is made for. */
   readonly theme?: 'light' | 'dark' | undefined;
 }
 
-/** Whatever has icons. */
+/** A thing that may have icons. */
 export interface Icons extends JsonObject {
   readonly icons?: readonly Icon[] | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Multi round-trip requests: a result that asks, and the retry that answers. Since 2026-07-28.
+ * Multi round-trip requests: a result with questions to the client, and the retry with its answers. Since 2026-07-28.
  *
  * @see 2026-07-28 basic/patterns/mrtr
  */
@@ -10,7 +10,7 @@ import type { RequestParams, Result } from './meta.ts';
 import type { ListRootsResult } from './roots.ts';
 import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
 
-/** Asks the user, by a form or a page. */
+/** Asks the user, by a form or a web page. */
 export interface ElicitRequest extends JsonObject {
   readonly method: 'elicitation/create';
   readonly params: ElicitRequestParams;
@@ -28,37 +28,37 @@ export interface ListRootsRequest extends JsonObject {
   readonly params?: RequestParams | undefined;
 }
 
-/** A question, without an id. */
+/** A question to the client in an `input_required` result. Has no request id. */
 export type InputRequest = ElicitRequest | CreateMessageRequest | ListRootsRequest;
 
-/** Its answer: a bare result, without an id or `resultType`. */
+/** The client's answer to an `InputRequest`: the result alone, without an id or `resultType`. */
 export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
 
-/** Questions by key. */
+/** The server's questions by key. */
 export interface InputRequests extends JsonObject {
   readonly [key: string]: InputRequest;
 }
 
-/** Answers by the keys of the questions. */
+/** The client's answers, by the key of the question. */
 export interface InputResponses extends JsonObject {
   readonly [key: string]: InputResponse;
 }
 
-/** Ends an exchange without an answer: the client is to answer `inputRequests` and ask again. Has at least one of the two. */
+/** Tells the client to answer `inputRequests` and send the request again. Has `inputRequests`, `requestState` or both. */
 export interface InputRequiredResult extends Result {
   readonly resultType: 'input_required';
   readonly inputRequests?: InputRequests | undefined;
-  /** Opaque to the client, which gives it back byte for byte. */
+  /** Opaque: the client sends this string back unchanged. */
   readonly requestState?: string | undefined;
 }
 
-/** Params of the three methods that may be asked back: `tools/call`, `prompts/get`, `resources/read`. */
+/** Params of the methods that may get an `input_required` result: `tools/call`, `prompts/get`, `resources/read`. */
 export interface InputResponseRequestParams extends RequestParams {
   readonly inputResponses?: InputResponses | undefined;
   readonly requestState?: string | undefined;
 }
 
-/** Tells whether a result asks instead of answering. */
+/** Tells whether a result is an `InputRequiredResult`. */
 export function isInputRequired(result: Result): result is InputRequiredResult {
   return result.resultType === 'input_required';
 }

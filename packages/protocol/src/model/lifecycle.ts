@@ -1,4 +1,4 @@
-/** How a connection begins: the handshake of the legacy era (until 2025-11-25), and discovery, which the modern era has in its place. */
+/** `initialize` of the legacy era (up to 2025-11-25), and `server/discover` of the modern era. */
 
 import type { JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { isJsonRpcRequest } from '@mortise/jsonrpc-core/messages';
@@ -6,21 +6,21 @@ import type { ClientCapabilities, ServerCapabilities } from './capabilities.ts';
 import type { Implementation } from './implementation.ts';
 import type { CacheableResult, RequestParams, Result } from './meta.ts';
 
-/** @until 2025-11-25; then `_meta` of each request says the same. */
+/** Params of `initialize`. @until 2025-11-25; later revisions have these values in the `_meta` of each request. */
 export interface InitializeRequestParams extends RequestParams {
-  /** The revision that the client would like to speak. */
+  /** The revision that the client prefers. */
   readonly protocolVersion: string;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation;
 }
 
-/** @until 2025-11-25; then `server/discover`. */
+/** The result of `initialize`. @until 2025-11-25; later revisions have `server/discover`. */
 export interface InitializeResult extends Result {
-  /** The revision that is spoken from now on. */
+  /** The revision that the server chose for the session. */
   readonly protocolVersion: string;
   readonly capabilities: ServerCapabilities;
   readonly serverInfo: Implementation;
-  /** How to use the server, for the model. */
+  /** Instructions for the model on how to use the server. */
   readonly instructions?: string | undefined;
 }
 
@@ -30,20 +30,20 @@ export interface InitializeRequest extends JsonRpcRequest {
   readonly params: InitializeRequestParams;
 }
 
-/** Tells whether a JSON value is an `initialize` request. Its params are checked when the server takes it. */
+/** Tells whether a JSON value is an `initialize` request. Does not check its params. */
 export function isInitializeRequest(value: unknown): value is InitializeRequest {
   return isJsonRpcRequest(value) && value.method === 'initialize' && value.params !== undefined;
 }
 
 /**
- * Result of `server/discover`: what a server speaks and can do. Since 2026-07-28. Who the server is stands in `_meta`.
+ * The result of `server/discover`. Since 2026-07-28. The server's name and version are in `_meta`.
  *
  * @see 2026-07-28 server/discover
  */
 export interface DiscoverResult extends CacheableResult {
-  /** May name legacy revisions too, which can only be used through `initialize`. */
+  /** May also list legacy revisions; to use one of them, the client sends `initialize`. */
   readonly supportedVersions: readonly string[];
   readonly capabilities: ServerCapabilities;
-  /** How to use the server, for the model. */
+  /** Instructions for the model on how to use the server. */
   readonly instructions?: string | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Log messages for the client.
+ * Log messages that a server sends to the client.
  *
  * Deprecated since 2026-07-28: write to stderr (stdio), or use OpenTelemetry.
  */
@@ -10,10 +10,10 @@ import type { NotificationParams, RequestParams } from './meta.ts';
 /** The severities of syslog (RFC 5424 section 6.2.1). */
 export type LoggingLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** All levels, least to most severe. */
+/** All levels, from least to most severe. */
 export const LOGGING_LEVELS: readonly LoggingLevel[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
-/** Params of `logging/setLevel`. @until 2025-11-25; then `_meta` of each request has `io.modelcontextprotocol/logLevel`. */
+/** Params of `logging/setLevel`. @until 2025-11-25; later revisions have `io.modelcontextprotocol/logLevel` in `_meta` of each request. */
 export interface SetLevelRequestParams extends RequestParams {
   readonly level: LoggingLevel;
 }
@@ -34,7 +34,7 @@ export function isLoggingLevel(value: unknown): value is LoggingLevel {
   return (LOGGING_LEVELS as readonly unknown[]).includes(value);
 }
 
-/** Tells whether a message of `level` is severe enough where `threshold` was asked for. */
+/** Tells whether `level` is at least as severe as `threshold`. */
 export function isLevelEnabled(level: LoggingLevel, threshold: LoggingLevel): boolean {
   return LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(threshold);
 }

@@ -1,4 +1,4 @@
-/** `_meta`: the keys that MCP reserves, and the bases of params and results that carry them: plain, in pages, and cacheable. */
+/** The `_meta` keys that MCP defines, and the base types of params and results. */
 
 import type { JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities } from './capabilities.ts';
@@ -6,53 +6,53 @@ import type { Implementation } from './implementation.ts';
 import type { LoggingLevel } from './logging.ts';
 import type { ProgressToken } from './progress.ts';
 
-/** On each modern request: the revision it is written in. */
+/** On each modern request: its protocol version. */
 export const META_PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
-/** On each modern request: what the client can do for it. */
+/** On each modern request: the client's capabilities. */
 export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-/** On modern requests: who the client says it is. */
+/** On modern requests: the client's name and version. */
 export const META_CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
-/** On modern requests: the least severe log message that the client wants for this request. */
+/** On modern requests: the lowest level of log messages that the client wants for this request. */
 export const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
-/** On modern results: who the server says it is. */
+/** On modern results: the server's name and version. */
 export const META_SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
-/** On everything that a subscription delivers: the id of its `subscriptions/listen` request. */
+/** On all messages of a subscription: the id of the `subscriptions/listen` request. */
 export const META_SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
-/** On messages that belong to a task of the core's first generation. @until 2025-11-25 */
+/** On messages that belong to a task. @until 2025-11-25 */
 export const META_RELATED_TASK = 'io.modelcontextprotocol/related-task';
-/** On a `CreateTaskResult`: what to tell the model meanwhile. @until 2025-11-25 */
+/** On a `CreateTaskResult`: a text for the model while the task runs. @until 2025-11-25 */
 export const META_MODEL_IMMEDIATE_RESPONSE = 'io.modelcontextprotocol/model-immediate-response';
-/** On requests: the token under which progress is wanted. */
+/** On requests: the token for progress notifications. */
 export const META_PROGRESS_TOKEN = 'progressToken';
-/** W3C Trace Context, the parent. */
+/** W3C Trace Context: the parent span. */
 export const META_TRACEPARENT = 'traceparent';
-/** W3C Trace Context, the vendors' state. */
+/** W3C Trace Context: vendor-specific state. */
 export const META_TRACESTATE = 'tracestate';
 /** W3C Baggage. */
 export const META_BAGGAGE = 'baggage';
 
-/** Any `_meta`: unknown keys are kept. */
+/** Any `_meta` object. Unknown keys are kept. */
 export interface MetaObject extends JsonObject {}
 
-/** `_meta` of a request. What is mandatory in the modern era is checked by `readRequestMeta`. */
+/** The `_meta` of a request. `readRequestMeta` checks the keys that are mandatory in the modern era. */
 export interface RequestMeta extends MetaObject {
   readonly progressToken?: ProgressToken | undefined;
   readonly 'io.modelcontextprotocol/protocolVersion'?: string | undefined;
   readonly 'io.modelcontextprotocol/clientCapabilities'?: ClientCapabilities | undefined;
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined;
-  /** @deprecated with logging since 2026-07-28: write to stderr, or use OpenTelemetry. */
+  /** @deprecated since 2026-07-28, as all logging: write to stderr, or use OpenTelemetry. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
   readonly baggage?: string | undefined;
 }
 
-/** `_meta` of a notification. */
+/** The `_meta` of a notification. */
 export interface NotificationMeta extends MetaObject {
   readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined;
 }
 
-/** `_meta` of a result. */
+/** The `_meta` of a result. */
 export interface ResultMeta extends MetaObject {
   readonly 'io.modelcontextprotocol/serverInfo'?: Implementation | undefined;
   readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined;
@@ -69,22 +69,22 @@ export interface NotificationParams extends JsonObject {
 }
 
 /**
- * What kind of result this is. An extension adds values of its own.
+ * The kind of a result. Extensions may add values.
  *
  * @see 2026-07-28 basic/index#resulttype
  */
 export type ResultType = 'complete' | 'input_required' | (string & {});
 
-/** The base of every result. On the modern wire `resultType` is always there; absent means `complete`. */
+/** The base of every result. Modern servers always send `resultType`; absent means `complete`. */
 export interface Result extends JsonObject {
   readonly _meta?: ResultMeta | undefined;
   readonly resultType?: ResultType | undefined;
 }
 
-/** A result that says nothing but that it worked. */
+/** A result without data. */
 export interface EmptyResult extends Result {}
 
-/** Where a page begins. Opaque: kept and given back, never read or changed. The empty string is a cursor. */
+/** An opaque position in a list: send it back unchanged. The empty string is a valid cursor. */
 export type Cursor = string;
 
 /**
@@ -96,21 +96,21 @@ export interface PaginatedRequestParams extends RequestParams {
   readonly cursor?: Cursor | undefined;
 }
 
-/** Result of a list method. The list ends where `nextCursor` is absent. */
+/** The result of a list method. On the last page `nextCursor` is absent. */
 export interface PaginatedResult extends Result {
   readonly nextCursor?: Cursor | undefined;
 }
 
-/** Who may be given a cached result: anybody, or only the authorization context that fetched it. */
+/** Who may get a cached result: any caller, or only the authorization context that fetched it. */
 export type CacheScope = 'public' | 'private';
 
 /**
- * A result that may be kept. On the modern wire both members are always there; absent means 0 and `private`.
+ * A result that clients may cache. Modern servers always send both members; absent means 0 and `private`.
  *
  * @see 2026-07-28 server/utilities/caching
  */
 export interface CacheableResult extends Result {
-  /** How long it is fresh after receipt, in milliseconds, an integer from 0 up. */
+  /** How long the result is fresh after receipt, in milliseconds: an integer, 0 or more. */
   readonly ttlMs?: number | undefined;
   readonly cacheScope?: CacheScope | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Every method with the types of its params and result, so that dispatch and calls are typed by the method's name. An
- * extension adds its own by declaration merging. Which revision has which method is said by `Revision.requests`.
+ * The types of params and result by method name. Extensions add methods by declaration merging. `Revision.requests` tells which
+ * methods a revision has.
  */
 
 import type { CancelledNotificationParams, ProgressNotificationParams } from './progress.ts';
@@ -28,7 +28,7 @@ import type {
 import type { CancelTaskResult, GetTaskResult, ListTasksResult, TaskRequestParams, TaskStatusNotificationParams } from './tasks.ts';
 import type { CallToolRequestParams, CallToolResult, ListToolsResult } from './tools.ts';
 
-/** Requests that clients send. The result is the complete one: `input_required` and extensions' results come beside it. */
+/** Requests that clients send. `result` is the complete result; `input_required` and results of extensions are not included. */
 export interface ClientRequestMap {
   initialize: { params: InitializeRequestParams; result: InitializeResult };
   ping: { params: RequestParams | undefined; result: EmptyResult };
@@ -51,7 +51,7 @@ export interface ClientRequestMap {
   'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
 }
 
-/** Requests that servers send (legacy era) or put into an `input_required` result (modern era). */
+/** Requests that servers send (legacy era) or put in an `input_required` result (modern era). */
 export interface ServerRequestMap {
   ping: { params: RequestParams | undefined; result: EmptyResult };
   'elicitation/create': { params: ElicitRequestParams; result: ElicitResult };
@@ -92,15 +92,15 @@ export interface ServerNotificationMap {
 /** Every notification. */
 export interface NotificationMap extends ClientNotificationMap, ServerNotificationMap {}
 
-/** The methods that clients request, as string literals: a misspelt one does not compile. */
+/** The names of requests that clients send. */
 export type ClientRequestMethod = keyof ClientRequestMap;
-/** The methods that servers request. */
+/** The names of requests that servers send. */
 export type ServerRequestMethod = keyof ServerRequestMap;
-/** Every request method. */
+/** The names of all requests. */
 export type RequestMethod = keyof RequestMap;
-/** Every notification method. */
+/** The names of all notifications. */
 export type NotificationMethod = keyof NotificationMap;
-/** The params of a request method. */
+/** The params type of a request method. */
 export type ParamsOf<M extends RequestMethod> = RequestMap[M]['params'];
-/** The complete result of a request method. */
+/** The type of a request method's complete result. */
 export type ResultOf<M extends RequestMethod> = RequestMap[M]['result'];

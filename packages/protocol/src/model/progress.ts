@@ -1,46 +1,46 @@
-/** Requests in flight: how far one has come, and taking one back. */
+/** Progress and cancellation of a request. */
 
 import type { RequestId } from '@mortise/jsonrpc-core';
 import type { NotificationParams } from './meta.ts';
 
-/** Names a request's progress: a string or an integer, given back with the same JSON type. */
+/** Identifies the request of a progress notification. A string or integer, sent back with the same JSON type. */
 export type ProgressToken = string | number;
 
 /**
- * One step of progress.
+ * Params of `notifications/progress`.
  *
  * @see 2026-07-28 basic/patterns/progress
  */
 export interface ProgressNotificationParams extends NotificationParams {
   readonly progressToken: ProgressToken;
-  /** Strictly greater than in the notification before. May be fractional. */
+  /** Greater than in the previous notification. May be fractional. */
   readonly progress: number;
-  /** What `progress` will be at the end, where known. */
+  /** The value of `progress` at the end, if known. */
   readonly total?: number | undefined;
-  /** What is happening, for people. Since 2025-03-26. */
+  /** A status text for people. Since 2025-03-26. */
   readonly message?: string | undefined;
 }
 
-/** What a caller sees of one step of progress. */
+/** The progress that a caller receives, without the token. */
 export interface Progress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** Tells whether a value can be a progress token. */
+/** Tells whether a value is a valid progress token. */
 export function isProgressToken(value: unknown): value is ProgressToken {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
 /**
- * Names the request that its sender no longer wants answered.
+ * Params of `notifications/cancelled`.
  *
  * @see 2026-07-28 basic/patterns/cancellation
  */
 export interface CancelledNotificationParams extends NotificationParams {
-  /** May be absent in 2025-11-25 (tasks have `tasks/cancel`); such a notification means nothing and is ignored. */
+  /** The request to cancel. May be absent in 2025-11-25; such a notification is ignored (tasks have `tasks/cancel`). */
   readonly requestId?: RequestId | undefined;
-  /** Why, for logs and people. */
+  /** The reason, for logs and people. */
   readonly reason?: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Prompts: messages that a server writes for a conversation. */
+/** Prompts: message templates that a server offers. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CacheableResult, MetaObject, PaginatedResult, Result } from './meta.ts';
@@ -6,15 +6,15 @@ import type { ContentBlock, Role } from './content.ts';
 import type { BaseMetadata, Icons } from './implementation.ts';
 import type { InputResponseRequestParams } from './input-required.ts';
 
-/** One argument of a prompt; its value is a string. */
+/** One argument of a prompt. Its value is a string. */
 export interface PromptArgument extends BaseMetadata {
   readonly description?: string | undefined;
-  /** Whether the prompt cannot be had without it. @default false */
+  /** Whether the argument is mandatory. @default false */
   readonly required?: boolean | undefined;
 }
 
 /**
- * A prompt as lists show it.
+ * A prompt, as `prompts/list` returns it.
  *
  * @see 2026-07-28 server/prompts
  */
@@ -35,7 +35,7 @@ export interface GetPromptRequestParams extends InputResponseRequestParams {
   readonly arguments?: Readonly<Record<string, string>> | undefined;
 }
 
-/** One message: one block, never an array. */
+/** One message of a prompt. It has one content block, not an array. */
 export interface PromptMessage extends JsonObject {
   readonly role: Role;
   readonly content: ContentBlock;

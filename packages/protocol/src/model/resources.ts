@@ -1,4 +1,4 @@
-/** Resources: what a server lets be read. */
+/** Resources: data that clients can read from a server. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CacheableResult, MetaObject, NotificationParams, PaginatedResult, RequestParams } from './meta.ts';
@@ -7,7 +7,7 @@ import type { BaseMetadata, Icons } from './implementation.ts';
 import type { InputResponseRequestParams } from './input-required.ts';
 
 /**
- * A resource as lists show it.
+ * A resource, as `resources/list` returns it.
  *
  * @see 2026-07-28 server/resources
  */
@@ -16,36 +16,36 @@ export interface Resource extends BaseMetadata, Icons {
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
-  /** Bytes, before any encoding. */
+  /** Size in bytes, before base64 encoding. */
   readonly size?: number | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
-/** A family of resources as lists show it. The class of that name in `@mortise/server` makes one. */
+/** A resource template, as `resources/templates/list` returns it. To create one, use the class `ResourceTemplate` of `@mortise/server`. */
 export interface ResourceTemplate extends BaseMetadata, Icons {
-  /** RFC 6570. */
+  /** An RFC 6570 URI template. */
   readonly uriTemplate: string;
   readonly description?: string | undefined;
-  /** Only where every resource of the family has it. */
+  /** Only if all resources of the template have this type. */
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
-/** What reading gives, without the text or bytes. */
+/** The members that text and binary contents share. */
 export interface ResourceContents extends JsonObject {
   readonly uri: string;
   readonly mimeType?: string | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
-/** The text that a resource holds. */
+/** Text contents of a resource. */
 export interface TextResourceContents extends ResourceContents {
   readonly text: string;
   readonly blob?: undefined;
 }
 
-/** The bytes that a resource holds. */
+/** Binary contents of a resource. */
 export interface BlobResourceContents extends ResourceContents {
   /** Base64. */
   readonly blob: string;
@@ -69,17 +69,17 @@ export interface ReadResourceRequestParams extends InputResponseRequestParams {
 
 /** The result of `resources/read`. */
 export interface ReadResourceResult extends CacheableResult {
-  /** Never empty for a resource that does not exist: that is an error. */
+  /** A resource that does not exist is an error, not an empty array. */
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[];
 }
 
-/** Params of `resources/subscribe` and `resources/unsubscribe`. @until 2025-11-25; then `subscriptions/listen`. */
+/** Params of `resources/subscribe` and `resources/unsubscribe`. @until 2025-11-25; later revisions have `subscriptions/listen`. */
 export interface SubscribeRequestParams extends RequestParams {
   readonly uri: string;
 }
 
 /** Params of `notifications/resources/updated`. */
 export interface ResourceUpdatedNotificationParams extends NotificationParams {
-  /** The resource that was subscribed to, or one below it. */
+  /** The resource that changed: the one subscribed to, or a sub-resource of it. */
   readonly uri: string;
 }

@@ -1,5 +1,5 @@
 /**
- * Roots: the places on the client's machine that a server may work in. Guidance, not access control.
+ * Roots: directories on the client's machine that a server should work in. They are guidance, not access control.
  *
  * Deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration.
  */
@@ -7,7 +7,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { MetaObject } from './meta.ts';
 
-/** @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
+/** One root. @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
 export interface Root extends JsonObject {
   /** Begins with `file://`. */
   readonly uri: string;
@@ -15,7 +15,7 @@ export interface Root extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** @deprecated as `Root` is: pass folders as tool arguments, resource URIs or configuration. */
+/** The result of `roots/list`. @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
 export interface ListRootsResult extends JsonObject {
   readonly roots: readonly Root[];
   readonly _meta?: MetaObject | undefined;

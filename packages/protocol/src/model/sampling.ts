@@ -1,5 +1,5 @@
 /**
- * Sampling: a server asks the client's model.
+ * Sampling: a server asks the client to call a model.
  *
  * Deprecated since 2026-07-28: call a model provider's API from the server.
  */
@@ -10,35 +10,35 @@ import type { MetaObject, RequestParams } from './meta.ts';
 import type { TaskMetadata } from './tasks.ts';
 import type { Tool } from './tools.ts';
 
-/** A block of a sampling message; the tool blocks since 2025-11-25. */
+/** A content block of a sampling message. The tool blocks exist since 2025-11-25. */
 export type SamplingMessageContentBlock = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
 
-/** @deprecated since 2026-07-28: call a model provider's API from the server. */
+/** One message to or from the model. @deprecated since 2026-07-28: call a model provider's API from the server. */
 export interface SamplingMessage extends JsonObject {
   readonly role: Role;
-  /** One block up to 2025-06-18; one or many later. */
+  /** One block up to 2025-06-18; one block or an array in later revisions. */
   readonly content: SamplingMessageContentBlock | readonly SamplingMessageContentBlock[];
   readonly _meta?: MetaObject | undefined;
 }
 
-/** What model the server would like. */
+/** A hint at a model that the server prefers. */
 export interface ModelHint extends JsonObject {
   /** Part of a model's name, such as `sonnet`. */
   readonly name?: string | undefined;
 }
 
-/** What matters in the choice of a model; each priority from 0 to 1. */
+/** Preferences for the choice of a model. Each priority is from 0 to 1. */
 export interface ModelPreferences extends JsonObject {
-  /** In order; the first that matches wins over the priorities. */
+  /** In order of preference. The first hint that matches takes precedence over the priorities. */
   readonly hints?: readonly ModelHint[] | undefined;
   readonly costPriority?: number | undefined;
   readonly speedPriority?: number | undefined;
   readonly intelligencePriority?: number | undefined;
 }
 
-/** Whether the model may, must or must not use tools. Since 2025-11-25. */
+/** How the model uses tools. Since 2025-11-25. */
 export interface ToolChoice extends JsonObject {
-  /** Whether the model may, must or must not use tools. @default 'auto' */
+  /** Whether the model may (`auto`), must (`required`) or must not (`none`) use tools. @default 'auto' */
   readonly mode?: 'auto' | 'required' | 'none' | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface CreateMessageRequestParams extends RequestParams {
   readonly messages: readonly SamplingMessage[];
   readonly modelPreferences?: ModelPreferences | undefined;
   readonly systemPrompt?: string | undefined;
-  /** `thisServer` and `allServers` are deprecated; leave it out. */
+  /** `thisServer` and `allServers` are deprecated: leave this member out. */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined;
   readonly temperature?: number | undefined;
   readonly maxTokens: number;
@@ -62,11 +62,11 @@ export interface CreateMessageRequestParams extends RequestParams {
   readonly tools?: readonly Tool[] | undefined;
   /** Needs the client capability `sampling.tools`. Since 2025-11-25. */
   readonly toolChoice?: ToolChoice | undefined;
-  /** Asks for a task. @until 2025-11-25 */
+  /** Requests that the client run this as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 
-/** What the model said. @deprecated since 2026-07-28: call a model provider's API instead. */
+/** The result of `sampling/createMessage`: the model's message. @deprecated since 2026-07-28: call a model provider's API instead. */
 export interface CreateMessageResult extends SamplingMessage {
   readonly model: string;
   readonly stopReason?: 'endTurn' | 'stopSequence' | 'maxTokens' | 'toolUse' | (string & {}) | undefined;

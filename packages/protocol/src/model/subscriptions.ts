@@ -1,5 +1,5 @@
 /**
- * Subscriptions: one long request that delivers the changes it asked for. Since 2026-07-28.
+ * Subscriptions: a `subscriptions/listen` request stays open, and the server sends the requested notifications on it. Since 2026-07-28.
  *
  * @see 2026-07-28 basic/patterns/subscriptions
  */
@@ -7,12 +7,12 @@
 import type { JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { NotificationParams, RequestParams, Result, ResultMeta } from './meta.ts';
 
-/** What is wanted. An extension adds keys of its own. */
+/** The notifications that a client subscribes to. Extensions may add keys. */
 export interface SubscriptionFilter extends JsonObject {
   readonly toolsListChanged?: boolean | undefined;
   readonly promptsListChanged?: boolean | undefined;
   readonly resourcesListChanged?: boolean | undefined;
-  /** Addresses of resources whose updates are wanted. */
+  /** URIs of resources whose updates the client wants. */
   readonly resourceSubscriptions?: readonly string[] | undefined;
 }
 
@@ -21,17 +21,17 @@ export interface SubscriptionsListenRequestParams extends RequestParams {
   readonly notifications: SubscriptionFilter;
 }
 
-/** Ends a subscription from the server's side. */
+/** The result of `subscriptions/listen`. The server sends it when it ends the subscription. */
 export interface SubscriptionsListenResult extends Result {
   readonly _meta: SubscriptionsListenResultMeta;
 }
 
-/** Says which subscription has ended. */
+/** Identifies the subscription that ended. */
 interface SubscriptionsListenResultMeta extends ResultMeta {
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId;
 }
 
-/** The first message of a subscription: the part of the wish that is honoured. */
+/** Params of the first notification of a subscription: the part of the filter that the server accepts. */
 export interface SubscriptionsAcknowledgedNotificationParams extends NotificationParams {
   readonly notifications: SubscriptionFilter;
 }

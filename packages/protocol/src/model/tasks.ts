@@ -1,26 +1,26 @@
 /**
- * Tasks of the core's first generation. @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`, whose shapes
- * are in `@mortise/tasks`.
+ * Tasks, as the core protocol has them. @until 2025-11-25; later revisions have the extension `io.modelcontextprotocol/tasks`, whose
+ * types are in `@mortise/tasks`.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { NotificationParams, PaginatedResult, RequestParams, Result } from './meta.ts';
 
-/** `completed`, `failed` and `cancelled` are final. */
+/** The status of a task. `completed`, `failed` and `cancelled` are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** Asks that a request be run as a task. @until 2025-11-25 */
+/** Requests that the receiver run the request as a task. @until 2025-11-25 */
 export interface TaskMetadata extends JsonObject {
-  /** How long to keep the task after its creation, in milliseconds. */
+  /** How long to keep the task after creation, in milliseconds. */
   readonly ttl?: number | undefined;
 }
 
-/** Says which task a message belongs to. @until 2025-11-25 */
+/** Names the task that a message belongs to. @until 2025-11-25 */
 export interface RelatedTaskMetadata extends JsonObject {
   readonly taskId: string;
 }
 
-/** @until 2025-11-25 */
+/** The state of a task. @until 2025-11-25 */
 export interface Task extends JsonObject {
   readonly taskId: string;
   readonly status: TaskStatus;
@@ -29,13 +29,13 @@ export interface Task extends JsonObject {
   readonly createdAt: string;
   /** ISO 8601. */
   readonly lastUpdatedAt: string;
-  /** Milliseconds from creation; `null` for no end. */
+  /** How long the task is kept after creation, in milliseconds; `null` for no limit. */
   readonly ttl: number | null;
-  /** How often to ask, in milliseconds. */
+  /** The suggested time between two `tasks/get` requests, in milliseconds. */
   readonly pollInterval?: number | undefined;
 }
 
-/** @until 2025-11-25 */
+/** The result of a request that runs as a task. @until 2025-11-25 */
 export interface CreateTaskResult extends Result {
   readonly task: Task;
 }
@@ -45,13 +45,13 @@ export interface TaskRequestParams extends RequestParams {
   readonly taskId: string;
 }
 
-/** @until 2025-11-25 */
+/** The result of `tasks/get`. @until 2025-11-25 */
 export interface GetTaskResult extends Result, Task {}
 
-/** @until 2025-11-25 */
+/** The result of `tasks/cancel`. @until 2025-11-25 */
 export interface CancelTaskResult extends Result, Task {}
 
-/** @until 2025-11-25 */
+/** One page of `tasks/list`. @until 2025-11-25 */
 export interface ListTasksResult extends PaginatedResult {
   readonly tasks: readonly Task[];
 }

@@ -1,4 +1,4 @@
-/** Tools: what a server does when a model asks. */
+/** Tools: functions of a server that a model can call. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { ContentBlock } from './content.ts';
@@ -8,37 +8,37 @@ import type { CacheableResult, MetaObject, PaginatedResult, Result } from './met
 import type { TaskMetadata } from './tasks.ts';
 
 /**
- * Hints on what a tool does. Untrusted unless the server is trusted. Since 2025-03-26.
+ * Hints on what a tool does. Do not rely on them unless you trust the server. Since 2025-03-26.
  *
  * @see 2026-07-28 schema#toolannotations
  */
 export interface ToolAnnotations extends JsonObject {
   readonly title?: string | undefined;
-  /** Changes nothing. @default false */
+  /** The tool changes nothing. @default false */
   readonly readOnlyHint?: boolean | undefined;
-  /** May destroy something, where it is not read-only. @default true */
+  /** The tool may delete or overwrite data. Meaningful only if it is not read-only. @default true */
   readonly destructiveHint?: boolean | undefined;
-  /** The same call again changes nothing more, where it is not read-only. @default false */
+  /** Repeating a call has no further effect. Meaningful only if the tool is not read-only. @default false */
   readonly idempotentHint?: boolean | undefined;
-  /** Deals with things outside a closed set, such as the web. @default true */
+  /** The tool deals with an open set of things, such as the web. @default true */
   readonly openWorldHint?: boolean | undefined;
 }
 
-/** How a tool runs. @until 2025-11-25; later revisions have the tasks extension. */
+/** How a tool is executed. @until 2025-11-25; later revisions have the tasks extension. */
 export interface ToolExecution extends JsonObject {
-  /** Whether it may, must or must not be called as a task. @default 'forbidden' */
+  /** Whether the tool may, must or must not be called as a task. @default 'forbidden' */
   readonly taskSupport?: 'forbidden' | 'optional' | 'required' | undefined;
 }
 
 /**
- * A tool as lists show it.
+ * A tool, as `tools/list` returns it.
  *
  * @see 2026-07-28 server/tools#tool
  */
 export interface Tool extends BaseMetadata, Icons {
   readonly description?: string | undefined;
   readonly inputSchema: ObjectJsonSchema;
-  /** Of `structuredContent`. Its root is an object up to 2025-11-25, anything later. Since 2025-06-18. */
+  /** The schema of `structuredContent`. Up to 2025-11-25 its root type is an object; later revisions allow any type. Since 2025-06-18. */
   readonly outputSchema?: JsonSchemaObject | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   /** @until 2025-11-25 */
@@ -55,30 +55,30 @@ export interface ListToolsResult extends PaginatedResult, CacheableResult {
 export interface CallToolRequestParams extends InputResponseRequestParams {
   readonly name: string;
   readonly arguments?: JsonObject | undefined;
-  /** Asks for a task. @until 2025-11-25 */
+  /** Requests that the server run this call as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 
 /**
- * What a tool said.
+ * The result of `tools/call`.
  *
  * @see 2026-07-28 server/tools#tool-result
  */
 export interface CallToolResult extends Result {
-  /** Always there; may be empty. */
+  /** Always present; may be empty. */
   readonly content: readonly ContentBlock[];
-  /** Since 2025-06-18: an object; since 2026-07-28: any value, `null` included; absent: no structured content. */
+  /** An object since 2025-06-18; any JSON value, including `null`, since 2026-07-28. */
   readonly structuredContent?: JsonValue | undefined;
-  /** The tool failed, and `content` says how. @default false */
+  /** True if the tool failed; `content` describes the error. @default false */
   readonly isError?: boolean | undefined;
 }
 
-/** A JSON Schema. Without `$schema` it is read as 2020-12. */
+/** A JSON Schema. Without `$schema` its dialect is 2020-12. */
 interface JsonSchemaObject extends JsonObject {
   readonly $schema?: string | undefined;
 }
 
-/** A JSON Schema whose root is an object, as tools' inputs are. */
+/** A JSON Schema whose root type is an object, as tool inputs require. */
 interface ObjectJsonSchema extends JsonSchemaObject {
   readonly type: 'object';
   readonly properties?: JsonObject | undefined;

@@ -1,6 +1,6 @@
 /**
- * The context of a trace in `_meta`, in the formats that the specification asks for. What is malformed is left out, as W3C says, and
- * never fails a request.
+ * Reads and writes the trace context in `_meta`, in the W3C formats. Malformed values are ignored, as W3C says, and never fail a
+ * request.
  *
  * @see W3C Trace Context section 3; W3C Baggage section 3
  */
@@ -17,16 +17,16 @@ import {
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { META_BAGGAGE, META_TRACEPARENT, META_TRACESTATE } from '../model/meta.ts';
 
-/** Later versions may have more after the flags; ff is not a version. */
+/** Versions after 00 may have more fields after the flags. Version ff is invalid. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const MAX_TRACESTATE_CHARACTERS = 8_192;
 /** The limits of W3C Baggage. */
 const MAX_BAGGAGE_CHARACTERS = 8_192;
 const MAX_BAGGAGE_ENTRIES = 64;
-/** A token of RFC 9110. */
+/** A token. @see RFC 9110 section 5.6.2 */
 const BAGGAGE_KEY = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** A context that goes on where a peer's `_meta` says. */
+/** Gives a context with the trace context and baggage of a peer's `_meta`. */
 export function readTraceContext(around: Context, meta: JsonObject): Context {
   const parsed = parseTraceparent(meta[META_TRACEPARENT]);
   const state = textOf(meta[META_TRACESTATE], MAX_TRACESTATE_CHARACTERS);
@@ -39,7 +39,7 @@ export function readTraceContext(around: Context, meta: JsonObject): Context {
   return entries.length === 0 ? read : propagation.setBaggage(read, propagation.createBaggage(Object.fromEntries(entries)));
 }
 
-/** The members of `_meta` that continue a context; none where it has no trace. */
+/** Gives the `_meta` members for the trace context and baggage of a context; empty if it has neither. */
 export function writeTraceContext(from: Context): JsonObject {
   const span = trace.getSpanContext(from);
   const members: Record<string, string> = {};

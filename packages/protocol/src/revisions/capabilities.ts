@@ -1,33 +1,33 @@
-/** Capabilities as a revision can carry them: without the keys that only other revisions have. */
+/** Removes the capabilities that a revision does not have. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
 import type { Revision } from './revision.ts';
 
-/** Whose capabilities. */
+/** The side that declares the capabilities. */
 export type CapabilitySide = 'client' | 'server';
 
 type Keys = Pick<Revision, 'clientCapabilities' | 'serverCapabilities'>;
 
-/** A client's capabilities for a peer that speaks `revision`; the same object where nothing is dropped. */
+/** Gives a client's capabilities without those that `revision` does not have; the same object if nothing is removed. */
 export function clientCapabilitiesFor(revision: Revision, capabilities: ClientCapabilities): ClientCapabilities {
   return dropCapabilities(capabilities, revision.foreignCapabilities.client);
 }
 
-/** A server's capabilities for a peer that speaks `revision`; the same object where nothing is dropped. */
+/** Gives a server's capabilities without those that `revision` does not have; the same object if nothing is removed. */
 export function serverCapabilitiesFor(revision: Revision, capabilities: ServerCapabilities): ServerCapabilities {
   return dropCapabilities(capabilities, revision.foreignCapabilities.server);
 }
 
-/** The dotted keys that some of the others have and `own` does not. */
+/** Gives the dotted capability names that other revisions have and `own` does not. */
 export function foreignCapabilities(own: Keys, others: readonly Keys[]): Readonly<Record<CapabilitySide, ReadonlySet<string>>> {
   const foreign = (side: keyof Keys): ReadonlySet<string> =>
     new Set(others.flatMap((other) => [...other[side]]).filter((name) => !own[side].has(name)));
   return { client: foreign('clientCapabilities'), server: foreign('serverCapabilities') };
 }
 
-/** Returns `capabilities` without the members that `names` holds; the same object where it has none of them. */
+/** Returns `capabilities` without the members in `names`; the same object if it has none of them. */
 export function dropCapabilities<T extends JsonObject>(capabilities: T, names: ReadonlySet<string>, prefix = ''): T {
   let copy: Record<string, unknown> | undefined;
   for (const [key, value] of Object.entries(capabilities)) {

@@ -1,37 +1,36 @@
 /**
- * Puts a revision together from the one before it and its own changes, and a list of revisions into the values that the rest
- * of the code asks.
+ * Builds a revision from the previous one and a change log, and the `Revision` values from the list of all revisions.
  */
 
 import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './capabilities.ts';
 import { mapField } from './reshape.ts';
 import type { Conversions, Convert, HttpRules, MethodFacts, Revision, Rules } from './revision.ts';
 
-/** Conversions by method, as `convert.ts` writes them. */
+/** Conversions by method, as `convert.ts` defines them. */
 export interface ConvertTable {
   readonly params?: Readonly<Record<string, Convert>>;
   readonly results?: Readonly<Record<string, Convert>>;
   readonly notifications?: Readonly<Record<string, Convert>>;
 }
 
-/** What differs between a revision's wire and the wire of the one before. */
+/** The conversions between a revision's messages and those of the previous revision. */
 export interface Hop {
-  /** Undoes what this revision added or changed, for older peers. Leaves alone what only older revisions have. */
+  /** Reverts what this revision added or changed, for older peers. Keeps members that only older revisions have. */
   readonly toPrevious?: ConvertTable;
-  /** Drops what this revision removed, for its own peers and newer ones. */
+  /** Drops what this revision removed, for peers of this and newer revisions. */
   readonly withoutRemoved?: ConvertTable;
-  /** Reads what an older peer wrote in this revision's terms. */
+  /** Converts messages of older peers to the form of this revision. */
   readonly fromPrevious?: ConvertTable;
 }
 
-/** A revision's facts, before the conversions of all revisions are joined. */
+/** A revision before `composeRevisions` joins the conversions of all revisions. */
 export type RevisionFacts = Omit<Revision, 'toWire' | 'fromWire' | 'foreignCapabilities'> & {
-  /** The revision before; undefined for the first. */
+  /** The previous revision; undefined for the first. */
   readonly after: RevisionFacts | undefined;
   readonly hop: Hop;
 };
 
-/** Named things that a revision adds. */
+/** The methods, capabilities and error codes that a revision adds. */
 export interface Additions {
   readonly requests?: Readonly<Record<string, MethodFacts>>;
   readonly notifications?: Readonly<Record<string, MethodFacts>>;
@@ -40,19 +39,19 @@ export interface Additions {
   readonly errorCodes?: Readonly<Record<string, number>>;
 }
 
-/** Facts of a method that change: members that are `undefined` are dropped, those that are not named stay as they were. */
+/** Changed facts of a method. A member set to `undefined` is removed; absent members stay unchanged. */
 export type ChangedFacts = { readonly [Name in keyof MethodFacts]?: MethodFacts[Name] | undefined };
 
-/** Methods that stay but change. */
+/** The methods whose facts a revision changes. */
 export interface Changes {
   readonly requests?: Readonly<Record<string, ChangedFacts>>;
   readonly notifications?: Readonly<Record<string, ChangedFacts>>;
 }
 
-/** Names of things that a revision removes. */
+/** The names of methods, capabilities and error codes that a revision removes. */
 export type Removals = { readonly [K in keyof Additions]?: readonly string[] };
 
-/** A revision as its change log. The first one has nothing before it and states every rule. */
+/** A revision as a change log. The first revision has no `after` and defines every rule. */
 export type RevisionDefinition = {
   readonly version: string;
   readonly era: Revision['era'];
@@ -66,9 +65,9 @@ export type RevisionDefinition = {
 );
 
 /**
- * Applies a change log to the revision before. Give the newest one to `composeRevisions`.
+ * Applies a change log to the previous revision. Pass the newest result to `composeRevisions`.
  *
- * @throws {TypeError} It changes or removes what the revision before does not have.
+ * @throws {TypeError} The log changes or removes a name that the previous revision does not have.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function defineRevision(definition: RevisionDefinition): RevisionFacts {
@@ -90,10 +89,10 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
 }
 
 /**
- * Gives a revision and all before it, newest first, as values whose conversions lead from each to every other.
+ * Gives a revision and all previous ones, newest first, each with conversions from and to the canonical model.
  *
- * Joins their conversions: what is written for one is cleared of everything that newer ones added, newest first, and then of
- * everything that it or an older one had removed. A method without a difference is in no table.
+ * Writing for a revision first reverts what newer revisions added (newest first), then drops what this or an older revision removed.
+ * A method that needs no conversion is in no table.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function composeRevisions(newest: RevisionFacts): readonly Revision[] {
@@ -102,7 +101,7 @@ export function composeRevisions(newest: RevisionFacts): readonly Revision[] {
   return all.map((facts, index) => composeRevision(facts, { newer: all.slice(0, index), older: all.slice(index + 1) }));
 }
 
-/** @param others Newest first. */
+/** Joins the conversions of one revision. Both lists are newest first. */
 function composeRevision(
   facts: RevisionFacts,
   { newer, older }: { readonly newer: readonly RevisionFacts[]; readonly older: readonly RevisionFacts[] },
@@ -129,7 +128,7 @@ function nextMethods(
   const methods = new Map([...(before ?? []), ...Object.entries(added)]);
   for (const [method, facts] of Object.entries(changed)) {
     const old = methods.get(method);
-    if (old === undefined) throw new TypeError(`${method} cannot change: the revision before does not have it`);
+    if (old === undefined) throw new TypeError(`${method} cannot change: the previous revision does not have it`);
     methods.set(
       method,
       Object.fromEntries(Object.entries({ ...old, ...facts }).filter(([, fact]) => fact !== undefined)) as unknown as MethodFacts,
@@ -148,7 +147,7 @@ function nextNames(
 
 function without<T extends Set<string> | Map<string, unknown>>(names: T, removed: readonly string[] = []): T {
   for (const name of removed) {
-    if (!names.delete(name)) throw new TypeError(`${name} cannot be removed: the revision before does not have it`);
+    if (!names.delete(name)) throw new TypeError(`${name} cannot be removed: the previous revision does not have it`);
   }
   return names;
 }
@@ -168,7 +167,7 @@ function joinOf(tables: readonly (ConvertTable | undefined)[], kind: keyof Conve
   return joined;
 }
 
-/** Drops from capabilities, as they are written or read, the keys that only other revisions have. @param keep One that stays. */
+/** Drops the capabilities that only other revisions have, on writing and reading. @param keep A name that is not dropped. */
 function convertCapabilities(facts: RevisionFacts, foreign: Revision['foreignCapabilities'], keep?: string): ConvertTable {
   const convert = (side: CapabilitySide): Convert => {
     const dropped = new Set([...foreign[side]].filter((name) => name !== keep));

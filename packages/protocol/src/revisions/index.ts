@@ -1,4 +1,4 @@
-/** The revisions, and the questions that may be asked of the list. */
+/** The list of all revisions, and functions to find and negotiate one. */
 
 import type { RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -11,34 +11,34 @@ export const REVISIONS: readonly Revision[] = /* @__PURE__ */ composeRevisions(n
 
 /** The newest revision. */
 export const NEWEST: Revision = newestOf(REVISIONS);
-/** The newest revision that opens with `initialize`. */
+/** The newest revision of the legacy era, which begins with `initialize`. */
 export const NEWEST_LEGACY: Revision = newestOf(revisionsOf('legacy'));
-/** What an HTTP request without `MCP-Protocol-Version` is written in, where nothing else says. @see 2025-06-18 basic/transports#protocol-version-header */
+/** The revision assumed for an HTTP request without `MCP-Protocol-Version`. @see 2025-06-18 basic/transports#protocol-version-header */
 export const ASSUMED_WITHOUT_HEADER: Revision = newestOf(/* @__PURE__ */ REVISIONS.filter(({ http }) => http.versionHeader === 'never'));
 
-/** The revision of a version string, which is compared whole; undefined for anything unknown. */
+/** Finds a revision by its exact version string; undefined if unknown. */
 /* @__NO_SIDE_EFFECTS__ */
 export function findRevision(version: unknown): Revision | undefined {
   return REVISIONS.find((revision) => revision.version === version);
 }
 
-/** The revisions of one era, newest first. @param among @default REVISIONS */
+/** Gives the revisions of one era, in the order of `among`. @param among @default REVISIONS */
 /* @__NO_SIDE_EFFECTS__ */
 export function revisionsOf(era: Era, among: readonly Revision[] = REVISIONS): readonly Revision[] {
   return among.filter((revision) => revision.era === era);
 }
 
-/** The version strings of revisions, in their order. @param revisions @default REVISIONS */
+/** Gives the version strings of revisions, in the same order. @param revisions @default REVISIONS */
 export function supportedVersions(revisions: readonly Revision[] = REVISIONS): readonly string[] {
   return revisions.map((revision) => revision.version);
 }
 
 /**
- * What a server answers to `initialize`: the offered revision where it speaks it, else its newest legacy one.
+ * Chooses the revision for a server's `initialize` result: the requested revision if supported, else the newest supported legacy one.
  *
- * @param offered `params.protocolVersion` as it came.
- * @param supported What the server speaks, newest first. @default REVISIONS
- * @returns undefined where the server speaks no legacy revision.
+ * @param offered `params.protocolVersion` as received.
+ * @param supported The server's revisions, newest first. @default REVISIONS
+ * @returns undefined if the server supports no legacy revision.
  * @see 2025-11-25 basic/lifecycle#version-negotiation
  */
 export function negotiateLegacy(offered: unknown, supported: readonly Revision[] = REVISIONS): Revision | undefined {
@@ -46,30 +46,30 @@ export function negotiateLegacy(offered: unknown, supported: readonly Revision[]
   return legacy.find((revision) => revision.version === offered) ?? legacy[0];
 }
 
-/** The newest modern revision that both sides speak, from a peer's `supportedVersions`. @param ours @default REVISIONS */
+/** Chooses the newest modern revision that both sides support. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
 export function chooseModern(theirs: readonly string[], ours: readonly Revision[] = REVISIONS): Revision | undefined {
   return choose('modern', theirs, ours);
 }
 
-/** The newest legacy revision that both sides speak, from a peer's `supportedVersions`. @param ours @default REVISIONS */
+/** Chooses the newest legacy revision that both sides support. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
 export function chooseLegacy(theirs: readonly string[], ours: readonly Revision[] = REVISIONS): Revision | undefined {
   return choose('legacy', theirs, ours);
 }
 
 /**
- * The facts of a request that `from` may send in a revision; undefined where the answer is -32601: unknown, of another
- * revision, of the other direction, or embedded in results.
+ * Finds the facts of a request that `from` may send in a revision. Undefined means a -32601 error: the method is unknown in this
+ * revision, goes the other way, or exists only inside `input_required` results.
  */
 export function findRequest(revision: Revision, method: string, from: 'client' | 'server'): MethodFacts | undefined {
   return sentBy(revision.requests.get(method), from);
 }
 
-/** The facts of a notification that `from` may send in a revision; undefined where it does not exist or goes the other way. */
+/** Finds the facts of a notification that `from` may send in a revision; undefined if it does not exist or goes the other way. */
 export function findNotification(revision: Revision, method: string, from: 'client' | 'server'): MethodFacts | undefined {
   return sentBy(revision.notifications.get(method), from);
 }
 
-/** Tells whether the peer said "no such resource", in the words of any revision. -32602 counts only where its data names a `uri`. */
+/** Tells whether an error means "resource not found" in any revision. -32602 counts only if its data has a `uri`. */
 export function isResourceNotFound({ rpcCode, data }: Pick<RemoteError, 'rpcCode' | 'data'>): boolean {
   const hasUri = isJsonObject(data) && typeof data['uri'] === 'string';
   return (hasUri || rpcCode !== INVALID_PARAMS) && REVISIONS.some(({ rules }) => rules.resourceNotFoundCode === rpcCode);

@@ -1,2 +1,2 @@
-/** The newest revision. A later one is a folder beside this file that comes after it, and a change of this line. */
+/** The newest revision. To add a later one, add a folder beside this file and change this line. */
 export { revision as newest } from './2026-07-28/index.ts';

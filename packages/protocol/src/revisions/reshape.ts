@@ -1,13 +1,13 @@
 /**
- * The few moves that conversions are made of. Each returns its argument, not a copy, where there is nothing to change, and leaves
- * alone what does not have the expected shape: a conversion is no check.
+ * The building blocks of conversions. Each returns its argument, not a copy, if there is nothing to change. Conversions do not check:
+ * they leave values of an unexpected type unchanged.
  */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Convert } from './revision.ts';
 
-/** Drops members by name. */
+/** Creates a conversion that drops members by name. */
 /* @__NO_SIDE_EFFECTS__ */
 export function drop(...keys: readonly string[]): Convert {
   return (value) => {
@@ -17,12 +17,12 @@ export function drop(...keys: readonly string[]): Convert {
   };
 }
 
-/** Sets one member. */
+/** Sets one member in a copy. */
 export function set(value: JsonObject, key: string, field: JsonValue): JsonObject {
   return value[key] === field ? value : { ...value, [key]: field };
 }
 
-/** Converts one member that is an object. */
+/** Creates a conversion of one member that is an object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapField(key: string, convert: Convert): Convert {
   return (value) => {
@@ -31,7 +31,7 @@ export function mapField(key: string, convert: Convert): Convert {
   };
 }
 
-/** Converts the objects of one member that is an array; a function that gives an array puts its items in place of one. */
+/** Creates a conversion of the objects in one member that is an array. If `convert` returns an array, its items replace the object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapList(key: string, convert: (item: JsonObject) => JsonObject | readonly JsonObject[]): Convert {
   return (value) => {
@@ -48,7 +48,7 @@ export function mapList(key: string, convert: (item: JsonObject) => JsonObject |
   };
 }
 
-/** Converts the objects of one member that is a block or an array of blocks. */
+/** Creates a conversion of one member that is a block or an array of blocks. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapBlocks(key: string, convert: Convert): Convert {
   const one = mapField(key, convert);
@@ -56,7 +56,7 @@ export function mapBlocks(key: string, convert: Convert): Convert {
   return (value) => (Array.isArray(value[key]) ? many(value) : one(value));
 }
 
-/** Converts every object among one object's members, whatever their names. */
+/** Creates a conversion of every member that is an object, for any names. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapValues(convert: (member: JsonObject, name: string) => JsonObject): Convert {
   return (value) => {
@@ -70,20 +70,20 @@ export function mapValues(convert: (member: JsonObject, name: string) => JsonObj
   };
 }
 
-/** One conversion after the other. */
+/** Creates a conversion that applies several in turn. */
 /* @__NO_SIDE_EFFECTS__ */
 export function inTurn(...steps: readonly Convert[]): Convert {
   return (value) => steps.reduce((converted, step) => step(converted), value);
 }
 
-/** The same conversion for several methods. */
+/** Gives a table with the same conversion for several methods. */
 /* @__NO_SIDE_EFFECTS__ */
 export function each(methods: readonly string[], convert: Convert): Readonly<Record<string, Convert>> {
   return Object.fromEntries(methods.map((method) => [method, convert]));
 }
 
 /**
- * Adds `structuredContent` as a text block of JSON where no text block holds it already. Does not drop it.
+ * Adds a text block with the JSON of `structuredContent`, unless a text block has it already. Keeps `structuredContent`.
  *
  * @see 2026-07-28 server/tools#structured-content
  */
@@ -96,7 +96,7 @@ export function mirrorStructuredContent(result: JsonObject): JsonObject {
   return { ...result, content: [...blocks, { type: 'text', text }] };
 }
 
-/** Compact, or indented by two as people write it. */
+/** Tells whether a text block has the JSON, compact or indented by two spaces. */
 function isMirror(block: JsonValue, compact: string, structured: JsonValue): boolean {
   const text = (block as JsonObject | null)?.['text'];
   return typeof text === 'string' && (text === compact || text === JSON.stringify(structured, null, 2));

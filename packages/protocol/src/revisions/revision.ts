@@ -1,30 +1,30 @@
 /**
- * What a revision of the protocol is: a value that says everything in which one revision differs from another. The rest of
- * the code asks a `Revision` for facts by name and never compares versions.
+ * A revision of the protocol as a value: everything in which revisions differ. The rest of the code reads these facts by name and
+ * never compares versions.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
-/** Legacy revisions open with `initialize`; modern ones carry everything in each request's `_meta`. */
+/** `legacy` revisions begin a session with `initialize`. `modern` revisions send version and capabilities in each request's `_meta`. */
 export type Era = 'legacy' | 'modern';
 
-/** Who may send a method. `embedded`: not a request of its own, but an entry of an `input_required` result. */
+/** Which side may send a method. `embedded`: not sent as a request, only as an entry of an `input_required` result. */
 export type Direction = 'client-to-server' | 'server-to-client' | 'both' | 'embedded';
 
-/** One request or notification of a revision. */
+/** The facts of one request or notification in a revision. */
 export interface MethodFacts {
   readonly direction: Direction;
   /** The server capability that a method from the client needs (`tools`, `resources.subscribe`), if any. */
   readonly serverCapability?: string;
   /** The client capability that a method from the server needs (`sampling`, `elicitation.url`), if any. */
   readonly clientCapability?: string;
-  /** Its result may be `input_required`. */
+  /** The result may be `input_required`. */
   readonly inputRequired?: true;
-  /** Its complete result carries `ttlMs` and `cacheScope`. */
+  /** The complete result has `ttlMs` and `cacheScope`. */
   readonly cacheable?: true;
-  /** Its list is paged by `cursor` and `nextCursor`. */
+  /** The method returns a list in pages, by `cursor` and `nextCursor`. */
   readonly paged?: true;
-  /** The parameter that HTTP mirrors in `Mcp-Name`. */
+  /** The parameter that HTTP also sends in the `Mcp-Name` header. */
   readonly nameParam?: string;
   /** HTTP mirrors arguments in `Mcp-Param-*`: `marked` by the schemas in this method's result, `sent` with this method. */
   readonly paramHeaders?: 'marked' | 'sent';
@@ -34,124 +34,125 @@ export interface MethodFacts {
   readonly changesSession?: true;
 }
 
-/** Every fact beside methods, shapes and HTTP that may differ between revisions, each with what it means. */
+/** The facts that differ between revisions, except methods, types and HTTP. */
 export interface Rules {
-  /** A frame may hold a JSON array of messages. */
+  /** Whether JSON-RPC batches (arrays of messages) are allowed. */
   readonly batching: boolean;
-  /** An error answer to an unreadable request leaves `id` out; else it is `null`. */
+  /** Whether the error response to an unreadable request has no `id`. If false, its `id` is `null`. */
   readonly errorIdOptional: boolean;
-  /** Results carry `resultType`. */
+  /** Whether results have `resultType`. */
   readonly resultType: boolean;
-  /** The code of "no such resource". */
+  /** The error code for "resource not found". */
   readonly resourceNotFoundCode: number;
-  /** Arguments that fail their schema are an `isError` result; else a -32602 error. */
+  /** Whether invalid tool arguments lead to an `isError` result. If false, to a -32602 error. */
   readonly invalidArgumentsAreResults: boolean;
-  /** What `structuredContent` may be. */
+  /** The allowed type of `structuredContent`. */
   readonly structuredContent: 'none' | 'object' | 'any';
   /** The content block types that exist. */
   readonly contentTypes: ReadonlySet<string>;
-  /** A sampling message's content may be an array, and may hold tool blocks. */
+  /** Whether a sampling message's content may be an array and contain tool blocks. */
   readonly samplingArrays: boolean;
-  /** Progress notifications have a `message`. */
+  /** Whether progress notifications have a `message`. */
   readonly progressMessage: boolean;
-  /** Completion requests have a `context`. */
+  /** Whether completion requests have a `context`. */
   readonly completionContext: boolean;
-  /** The `completions` capability exists. */
+  /** Whether the `completions` capability exists. */
   readonly completionsCapability: boolean;
-  /** Where log messages are switched on: by `logging/setLevel` for the session, or by each request's `_meta`. */
+  /** How a client sets the log level: for the session (`logging/setLevel`), or in each request's `_meta`. */
   readonly logLevel: 'session' | 'request';
-  /** How elicitation exists: not at all, forms only, or forms and URLs. */
+  /** The elicitation modes that exist. */
   readonly elicitation: 'none' | 'form' | 'form-and-url';
-  /** URL elicitation has `elicitationId`, -32042 and a completion notification. */
+  /** Whether URL elicitation has `elicitationId`, -32042 errors and a completion notification. */
   readonly elicitationIds: boolean;
-  /** Which generation of tasks is part of the core. */
+  /** Whether tasks are part of the core protocol. */
   readonly coreTasks: boolean;
-  /** `capabilities.extensions` exists. */
+  /** Whether `capabilities.extensions` exists. */
   readonly extensions: boolean;
-  /** The JSON Schema dialect of a schema without `$schema`; absent where the revision names none. */
+  /** The JSON Schema dialect of a schema without `$schema`; undefined if the revision does not define one. */
   readonly defaultDialect: string | undefined;
-  /** `_meta` exists on named types (tools, resources, content), not on params and results alone. */
+  /** Whether types such as tools, resources and content have `_meta`, in addition to params and results. */
   readonly metaOnTypes: boolean;
-  /** Which label of a `_meta` prefix reserves it: no rule yet, any label followed by another, or the second. */
+  /** The label of a `_meta` prefix that reserves the prefix if it is `mcp`: none, any label but the last, or the second. */
   readonly reservedMetaLabel: 'none' | 'any-but-last' | 'second';
-  /** Change notifications flow unasked, or only on `subscriptions/listen`. */
+  /** Whether servers send list changes unsolicited, or only on `subscriptions/listen`. */
   readonly changeNotifications: 'unsolicited' | 'listen';
 }
 
-/** What HTTP looks like in a revision. */
+/** The HTTP transport of a revision. */
 export interface HttpRules {
   /** Two endpoints with an `endpoint` event (HTTP+SSE), or one endpoint (Streamable HTTP). */
   readonly endpoints: 'sse-pair' | 'single';
-  /** `Mcp-Session-Id` exists. */
+  /** Whether sessions and `Mcp-Session-Id` exist. */
   readonly sessions: boolean;
-  /** A standalone GET stream exists. */
+  /** Whether clients can open a standalone GET stream. */
   readonly getStream: boolean;
-  /** Streams may be resumed by `Last-Event-ID`. */
+  /** Whether clients can resume streams by `Last-Event-ID`. */
   readonly resumable: boolean;
-  /** The server may close a stream before its answer and let the client poll: a priming event, `retry`. */
+  /** Whether a server may close a stream before the response and let the client poll (priming event, `retry`). */
   readonly polling: boolean;
-  /** A dropped connection cancels its request. */
+  /** Whether a closed connection cancels its request. */
   readonly disconnectCancels: boolean;
-  /** `MCP-Protocol-Version` is sent: never, after the handshake, or on every request. */
+  /** When clients send `MCP-Protocol-Version`: never, after `initialize`, or on every request. */
   readonly versionHeader: 'never' | 'after-initialize' | 'always';
-  /** `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` mirror the body. */
+  /** Whether the headers `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` repeat values of the body. */
   readonly mirrorHeaders: boolean;
-  /** The status of a JSON-RPC error by its code; a code that is not named is sent with 200. */
+  /** The HTTP status of a JSON-RPC error by code; 200 for other codes. */
   readonly statusByCode: ReadonlyMap<number, number>;
-  /** The status of a -32602 for a request that lacks a mandatory member of `_meta`; other -32602 are sent with 200. */
+  /** The HTTP status of a -32602 error for a missing mandatory member of `_meta`. Other -32602 errors have 200. */
   readonly missingMetaStatus: number;
 }
 
 /**
- * Converts one value between a revision's wire and the canonical model. Pure; returns its argument where nothing differs, and
- * leaves what it does not understand as it is.
+ * Converts one value between a revision's form and the canonical model. Pure. Returns its argument if nothing differs, and keeps
+ * unknown members.
  *
- * @throws {UnrepresentableError} `ERR_NOT_REPRESENTABLE`: the revision cannot say it, and leaving it out would change its meaning.
+ * @throws {UnrepresentableError} `ERR_NOT_REPRESENTABLE`: the revision has no form for the value, and dropping it would change its meaning.
  */
 export type Convert = (value: JsonObject) => JsonObject;
 
-/** One direction of a revision's conversions. A method that is not in a table needs no conversion. */
+/** The conversions in one direction, by method. A method that is not in a table needs no conversion. */
 export interface Conversions {
   readonly params: ReadonlyMap<string, Convert>;
   readonly results: ReadonlyMap<string, Convert>;
   readonly notifications: ReadonlyMap<string, Convert>;
 }
 
-/** One revision of the Model Context Protocol, composed from the one before it and its own changes. */
+/** One revision of the Model Context Protocol. */
 export interface Revision {
-  /** The version string as the wire has it. Shown and sent; compared nowhere but in `revisions/`. */
+  /** The version string, to show and send. Compare facts, not versions. */
   readonly version: string;
-  /** The version, for texts that name a revision. */
+  /** Gives the version, for texts that name a revision. */
   toString(): string;
   readonly era: Era;
-  /** The requests that exist, by method. Absent means -32601. */
+  /** The requests that exist, by method. Other methods are a -32601 error. */
   readonly requests: ReadonlyMap<string, MethodFacts>;
   /** The notifications that exist, by method. */
   readonly notifications: ReadonlyMap<string, MethodFacts>;
   /**
-   * The capability keys that exist, dotted for nested ones (`resources.subscribe`). A key of another revision is dropped on
-   * sending; a key that no revision has is passed on.
+   * The client capabilities that exist, dotted if nested (`sampling.tools`). A capability that only another revision has is dropped
+   * on sending; a capability that no revision has is kept.
    */
   readonly clientCapabilities: ReadonlySet<string>;
+  /** The server capabilities that exist, dotted if nested (`resources.subscribe`). Others are treated as for `clientCapabilities`. */
   readonly serverCapabilities: ReadonlySet<string>;
-  /** The capability keys that other revisions have and this one does not. */
+  /** The capabilities that other revisions have and this one does not. */
   readonly foreignCapabilities: Readonly<Record<'client' | 'server', ReadonlySet<string>>>;
-  /** MCP's own error codes that may be sent, by name. */
+  /** MCP's own error codes in this revision, by name. */
   readonly errorCodes: ReadonlyMap<string, number>;
   readonly rules: Rules;
   readonly http: HttpRules;
-  /** Canonical model to this wire: drops or reshapes what this revision does not have. */
+  /** Converts from the canonical model to this revision: drops or reshapes what the revision does not have. */
   readonly toWire: Conversions;
-  /** This wire to the canonical model. */
+  /** Converts from this revision to the canonical model. */
   readonly fromWire: Conversions;
 }
 
 /**
- * One line of a revision's change log, in the order of the specification's own. The logs stand beside the revisions, not on them, so
- * that programs do not carry their prose; `docs/revisions.md` shows them.
+ * One line of a revision's change log, for `docs/revisions.md`. The logs are not part of `Revision`, so that bundlers drop them from
+ * programs.
  */
 export interface RevisionChange {
   readonly what: string;
-  /** The page and anchor of the specification that says so. */
+  /** The page and anchor of the specification. */
   readonly see: string;
 }

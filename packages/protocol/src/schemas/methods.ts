@@ -1,4 +1,4 @@
-/** Which schema belongs to which method. */
+/** The zod schemas of params and results, by method. */
 
 import { z } from 'zod/v4';
 import { MAX_COMPLETION_VALUES } from '../model/completion.ts';
@@ -52,7 +52,7 @@ import {
 
 type Given<T> = Exclude<T, undefined>;
 
-/** Members of params that may carry the answers of an earlier round. */
+/** The members of a retry after an `input_required` result. */
 const round = { inputResponses: record(loose({})).optional(), requestState: optionalString };
 const page = { cursor: optionalString };
 const asked = { message: z.string(), task: taskMetadata };
@@ -150,22 +150,22 @@ function result<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
   return loose<T>({ _meta: meta.optional(), resultType: optionalString }, ...shapes);
 }
 
-/** A `nextCursor` of `null` is read as none. */
+/** A `nextCursor` of `null` counts as absent. */
 const paged = { nextCursor: z.string().nullish() };
 const cacheable = { ttlMs: optionalNumber, cacheScope: z.enum(['public', 'private']).optional() };
 const aboutServer = { capabilities: ServerCapabilitiesSchema, instructions: optionalString };
 
-/** The zod twin of `CallToolResult`. */
+/** The zod schema of `CallToolResult`. */
 export const CallToolResultSchema: z.ZodType<CallToolResult> = result({
   content: z.array(ContentBlockSchema),
   structuredContent: z.unknown().optional(),
   isError: optionalBoolean,
 });
 
-/** The zod twin of `CreateTaskResult`. @until 2025-11-25 */
+/** The zod schema of `CreateTaskResult`. @until 2025-11-25 */
 export const CreateTaskResultSchema: z.ZodType<CreateTaskResult> = result({ task: TaskSchema });
 
-/** The complete results of what clients request. */
+/** The complete results of requests from clients. */
 export const SERVER_RESULT_SCHEMAS: { readonly [M in ClientRequestMethod]: z.ZodType<ClientRequestMap[M]['result']> } = {
   initialize: result({ protocolVersion: z.string(), serverInfo: ImplementationSchema }, aboutServer),
   ping: result(),
@@ -192,7 +192,7 @@ export const SERVER_RESULT_SCHEMAS: { readonly [M in ClientRequestMethod]: z.Zod
 
 const answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** The results of what servers request or ask. */
+/** The results of requests from servers. */
 export const CLIENT_RESULT_SCHEMAS: { readonly [M in ServerRequestMethod]: z.ZodType<ServerRequestMap[M]['result']> } = {
   ping: result(),
   'elicitation/create': loose({
@@ -211,7 +211,7 @@ export const CLIENT_RESULT_SCHEMAS: { readonly [M in ServerRequestMethod]: z.Zod
 const question = <M extends 'elicitation/create' | 'sampling/createMessage'>(method: M): z.ZodType<InputRequest> =>
   loose({ method: z.literal(method), params: PARAMS_SCHEMAS[method] });
 
-/** The zod twin of `InputRequiredResult`. @see 2026-07-28 basic/patterns/mrtr */
+/** The zod schema of `InputRequiredResult`. @see 2026-07-28 basic/patterns/mrtr */
 export const InputRequiredResultSchema: z.ZodType<InputRequiredResult> = result<InputRequiredResult>({
   resultType: z.literal('input_required'),
   inputRequests: record(

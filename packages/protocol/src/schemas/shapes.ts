@@ -1,4 +1,4 @@
-/** The types that travel inside params and results. Objects are loose: unknown members are kept. */
+/** The zod schemas of types inside params and results. Objects are loose: unknown members are kept. */
 
 import { z } from 'zod/v4';
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -22,28 +22,28 @@ import type { SamplingMessage, SamplingMessageContentBlock } from '../model/samp
 import type { Task, TaskMetadata } from '../model/tasks.ts';
 import type { Tool } from '../model/tools.ts';
 
-/** A loose object that is known under the name of a model type. A property test holds the two equal in what they accept. */
+/** Creates a loose object schema with the type `T` of the model. A property test proves that both accept the same values. */
 export function loose<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
   return z.looseObject(Object.assign({}, ...shapes) as z.ZodRawShape) as unknown as z.ZodType<T>;
 }
 
 /**
- * An object whose members all fit, whatever their names. zod leaves a member that is named `__proto__` out of what it gives, without a
- * look at it; here that one must fit, too.
+ * Creates a schema of an object with any member names whose values all match. Other than `z.record` it also checks a member named
+ * `__proto__`, which zod silently drops.
  */
 export function record<T>(member: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
   const isGood = (value: unknown): boolean => {
     const named = typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, '__proto__') : undefined;
     return named === undefined || member.safeParse(named.value).success;
   };
-  return z.unknown().refine(isGood, 'The member "__proto__" does not fit').pipe(z.record(z.string(), member));
+  return z.unknown().refine(isGood, 'The member "__proto__" is not valid').pipe(z.record(z.string(), member));
 }
 
 /** Any JSON object. */
 export const object: z.ZodType<JsonObject> = loose({});
-/** Any JSON value; it must be there. */
+/** Any JSON value. It must be present. */
 export const value: z.ZodType = z.unknown().refine((given) => given !== undefined, 'Required');
-/** A request's id or a progress token. */
+/** A request id or a progress token. */
 export const id: z.ZodType<string | number> = z.union([z.string(), z.int()]);
 
 export const optionalString: z.ZodOptional<z.ZodString> = z.string().optional();
@@ -66,7 +66,7 @@ export function notificationParams<T>(...shapes: readonly z.ZodRawShape[]): z.Zo
 const settings = record(object).optional();
 const listed = loose({ listChanged: optionalBoolean }).optional();
 
-/** The zod twin of `ClientCapabilities`. */
+/** The zod schema of `ClientCapabilities`. */
 export const ClientCapabilitiesSchema: z.ZodType<ClientCapabilities> = loose({
   experimental: settings,
   roots: listed,
@@ -83,7 +83,7 @@ export const ClientCapabilitiesSchema: z.ZodType<ClientCapabilities> = loose({
   extensions: settings,
 });
 
-/** The zod twin of `ServerCapabilities`. */
+/** The zod schema of `ServerCapabilities`. */
 export const ServerCapabilitiesSchema: z.ZodType<ServerCapabilities> = loose({
   experimental: settings,
   logging: optionalObject,
@@ -108,13 +108,13 @@ const icon: z.ZodType<Icon> = loose({
 const named = { name: z.string(), title: optionalString, description: optionalString, icons: z.array(icon).optional() };
 const listItem = { ...named, _meta: optionalObject };
 
-/** The zod twin of `Implementation`. */
+/** The zod schema of `Implementation`. */
 export const ImplementationSchema: z.ZodType<Implementation> = loose(named, { version: z.string(), websiteUrl: optionalString });
 
-/** The zod twin of `LoggingLevel`. */
+/** The zod schema of `LoggingLevel`. */
 export const LoggingLevelSchema: z.ZodType<LoggingLevel> = z.enum(LOGGING_LEVELS);
 
-/** `_meta` of a modern request, with what is mandatory there. */
+/** The `_meta` of a modern request, with its mandatory members. */
 export const ModernRequestMetaSchema: z.ZodType<RequestMeta> = loose({
   progressToken: id.optional(),
   [META_PROTOCOL_VERSION]: z.string(),
@@ -132,10 +132,10 @@ const annotations = loose<Annotations>({
 
 const resource = { ...listItem, uri: z.string(), mimeType: optionalString, annotations, size: optionalInt };
 
-/** The zod twin of `Resource`. */
+/** The zod schema of `Resource`. */
 export const ResourceSchema: z.ZodType<Resource> = loose(resource);
 
-/** The zod twin of `ResourceTemplate`. */
+/** The zod schema of `ResourceTemplate`. */
 export const ResourceTemplateSchema: z.ZodType<ResourceTemplate> = loose(listItem, {
   uriTemplate: z.string(),
   mimeType: optionalString,
@@ -144,7 +144,7 @@ export const ResourceTemplateSchema: z.ZodType<ResourceTemplate> = loose(listIte
 
 const contents = { uri: z.string(), mimeType: optionalString, _meta: optionalObject };
 
-/** The zod twin of `ResourceContents`. */
+/** The zod schema of `ResourceContents`. */
 export const ResourceContentsSchema: z.ZodType<TextResourceContents | BlobResourceContents> = z.union([
   loose<TextResourceContents>(contents, { text: z.string() }),
   loose<BlobResourceContents>(contents, { blob: z.string() }),
@@ -159,7 +159,7 @@ const plainBlocks = [
   loose<Plain>(media, { type: z.literal('audio') }),
 ] as const;
 
-/** The zod twin of `ContentBlock`. */
+/** The zod schema of `ContentBlock`. */
 export const ContentBlockSchema: z.ZodType<ContentBlock> = z.union([
   ...plainBlocks,
   loose<ContentBlock>(resource, { type: z.literal('resource_link') }),
@@ -185,20 +185,20 @@ const samplingBlock: z.ZodType<SamplingMessageContentBlock> = z.union([
   }),
 ]);
 
-/** Members of a message to or from a model. */
+/** The members of a sampling message. */
 export const samplingMessage: z.ZodRawShape = {
   role,
   content: z.union([samplingBlock, z.array(samplingBlock)]),
   _meta: optionalObject,
 };
 
-/** The zod twin of `SamplingMessage`. */
+/** The zod schema of `SamplingMessage`. */
 export const SamplingMessageSchema: z.ZodType<SamplingMessage> = loose(samplingMessage);
 
-/** The zod twin of `Root`. */
+/** The zod schema of `Root`. */
 export const RootSchema: z.ZodType<Root> = loose({ uri: z.string(), name: optionalString, _meta: optionalObject });
 
-/** The zod twin of `Tool`. */
+/** The zod schema of `Tool`. */
 export const ToolSchema: z.ZodType<Tool> = loose(listItem, {
   inputSchema: loose({ $schema: optionalString, type: z.literal('object'), properties: optionalObject, required: optionalStrings }),
   outputSchema: loose({ $schema: optionalString }).optional(),
@@ -212,12 +212,12 @@ export const ToolSchema: z.ZodType<Tool> = loose(listItem, {
   execution: loose({ taskSupport: z.enum(['forbidden', 'optional', 'required']).optional() }).optional(),
 });
 
-/** The zod twin of `Prompt`. */
+/** The zod schema of `Prompt`. */
 export const PromptSchema: z.ZodType<Prompt> = loose(listItem, {
   arguments: z.array(loose({ name: z.string(), title: optionalString, description: optionalString, required: optionalBoolean })).optional(),
 });
 
-/** The zod twin of `PromptMessage`. */
+/** The zod schema of `PromptMessage`. */
 export const PromptMessageSchema: z.ZodType<PromptMessage> = loose({ role, content: ContentBlockSchema });
 
 const field = { title: optionalString, description: optionalString };
@@ -227,7 +227,7 @@ const options = z.array(loose({ const: z.string(), title: z.string() }));
 const names = z.array(z.string());
 const format = z.enum(['email', 'uri', 'date', 'date-time']).optional();
 
-/** One field of a form. */
+/** One form field. */
 export const formField: z.ZodType<PrimitiveSchemaDefinition> = z.union([
   loose<PrimitiveSchemaDefinition>(textField, { minLength: optionalInt, maxLength: optionalInt, format }),
   loose<PrimitiveSchemaDefinition>(textField, { enum: names }),
@@ -243,10 +243,10 @@ export const formField: z.ZodType<PrimitiveSchemaDefinition> = z.union([
   loose<PrimitiveSchemaDefinition>(choices, { items: loose({ anyOf: options }) }),
 ]);
 
-/** Asks for a task. @until 2025-11-25 */
+/** The `task` member of a request that should run as a task. @until 2025-11-25 */
 export const taskMetadata: z.ZodOptional<z.ZodType<TaskMetadata>> = loose<TaskMetadata>({ ttl: optionalNumber }).optional();
 
-/** Members of a task. @until 2025-11-25 */
+/** The members of a task. @until 2025-11-25 */
 export const task: z.ZodRawShape = {
   taskId: z.string(),
   status: z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']),
@@ -257,5 +257,5 @@ export const task: z.ZodRawShape = {
   pollInterval: optionalNumber,
 };
 
-/** The zod twin of `Task`. @until 2025-11-25 */
+/** The zod schema of `Task`. @until 2025-11-25 */
 export const TaskSchema: z.ZodType<Task> = loose(task);

@@ -1,12 +1,12 @@
-/** Writes a URI from a template and values. @see RFC 6570 section 3.2 */
+/** Expands a URI template with values. @see RFC 6570 section 3.2 */
 
 import { type Operator, percentEncode, type TemplateExpression, type TemplatePart, type TemplateVariable } from './template-part.ts';
 
-/** A value, a list of them, or a map. `undefined`, an empty list and an empty map count as no value. */
+/** The value of a variable: a single value, a list or a map. `undefined`, an empty list and an empty map count as no value. */
 export type TemplateValue =
   string | number | boolean | readonly (string | number | boolean)[] | Readonly<Record<string, string | number | boolean>> | undefined;
 
-/** Writes the URI. */
+/** Expands the template to a URI. */
 export function expandTemplate(parts: readonly TemplatePart[], values: Readonly<Record<string, TemplateValue>>): string {
   return parts.map((part) => (typeof part === 'string' ? part : expandExpression(part, values))).join('');
 }
@@ -19,7 +19,7 @@ function expandExpression({ operator, variables }: TemplateExpression, values: R
   return written.length === 0 ? '' : operator.first + written.join(operator.separator);
 }
 
-/** Nothing, or one item; several where a list or map is exploded. */
+/** Expands one variable to its items: none for an empty value, several for an exploded list or map. */
 function expandVariable(operator: Operator, variable: TemplateVariable, value: NonNullable<TemplateValue>): readonly string[] {
   if (typeof value !== 'object') return [named(operator, variable.name, encode(operator, cut(String(value), variable.maxLength)))];
   const isList = Array.isArray(value);
@@ -42,7 +42,7 @@ function cut(text: string, maxLength: number | undefined): string {
   return maxLength === undefined ? text : [...text].slice(0, maxLength).join('');
 }
 
-/** Unreserved characters stay; with a reserving operator so do reserved ones and what is encoded already. */
+/** Percent-encodes a value. The operators `+` and `#` also keep reserved characters and existing percent-encodings. */
 function encode({ reserved }: Operator, text: string): string {
   const keep = reserved ? /(?:%[0-9A-Fa-f]{2}|[\w.~:/?#[\]@!$&'()*+,;=-])+|[^]/gu : /[\w.~-]+|[^]/gu;
   return text.replace(keep, (run) =>

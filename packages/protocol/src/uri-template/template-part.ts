@@ -1,53 +1,53 @@
-/** A URI template taken apart: literals and expressions, with what RFC 6570 section 3.2.1 says of each operator. */
+/** Parses a URI template into literals and expressions. @see RFC 6570 section 3.2.1 */
 
 import { UriTemplateError } from '../errors.ts';
 
-/** The longest template. */
+/** The maximum length of a template, in characters. */
 export const MAX_TEMPLATE_LENGTH = 4096;
-/** The most variables in one template. */
+/** The maximum number of variables in one template. */
 export const MAX_TEMPLATE_VARIABLES = 64;
 
 /** One variable of an expression. */
 export interface TemplateVariable {
   readonly name: string;
-  /** Lists and maps are written item by item. */
+  /** Whether lists and maps are expanded item by item (`*`). */
   readonly explode: boolean;
-  /** Only so many characters of the value are written. */
+  /** The prefix length (`:n`): only the first characters of the value are used. */
   readonly maxLength: number | undefined;
 }
 
-/** What stands in braces. */
+/** An expression: the part of a template in braces. */
 export interface TemplateExpression {
   readonly operator: Operator;
-  /** The characters that end its text when a URI is read. */
+  /** The characters that end the expression's text in matching. */
   readonly stops: string;
   readonly variables: readonly TemplateVariable[];
 }
 
-/** A literal, percent-encoded where it must be, or an expression. */
+/** A literal, already percent-encoded, or an expression. */
 export type TemplatePart = string | TemplateExpression;
 
-/** How an operator writes its variables. */
+/** How an operator expands and matches its variables. */
 export interface Operator {
-  /** Before the first variable that has a value. */
+  /** The text before the first variable that has a value. */
   readonly first: string;
-  /** Between variables, and between exploded items. */
+  /** The text between variables, and between exploded items. */
   readonly separator: string;
-  /** Variables are written `name=value`. */
+  /** Whether variables are written as `name=value`. */
   readonly named: boolean;
-  /** What a named variable with an empty value has after its name. */
+  /** The text after the name of a named variable with an empty value. */
   readonly ifEmpty: string;
-  /** Reserved characters are written as they are. */
+  /** Whether reserved characters are not encoded. */
   readonly reserved: boolean;
-  /** The characters that end a value when a URI is read; reading is wider than writing, so that unencoded URIs are found. */
+  /** The characters that end a value in matching. Matching also accepts characters that expansion would encode. */
   readonly stops: string;
-  /** All variables may be absent. */
+  /** Whether all variables may be absent. */
   readonly optional: boolean;
 }
 
 const SIMPLE: Operator = { first: '', separator: ',', named: false, ifEmpty: '', reserved: false, stops: '/?#', optional: false };
 
-/** RFC 6570, section 2.2. */
+/** Gives the operator of an expression's first character. @see RFC 6570 section 2.2 */
 function operatorOf(character: string): Operator | undefined {
   switch (character) {
     case '+':
@@ -69,7 +69,7 @@ function operatorOf(character: string): Operator | undefined {
 
 const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(?::([1-9]\d{0,3})|(\*))?$/;
 
-/** Takes a template apart. @throws {UriTemplateError} */
+/** Parses a template. @throws {UriTemplateError} The template is invalid or exceeds a limit. */
 export function parseTemplate(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) throw new UriTemplateError(`URI template is longer than ${MAX_TEMPLATE_LENGTH} characters`);
   const parts: TemplatePart[] = [];
@@ -93,7 +93,7 @@ export function parseTemplate(template: string): readonly TemplatePart[] {
   return parts;
 }
 
-/** Encodes what may not stand in a URI; what is encoded already stays. */
+/** Percent-encodes the characters that URIs do not allow. Existing percent-encodings stay. */
 export function encodeLiteral(text: string): string {
   return text.replace(/[^\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+/g, (run) => percentEncode(run));
 }
@@ -111,7 +111,7 @@ function parseExpression(body: string, template: string): TemplateExpression {
   return { operator: operator ?? SIMPLE, variables, stops: isOneValue ? stops : stops.replace(separator, '') };
 }
 
-/** Percent-encodes text as UTF-8. Half a surrogate pair, which UTF-8 cannot say, becomes U+FFFD instead of an exception. */
+/** Percent-encodes text as UTF-8. A lone surrogate becomes U+FFFD; `encodeURIComponent` would throw. */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }

@@ -31,14 +31,14 @@ describe('arguments that travel in headers', () => {
   it('[TOOL-018] refuses a name that differs only in case', () => {
     refuses(
       { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'Region' }, b: { type: 'string', 'x-mcp-header': 'REGION' } } },
-      'tool "run": x-mcp-header of "b" must be unique whatever the case, but "REGION" is taken',
+      'tool "run": x-mcp-header of "b" must be unique regardless of case, but "REGION" is used twice',
     );
   });
 
   it.each(['number', 'object', 'array', 'null', undefined])('[TOOL-019] refuses it at a property of type %s', (type) => {
     refuses(
       property({ ...(type === undefined ? {} : { type }), 'x-mcp-header': 'A' }),
-      'must stand at a property of type integer, string or boolean',
+      'must be on a property of type integer, string or boolean',
     );
   });
 
@@ -64,10 +64,10 @@ describe('arguments that travel in headers', () => {
     ['a pattern', { type: 'object', patternProperties: { '^a$': marked } }],
     ['the root itself', { type: 'object', 'x-mcp-header': 'A' }],
   ])('[TOOL-020] refuses it in %s', (_title, schema) => {
-    refuses(schema, 'must stand at a property that is reached through "properties" alone');
+    refuses(schema, 'must be on a property that is reached only through "properties"');
   });
 
   it('[TOOL-020] refuses a zod schema that a registry turns into a reference', () => {
-    refuses({ a: z.string().meta({ id: 'S2Marked', 'x-mcp-header': 'A' }) }, 'reached through "properties" alone');
+    refuses({ a: z.string().meta({ id: 'S2Marked', 'x-mcp-header': 'A' }) }, 'reached only through "properties"');
   });
 });

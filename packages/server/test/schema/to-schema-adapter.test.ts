@@ -171,7 +171,7 @@ describe('[SCHEMA-005][JSCH-003] only schemas that are valid under their dialect
     [
       'a reference to the network',
       { properties: { a: { $ref: 'https://example.com/s.json' } } },
-      'and nothing is fetched: put its target under "$defs"',
+      'References are not fetched: put the target under "$defs"',
     ],
   ] as const;
 

@@ -1,4 +1,4 @@
-/** The wire of 2024-11-05 and the one before it: there is none, so nothing differs. */
+/** Empty: 2024-11-05 is the first revision, so there is no previous one to convert to. */
 
 import type { Hop } from '../define-revision.ts';
 

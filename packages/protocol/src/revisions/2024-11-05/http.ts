@@ -1,4 +1,4 @@
-/** HTTP in 2024-11-05: HTTP+SSE, an event stream that names the address to post to. */
+/** HTTP in 2024-11-05: HTTP+SSE. An event stream tells the client the URL for its POST requests. */
 
 import type { HttpRules } from '../revision.ts';
 
@@ -13,5 +13,4 @@ export const http: HttpRules = {
   mirrorHeaders: false,
   statusByCode: new Map(),
   missingMetaStatus: 200,
-  // The page asks for the check and names no status.
 };

@@ -6,7 +6,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order; what is no fact of the wire is left to the package that it concerns. */
+/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
 export const changes: readonly RevisionChange[] = [
   { what: 'Authorization by OAuth 2.1', see: 'changelog#major-changes' },
   { what: 'Streamable HTTP in place of HTTP+SSE', see: 'basic/transports#streamable-http' },

@@ -1,4 +1,4 @@
-/** The wire of 2025-06-18 and the one of 2025-03-26. */
+/** Converts messages of 2025-06-18 to those of 2025-03-26. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Hop } from '../define-revision.ts';
@@ -8,7 +8,7 @@ const withoutTitleAndMeta = drop('title', '_meta');
 const annotations = mapField('annotations', drop('lastModified'));
 const listed = inTurn(withoutTitleAndMeta, annotations);
 
-/** Tools had their title among the annotations. */
+/** Moves a tool's title to its annotations, where 2025-03-26 has it. */
 function tool(definition: JsonObject): JsonObject {
   const { title, annotations: hints } = definition;
   const older = drop('title', '_meta', 'outputSchema')(definition);
@@ -16,7 +16,7 @@ function tool(definition: JsonObject): JsonObject {
   return set(older, 'annotations', { ...(hints as JsonObject | undefined), title });
 }
 
-/** There were no links: name the resource and its address. */
+/** Replaces a resource link by a text with its title and URI: 2025-03-26 has no links. */
 function linkToText(block: JsonObject): JsonObject {
   if (block['type'] !== 'resource_link') return block;
   const { name, title = name, uri, description, annotations: hints } = block;
@@ -28,7 +28,7 @@ function linkToText(block: JsonObject): JsonObject {
 const block = inTurn(linkToText, drop('_meta'), annotations, mapField('resource', drop('_meta')));
 const blocks = mapBlocks('content', block);
 
-/** There was no structured content: it is sent as text. */
+/** Replaces structured content by a text block: 2025-03-26 has no structured content. */
 function structuredToText(result: JsonObject): JsonObject {
   return drop('structuredContent')(mirrorStructuredContent(result));
 }

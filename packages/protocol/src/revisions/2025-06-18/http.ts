@@ -1,4 +1,4 @@
-/** HTTP in 2025-06-18: each request names the revision that was agreed on. */
+/** HTTP in 2025-06-18: each request after `initialize` names the negotiated revision in a header. */
 
 import type { HttpRules } from '../revision.ts';
 

@@ -1,4 +1,4 @@
-/** The wire of 2025-11-25 and the one of 2025-06-18. */
+/** Converts messages of 2025-11-25 to those of 2025-06-18. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -13,11 +13,11 @@ function linkWithoutIcons(block: JsonObject): JsonObject {
   return block['type'] === 'resource_link' ? withoutIcons(block) : block;
 }
 
-/** Forms had `enum` with `enumNames`, one choice, and a default for yes and no alone. */
+/** Converts a form field: 2025-06-18 has `enumNames` for labels, choices of one value only, and defaults for booleans only. */
 function formField(field: JsonObject, name: string): JsonObject {
   if (field['type'] === 'array') {
     throw new UnrepresentableError(
-      `Field "${name}": the client's protocol revision has no choice of several; ask for one value, or for text`,
+      `Field "${name}": the client's protocol revision has no choice of several values: ask for one value, or for text`,
     );
   }
   const older = field['type'] === 'boolean' ? field : drop('default')(field);
@@ -35,11 +35,11 @@ function memberOf(value: JsonValue, key: string): JsonValue {
   return (isJsonObject(value) ? value[key] : undefined) ?? '';
 }
 
-/** Elicitation was by forms alone. */
+/** Converts an elicitation: 2025-06-18 has form mode only. */
 function elicit(params: JsonObject): JsonObject {
   if (params['mode'] === 'url') {
     throw new UnrepresentableError(
-      "The client's protocol revision has no elicitation by URL: ask by a form, or give the address in a tool's result",
+      "The client's protocol revision has no URL mode elicitation: use form mode, or put the URL in the tool result",
     );
   }
   return form(drop('mode', 'task')(params));
@@ -47,7 +47,7 @@ function elicit(params: JsonObject): JsonObject {
 
 const form = mapField('requestedSchema', inTurn(drop('$schema'), mapField('properties', mapValues(formField))));
 
-/** Fields held one value. */
+/** Joins the values of a multiple choice: a field of 2025-06-18 has one value. */
 const oneAnswer = (content: JsonObject): JsonObject => {
   const lists = Object.entries(content).filter(([, value]) => Array.isArray(value));
   return lists.length === 0
@@ -55,7 +55,7 @@ const oneAnswer = (content: JsonObject): JsonObject => {
     : { ...content, ...Object.fromEntries(lists.map(([name, value]) => [name, (value as readonly JsonValue[]).join(', ')])) };
 };
 
-/** A sampling message held one block: several become several messages. */
+/** Splits a sampling message with several blocks into several messages: 2025-06-18 has one block per message. */
 function oneBlockEach(message: JsonObject): JsonObject | readonly JsonObject[] {
   const { content, ...rest } = drop('_meta')(message);
   const blocks: readonly JsonValue[] = Array.isArray(content) ? content : [content ?? null];
@@ -70,16 +70,16 @@ function refuseToolBlock(block: JsonValue): void {
   throw new UnrepresentableError("The client's protocol revision has no tools in sampling: send text, images or audio");
 }
 
-/** Sampling had no tools. */
+/** Converts a sampling request: 2025-06-18 has no tools in sampling. */
 function sample(params: JsonObject): JsonObject {
   const { tools } = params;
   if (Array.isArray(tools) && tools.length > 0) {
-    throw new UnrepresentableError("The client's protocol revision has no tools in sampling: ask without `tools`");
+    throw new UnrepresentableError("The client's protocol revision has no tools in sampling: leave out `tools`");
   }
   return mapList('messages', oneBlockEach)(drop('tools', 'toolChoice', 'task')(params));
 }
 
-/** A sampled message held one block: several texts are joined. */
+/** Joins several text blocks of a sampling result: 2025-06-18 has one block. */
 function oneBlock(result: JsonObject): JsonObject {
   const { content } = result;
   if (!Array.isArray(content)) return result;
@@ -87,7 +87,9 @@ function oneBlock(result: JsonObject): JsonObject {
   blocks.forEach(refuseToolBlock);
   const texts = blocks.map((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : undefined));
   if (blocks.length !== 1 && texts.includes(undefined)) {
-    throw new UnrepresentableError("The server's protocol revision takes one block from a model: answer with one, or with text alone");
+    throw new UnrepresentableError(
+      "The server's protocol revision allows one content block in a sampling result: return one block, or only text blocks",
+    );
   }
   return { ...result, content: blocks.length === 1 ? (blocks[0] ?? null) : { type: 'text', text: texts.join('\n') } };
 }

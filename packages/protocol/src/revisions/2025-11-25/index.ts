@@ -7,7 +7,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order; what is no fact of the wire is left to the package that it concerns. */
+/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
 export const changes: readonly RevisionChange[] = [
   {
     what: 'Authorization servers found by OpenID Connect discovery too',

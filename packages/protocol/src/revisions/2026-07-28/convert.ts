@@ -1,4 +1,4 @@
-/** The wire of 2026-07-28 and the one of 2025-11-25. */
+/** Converts messages of 2026-07-28 to those of 2025-11-25. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -14,7 +14,7 @@ import type { Hop } from '../define-revision.ts';
 import { drop, each, inTurn, mapBlocks, mapField, mapList, mapValues, mirrorStructuredContent } from '../reshape.ts';
 import type { Convert } from '../revision.ts';
 
-/** What the handshake said once. */
+/** Drops the `_meta` members that legacy revisions send in `initialize` instead. */
 const statefulRequest = mapField('_meta', drop(META_PROTOCOL_VERSION, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL));
 const statefulResult = inTurn(drop('resultType'), mapField('_meta', drop(META_SERVER_INFO)));
 const unsolicited = mapField('_meta', drop(META_SUBSCRIPTION_ID));
@@ -22,7 +22,7 @@ const unsolicited = mapField('_meta', drop(META_SUBSCRIPTION_ID));
 const uncacheable = inTurn(statefulResult, drop('ttlMs', 'cacheScope'));
 const singleRound = inTurn(statefulRequest, drop('inputResponses', 'requestState'));
 
-/** A property's schema was an object: `true` and `false` were not written. */
+/** Replaces the schemas `true` and `false` of properties by objects, as 2025-11-25 requires. */
 const objectSchemas: Convert = (properties) => {
   const bare = Object.entries(properties).filter(([, schema]) => typeof schema === 'boolean');
   if (bare.length === 0) return properties;
@@ -30,7 +30,7 @@ const objectSchemas: Convert = (properties) => {
 };
 const schemaOfObject = mapField('properties', objectSchemas);
 
-/** The output was an object. */
+/** Drops an output schema of a type other than object, which 2025-11-25 does not allow. */
 function outputOfObject(tool: JsonObject): JsonObject {
   const { outputSchema } = tool;
   return isJsonObject(outputSchema) && outputSchema['type'] !== 'object' ? drop('outputSchema')(tool) : tool;
@@ -39,7 +39,7 @@ function outputOfObject(tool: JsonObject): JsonObject {
 const tool = inTurn(outputOfObject, mapField('inputSchema', schemaOfObject), mapField('outputSchema', schemaOfObject));
 const tools = mapList('tools', tool);
 
-/** Structured content was an object: any other value is sent as text. */
+/** Replaces structured content that is not an object by a text block: 2025-11-25 allows only objects. */
 function structuredObject(result: JsonObject): JsonObject {
   const { structuredContent } = result;
   if (structuredContent === undefined || isJsonObject(structuredContent)) return result;
@@ -52,7 +52,7 @@ const samplingContent = mapBlocks('content', toolResultBlock);
 const elicitation = drop('task', 'elicitationId');
 const sampling = inTurn(drop('task'), mapList('tools', drop('execution')));
 
-/** Questions inside a result lose what their own requests lose. */
+/** Converts a question inside an `input_required` result like the request of the same method. */
 const ask: Convert = (request) => {
   if (request['method'] === 'elicitation/create') return mapField('params', elicitation)(request);
   return request['method'] === 'sampling/createMessage' ? mapField('params', sampling)(request) : request;

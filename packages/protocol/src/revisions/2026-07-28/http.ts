@@ -1,4 +1,4 @@
-/** HTTP in 2026-07-28: one POST an exchange, without sessions, streams of their own or resumption; headers mirror the body. */
+/** HTTP in 2026-07-28: one POST per request, without sessions, GET streams or resumption. Headers repeat values of the body. */
 
 import { INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION } from '../../error-codes.ts';

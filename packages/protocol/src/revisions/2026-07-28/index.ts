@@ -1,4 +1,4 @@
-/** 2026-07-28: stateless. Each request says what the handshake said once, and the server asks inside its results. */
+/** 2026-07-28: stateless. Each request has version and capabilities in `_meta`; servers ask questions inside results. */
 
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION } from '../../error-codes.ts';
@@ -8,7 +8,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order; what is no fact of the wire is left to the package that it concerns. */
+/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
 export const changes: readonly RevisionChange[] = [
   { what: 'No sessions and no Mcp-Session-Id; lists no longer vary by connection', see: 'changelog#major-changes' },
   { what: 'No handshake: version, client capabilities and identities travel in _meta', see: 'basic/index#meta' },
