@@ -41,7 +41,7 @@ export class MemoryTaskQueue implements TaskQueue {
   }
 
   enqueue(taskId: string): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new Error('The task queue is closed and takes no more tasks'));
+    if (this.#isClosed) return Promise.reject(new Error('The queue is closed and takes no more tasks'));
     this.#waiting.add(taskId);
     this.#handOut();
     return Promise.resolve();
