@@ -1,4 +1,4 @@
-/** `@mortise/tasks/client`: a client's half of tasks, in both generations. */
+/** `@mortise/tasks/client`: tasks for clients, of 2025-11-25 and of the 2026-07-28 extension. */
 
 export { taskClient, type TaskClient, type TaskClientOptions } from './client/task-client.ts';
 export type { TaskHandle, TaskOptions } from './client/task-handle.ts';

@@ -1,4 +1,4 @@
-/** The requests about tasks of the core's own generation, as either side answers them. */
+/** Handlers of the 2025-11-25 `tasks/*` requests. Servers and clients share them. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -10,25 +10,25 @@ import { CORE_GENERATION, toCoreTask, toPayload } from './wire.ts';
 /** How many tasks a page of `tasks/list` holds. */
 const PAGE_SIZE = 100;
 
-/** Who asks. */
+/** The caller of a `tasks/*` request. */
 export interface CoreCaller {
   readonly principal: Principal;
   readonly signal?: AbortSignal;
-  /** Called with the task that `tasks/get` or `tasks/result` is about, and with each change while the latter waits. */
+  /** Called with the task of a `tasks/get` or `tasks/result` request, and with each change while `tasks/result` waits. */
   onRecord(task: TaskRecord): void;
 }
 
 const isCore = ({ generation }: TaskRecord): boolean => generation === CORE_GENERATION;
 
-/** Tasks of the extension are not there for these methods. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+/** Hides tasks of the extension from these methods. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
 function requireCore(task: TaskRecord): TaskRecord {
   if (isCore(task)) return task;
-  throw new TaskError('ERR_TASK_NOT_FOUND', 'There is no such task of this generation');
+  throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task in this protocol version');
 }
 
 type CoreMethod = (engine: TaskEngine, params: JsonObject, caller: CoreCaller) => Promise<JsonObject>;
 
-/** By method: what answers it. */
+/** The handler of each method. */
 export const CORE_METHODS: Readonly<Record<string, CoreMethod>> = {
   async 'tasks/get'(engine, { taskId }, { principal, onRecord }) {
     const task = requireCore(await engine.poll(taskId, principal));
@@ -48,13 +48,13 @@ export const CORE_METHODS: Readonly<Record<string, CoreMethod>> = {
 
   async 'tasks/cancel'(engine, { taskId }, { principal }) {
     const { record, isChanged } = await engine.cancel(requireCore(await engine.get(taskId, principal)));
-    if (!isChanged) throw new ProtocolError(INVALID_PARAMS, `The task cannot be cancelled: it is ${record.status} already`);
+    if (!isChanged) throw new ProtocolError(INVALID_PARAMS, `The task cannot be cancelled: it is already ${record.status}`);
     return toCoreTask(record);
   },
 };
 
-/** A store rejects with a RangeError where a cursor is not its own. */
+/** Stores reject with a RangeError for an unknown cursor. */
 function refuseCursor(error: unknown): never {
   if (!(error instanceof RangeError)) throw error;
-  throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
+  throw new ProtocolError(INVALID_PARAMS, 'Unknown cursor: list the tasks again without a cursor');
 }

@@ -1,19 +1,19 @@
-/** What can go wrong with tasks, on either side. A class where a program acts differently; `code` says the rest. */
+/** The errors of tasks, for servers and clients. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** The codes of `TaskError`. */
 export type TaskErrorCode =
-  // There is no such task, or not for this caller: the caller cannot know which.
+  // The task does not exist, or belongs to another caller. The two look the same on purpose.
   | 'ERR_TASK_NOT_FOUND'
-  // The task was cancelled. Also why the signal of its run aborts.
+  // The task was cancelled. Also the reason of the handler's aborted signal.
   | 'ERR_TASK_CANCELLED'
-  // Another process has taken the task over, or it has expired: why the signal of a run aborts whose result is not kept.
+  // The task expired or another process took it over. The reason of the handler's aborted signal; the handler's result is dropped.
   | 'ERR_TASK_LOST'
-  // A call cannot become a task, or a task cannot go on.
+  // A call cannot become a task, or a task cannot continue.
   | 'ERR_TASK_UNAVAILABLE';
 
-/** There is no task, or no result of it. */
+/** The task does not exist, cannot be created, or has no result. `code` says which. */
 export class TaskError extends MortiseError {
   override readonly name: string = 'TaskError';
   override readonly code: TaskErrorCode;
@@ -24,11 +24,11 @@ export class TaskError extends MortiseError {
   }
 }
 
-/** A limit was reached: tasks of one caller, or polls. */
+/** A caller has too many unfinished tasks, polls too often, or the store is full. */
 export class TaskLimitError extends MortiseError {
   override readonly name: string = 'TaskLimitError';
   override readonly code: 'ERR_TASK_LIMIT' = 'ERR_TASK_LIMIT';
-  /** When it is worth trying again, in milliseconds; undefined where that is not known. */
+  /** How long to wait before another attempt, in milliseconds; undefined if unknown. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, retryAfterMs?: number) {
@@ -37,11 +37,11 @@ export class TaskLimitError extends MortiseError {
   }
 }
 
-/** The task waits for an answer that the program did not give: its handler threw, or there is no handler. */
+/** The task asked a question that this client did not answer: its handler threw, or it has no handler. */
 export class TaskInputError extends MortiseError {
   override readonly name: string = 'TaskInputError';
   override readonly code: 'ERR_TASK_INPUT' = 'ERR_TASK_INPUT';
-  /** The method of the question. */
+  /** The method of the question, such as `elicitation/create`. */
   readonly method: string;
 
   constructor(message: string, method: string, options?: ErrorOptions) {

@@ -1,6 +1,6 @@
 /**
- * `@mortise/tasks`: durable long work. What both halves share: errors, and the store and the queue of one process. A server's half is at
- * `/server`, a client's at `/client`.
+ * `@mortise/tasks`: what servers and clients share, that is errors, the in-memory store and the in-memory queue. Servers use `/server`,
+ * clients `/client`.
  */
 
 export { MemoryTaskStore, type MemoryTaskStoreOptions } from './memory-task-store.ts';

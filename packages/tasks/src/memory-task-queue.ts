@@ -1,18 +1,18 @@
-/** `MemoryTaskQueue`: runs of tasks in this process, so many at a time. */
+/** `MemoryTaskQueue`: runs tasks in this process. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { TaskQueue } from '@mortise/protocol/contracts';
 
-/** How `MemoryTaskQueue` works. */
+/** The options of `MemoryTaskQueue`. */
 export interface MemoryTaskQueueOptions {
-  /** How many jobs are in hand at once; the others wait in their order. A task that waits for an answer is in hand. @default Infinity */
+  /** The most tasks that run at once. Further tasks wait in order. A task that waits for an answer counts as running. @default Infinity */
   readonly maxConcurrent?: number | undefined;
-  /** Times the second after which a job whose handler rejected is given out again. @default the platform's clock */
+  /** The clock of the pause before a failed job is tried again. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** How long a job whose handler rejected waits before it is given out again, in milliseconds. */
+/** The pause before a job whose handler rejected is tried again, in milliseconds. */
 const RETRY_MS = 1000;
 
 type Handler = (taskId: string, signal: AbortSignal) => Promise<void>;
@@ -23,7 +23,7 @@ interface Worker {
   readonly running: Set<Promise<void>>;
 }
 
-/** Hands jobs to the workers of this process, in the order in which they came. What waits is lost with the process; the engine finds it again. */
+/** Hands jobs to the workers of this process, in order. Waiting jobs are lost when the process ends; the engine finds their tasks in the store again. */
 export class MemoryTaskQueue implements TaskQueue {
   readonly #clock: Clock;
   readonly #maxConcurrent: number;
@@ -41,7 +41,7 @@ export class MemoryTaskQueue implements TaskQueue {
   }
 
   enqueue(taskId: string): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new Error('The queue is closed: it takes no more tasks'));
+    if (this.#isClosed) return Promise.reject(new Error('The queue is closed and takes no more tasks'));
     this.#waiting.add(taskId);
     this.#handOut();
     return Promise.resolve();

@@ -1,4 +1,4 @@
-/** `MemoryTaskStore`: tasks of one process, gone with it. */
+/** `MemoryTaskStore`: keeps tasks in the memory of one process. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
@@ -8,18 +8,18 @@ import { TaskLimitError } from './errors.ts';
 interface Entry {
   record: TaskRecord;
   steps: Map<string, JsonValue> | undefined;
-  /** The length of its text. */
+  /** The length of the record as JSON. */
   weight: number;
 }
 
-/** What is kept, of one principal or of all. */
+/** The totals of one principal, or of all. */
 interface Kept {
   weight: number;
-  /** The tasks that have ended, in that order. */
+  /** The ids of ended tasks, in the order in which they ended. */
   readonly ended: Set<string>;
 }
 
-/** How much may be kept: what ended first goes first. Where nothing has ended, no task is created. */
+/** A limit. Past it, the tasks that ended first are deleted. If none has ended, `create` rejects. */
 interface Bound {
   readonly maxEnded: number;
   readonly maxWeight: number;
@@ -30,44 +30,42 @@ const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxWeight: 128 * 2 ** 20 };
 interface Owner extends Kept {
   /** In the order of their creation. */
   readonly ids: Set<string>;
-  /** How many tasks are in which state, so that counting costs nothing. */
+  /** The number of tasks by state, so that `count` needs no scan. */
   readonly counts: Map<TaskStatus, number>;
 }
 
-/** How `MemoryTaskStore` works. */
+/** The options of `MemoryTaskStore`. */
 export interface MemoryTaskStoreOptions {
-  /** Says when records have expired. @default Date.now */
+  /** The clock that decides whether a task has expired, in milliseconds since the epoch. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * Keeps tasks in memory: for tests, for servers whose tasks need not outlive them, and for clients.
- *
- * Durable tasks need a durable store, such as `@mortise/store-sqlite`.
+ * Keeps tasks in memory. The tasks are lost when the process ends: for durable tasks use a store such as `@mortise/store-sqlite`.
  */
 export class MemoryTaskStore implements TaskStore {
   readonly #now: () => number;
   readonly #tasks = new Map<string, Entry>();
   readonly #all: Kept = { weight: 0, ended: new Set() };
   readonly #owners = new Map<Principal, Owner>();
-  /** The unfinished tasks that an engine drives, oldest first. */
+  /** The ids of unfinished tasks with the driver `engine`, oldest first. */
   readonly #open = new Set<string>();
-  /** Before this nothing expires. */
+  /** No task expires before this time. */
   #nextExpiryMs = Infinity;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
     this.#now = options.now ?? Date.now;
   }
 
-  /** @throws {TaskLimitError} `ERR_TASK_LIMIT`: unfinished tasks, the principal's or all, hold as much as may be kept. */
+  /** @throws {TaskLimitError} `ERR_TASK_LIMIT`: the store is full of unfinished tasks, of this principal or of all. */
   async create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord> {
-    if (this.#tasks.has(record.id)) throw new Error('There is a task with this id already');
+    if (this.#tasks.has(record.id)) throw new Error('A task with this id already exists');
     const kept: TaskRecord = copyJson({ ...record, version: 1 });
     const { id, principal } = kept;
     const owner = this.#owners.get(principal) ?? { weight: 0, ended: new Set(), ids: new Set(), counts: new Map() };
     const weight = weigh(kept);
     if (!this.#makeRoom(owner, weight))
-      throw new TaskLimitError('Unfinished tasks hold as much as may be kept: wait for some of them, or cancel them');
+      throw new TaskLimitError('The task store is full of unfinished tasks: wait for some of them, or cancel them');
     this.#owners.set(principal, owner);
     owner.ids.add(id);
     this.#tasks.set(id, { record: kept, steps: undefined, weight });
@@ -134,7 +132,7 @@ export class MemoryTaskStore implements TaskStore {
 
   async putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
     const entry = this.#find(id);
-    if (!entry) throw new Error('There is no such task, or it has expired: a step cannot be kept for it');
+    if (!entry) throw new Error('The step cannot be stored: its task does not exist or has expired');
     const steps = (entry.steps ??= new Map());
     if (!steps.has(key)) steps.set(key, copyJson(value));
     return copyJson(steps.get(key) as JsonValue);
@@ -206,7 +204,7 @@ export class MemoryTaskStore implements TaskStore {
     if (owner.ids.size === 0) this.#owners.delete(record.principal);
   }
 
-  /** @returns False where too much is kept of what has not ended. */
+  /** Deletes ended tasks until there is room. @returns false if unfinished tasks take all the room. */
   #makeRoom(owner: Owner, weight: number): boolean {
     return this.#makeRoomIn(owner, BOUND_OF_EACH, weight) && this.#makeRoomIn(this.#all, BOUND_OF_ALL, weight);
   }
@@ -226,7 +224,7 @@ export class MemoryTaskStore implements TaskStore {
     this.#all.weight += weight;
   }
 
-  /** @param by 1 for a task that comes into its state, -1 for one that leaves it. */
+  /** @param by 1 for a task that enters its state, -1 for a task that leaves it. */
   #count(owner: Owner, { id, status }: TaskRecord, by: 1 | -1): void {
     owner.counts.set(status, (owner.counts.get(status) ?? 0) + by);
     if (!isEnded(status)) return;
@@ -247,20 +245,20 @@ function byCreation(one: Position, other: Position): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-/** @throws {RangeError} Not a cursor of this store. */
+/** @throws {RangeError} The cursor is not from this store. */
 function parseCursor(cursor: string): Position {
   const [, createdAtMs, id = ''] = /^(\d+):(.+)$/.exec(cursor) ?? [];
   if (createdAtMs === undefined) throw new RangeError('not a cursor of this store');
   return { createdAtMs: Number(createdAtMs), id };
 }
 
-/** Copies plain JSON data all the way down, at a fraction of what `structuredClone` costs. Members that are undefined stay so. */
+/** Copies plain JSON data deeply, faster than `structuredClone`. Keeps members that are undefined. */
 function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson) as T;
   const copy: Record<string, unknown> = {};
   for (const key in value) {
-    // Of what was read from JSON a key may have any name.
+    // Parsed JSON may have any key, and assigning to `__proto__` would set the prototype.
     if (key === '__proto__')
       Object.defineProperty(copy, key, { value: copyJson(value[key]), enumerable: true, configurable: true, writable: true });
     else copy[key] = copyJson(value[key]);

@@ -1,4 +1,4 @@
-/** `@mortise/tasks/server`: a server's half of tasks, for both generations of the protocol. */
+/** `@mortise/tasks/server`: tasks for servers, of 2025-11-25 and of the 2026-07-28 extension. */
 
 import type { TaskContext, TaskToolOptions } from './server/tool-options.ts';
 

@@ -1,4 +1,4 @@
-/** Tasks on the wire, in both generations: the core's of 2025-11-25, and the extension of 2026-07-28. */
+/** The wire forms of a task: that of 2025-11-25 ("core"), and that of the 2026-07-28 extension. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,19 +8,19 @@ import { META_RELATED_TASK } from '@mortise/protocol/wire';
 import { isOutstanding, type TaskOutcome, toFailure } from './engine/task-states.ts';
 import { TaskError, TaskLimitError } from './errors.ts';
 
-/** The extension of the modern generation. */
+/** The id of the tasks extension. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** `TaskRecord.generation` of tasks of the core's own first generation. */
+/** `TaskRecord.generation` of 2025-11-25 tasks. */
 export const CORE_GENERATION = 'core';
 
-/** `TaskRecord.generation` of tasks of the extension. */
+/** `TaskRecord.generation` of tasks of the 2026-07-28 extension. */
 export const EXTENSION_GENERATION = 'extension';
 
-/** The JSON-RPC code where a limit was reached: that of HTTP, outside the ranges that JSON-RPC and MCP reserve. */
+/** The JSON-RPC error code for a reached limit. It is HTTP's 429, outside the ranges that JSON-RPC and MCP reserve. */
 const TOO_MANY = 429;
 
-/** A task of the core's generation. @see 2025-11-25 basic/utilities/tasks#task */
+/** The 2025-11-25 form of a task. @see 2025-11-25 basic/utilities/tasks#task */
 export function toCoreTask(record: TaskRecord): Task {
   return {
     taskId: record.id,
@@ -34,9 +34,9 @@ export function toCoreTask(record: TaskRecord): Task {
 }
 
 /**
- * What the request of a task that has ended would have given.
+ * Gives the result of an ended task's request.
  *
- * @throws {ProtocolError} The error that it would have given; -32603 with `data.taskId` and `data.status` for a cancelled one.
+ * @throws {ProtocolError} The request's error. For a cancelled task: -32603 with `data.taskId` and `data.status`.
  */
 export function toPayload(record: TaskRecord): JsonObject {
   if (record.result) return withRelatedTask(record.result, record.id);
@@ -44,7 +44,7 @@ export function toPayload(record: TaskRecord): JsonObject {
   throw new ProtocolError(INTERNAL_ERROR, `The task has no result: it is ${record.status}`, { taskId: record.id, status: record.status });
 }
 
-/** Says which task a message belongs to. */
+/** Adds the id of a message's task to its `_meta`. */
 export function withRelatedTask(message: JsonObject, taskId: string): JsonObject {
   const meta = message['_meta'];
   return { ...message, _meta: { ...(isJsonObject(meta) ? meta : {}), [META_RELATED_TASK]: { taskId } } };
@@ -54,7 +54,7 @@ function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The first text of a result. */
+/** The text of a result's first content block, cut to 500 characters. */
 function textOf(result: JsonObject): string | undefined {
   const { content } = result;
   const [first]: readonly unknown[] = Array.isArray(content) ? content : [];
@@ -62,12 +62,12 @@ function textOf(result: JsonObject): string | undefined {
   return typeof text === 'string' && text !== '' ? text.slice(0, 500) : undefined;
 }
 
-/** A task of the extension, with what belongs to its state: questions, result or error. */
+/** The extension's form of a task, with its open questions, result or error. */
 export function toDetailedTask(record: TaskRecord): JsonObject {
   return { ...toTask(record), ...detailOf(record) };
 }
 
-/** The result of a call that became a task of the extension. */
+/** The result of a call that became a task, in the extension's form. */
 export function toCreated(record: TaskRecord): JsonObject {
   return { resultType: 'task', ...toTask(record) };
 }
@@ -75,7 +75,7 @@ export function toCreated(record: TaskRecord): JsonObject {
 function toTask(record: TaskRecord): JsonObject {
   return {
     taskId: record.id,
-    // A failed task of the core's generation may have a result; in the extension a task with a result has completed.
+    // A failed 2025-11-25 task may have a result. In the extension, a task with a result is completed.
     status: record.status === 'failed' && record.result ? 'completed' : record.status,
     ...(record.statusMessage === undefined ? {} : { statusMessage: record.statusMessage }),
     createdAt: toIso(record.createdAtMs),
@@ -92,16 +92,16 @@ function detailOf({ status, result, error, asks }: TaskRecord): JsonObject {
   return { inputRequests: Object.fromEntries(asks.filter(isOutstanding).map(({ key, method, params }) => [key, { method, params }])) };
 }
 
-/** How a result ends a task. In the core's generation one that says `isError` ends it as failed. */
+/** The outcome that a tool result gives its task. A 2025-11-25 task fails if the result has `isError`. */
 export function toOutcome(generation: string, result: JsonObject): TaskOutcome {
   const { resultType, isError } = result;
   if (typeof resultType === 'string' && resultType !== 'complete')
-    return toFailure(new Error(`A task cannot end with a result of the kind "${resultType}"`));
+    return toFailure(new Error(`A task cannot end with resultType "${resultType}": return a complete result`));
   if (generation !== CORE_GENERATION || isError !== true) return { status: 'completed', result };
   return { status: 'failed', result, statusMessage: textOf(result) ?? 'The tool failed' };
 }
 
-/** Runs `fn`, and turns this package's own errors into those of JSON-RPC; other errors pass. */
+/** Runs `fn` and converts this package's errors to JSON-RPC errors. Other errors pass unchanged. */
 export async function withWireErrors<T>(fn: () => Promise<T>): Promise<T> {
   try {
     return await fn();

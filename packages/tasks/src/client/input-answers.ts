@@ -1,22 +1,22 @@
-/** The questions of one task: each is answered once, however often the server shows it. */
+/** Answers the questions of one task, each once, however often the server lists it. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import { TaskInputError } from '../errors.ts';
 
-/** How many questions may be open at once. */
+/** The most open questions of one task. */
 const MAX_QUESTIONS = 100;
 
-/** What a task may ask: the same that a server may ask without one. */
+/** The methods that a task may ask with: those that a server may send without a task. */
 const METHODS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
-/** What the answers need. */
+/** What `InputAnswers` needs. */
 export interface InputAnswersParts {
-  /** The program's own handlers. */
+  /** Calls the program's handler. */
   answer(ask: Ask): Promise<JsonObject>;
   send(inputResponses: JsonObject, signal: AbortSignal): Promise<void>;
-  /** A question cannot be answered. */
+  /** Called if a question cannot be answered. */
   onFailed(error: TaskInputError): void;
 }
 
@@ -24,13 +24,13 @@ interface Question {
   readonly controller: AbortController;
   /** Set once the program has answered. */
   answer?: JsonObject;
-  /** On its way to the server, or there. */
+  /** Whether the answer is on its way to the server, or has arrived. */
   isSent: boolean;
 }
 
 export class InputAnswers {
   readonly #parts: InputAnswersParts;
-  /** By key, over the whole life of the task: a key is never used for another question. */
+  /** By key, for the whole life of the task: a server uses each key for one question only. */
   readonly #questions = new Map<string, Question>();
   #outstanding: ReadonlySet<string> = new Set();
 
@@ -38,7 +38,7 @@ export class InputAnswers {
     this.#parts = parts;
   }
 
-  /** Takes what the server shows as outstanding now: asks the program what is new, aborts what was withdrawn. */
+  /** Takes the open questions that the server lists: asks the program the new ones, and aborts those that are no longer listed. */
   offer(inputRequests: JsonObject): void {
     const entries = Object.entries(inputRequests);
     this.#outstanding = new Set(entries.map(([key]) => key));
@@ -49,14 +49,14 @@ export class InputAnswers {
     }
     if (entries.length > MAX_QUESTIONS) {
       this.#parts.onFailed(
-        new TaskInputError(`the task asks ${entries.length} questions at once: ${MAX_QUESTIONS} are answered at most`, ''),
+        new TaskInputError(`the task asks ${entries.length} questions at once: this client answers at most ${MAX_QUESTIONS}`, ''),
       );
       return;
     }
     for (const [key, request] of entries) {
       const known = this.#questions.get(key);
       if (!known) void this.#ask(key, request);
-      // The answer is there but did not get through.
+      // The program has answered, but sending the answer failed.
       else if (known.answer && !known.isSent) void this.#send(key, known);
     }
   }
@@ -73,11 +73,11 @@ export class InputAnswers {
     const params = isJsonObject(request) ? request['params'] : undefined;
     const { signal } = question.controller;
     try {
-      if (typeof method !== 'string' || !METHODS.has(method)) throw new Error('servers do not ask this');
+      if (typeof method !== 'string' || !METHODS.has(method)) throw new Error('this method is not a question that MCP has');
       question.answer = await this.#parts.answer({ method, params: isJsonObject(params) ? params : {}, signal });
     } catch (error) {
       if (signal.aborted) return;
-      // The next one who waits for the task gets the question again.
+      // Forgotten, so that the next caller who waits is asked again.
       this.#questions.delete(key);
       const text = `the task asks for "${String(method)}" (${key}), which was not answered: set a handler for it, or see the cause`;
       this.#parts.onFailed(new TaskInputError(text, String(method), { cause: error }));
@@ -91,7 +91,7 @@ export class InputAnswers {
     try {
       await this.#parts.send({ [key]: question.answer ?? {} }, question.controller.signal);
     } catch {
-      // Sent again when the server next shows the question: it passes over an answer that it has.
+      // Sent again when the server next lists the question. A server ignores a second answer.
       question.isSent = false;
     }
   }

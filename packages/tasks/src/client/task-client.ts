@@ -1,4 +1,4 @@
-/** `taskClient`: tasks for a client of either generation. Calls drive the tasks that they become; the program may hold them itself. */
+/** `taskClient`: adds tasks to a client, for 2025-11-25 ("legacy") servers and servers with the 2026-07-28 extension ("modern"). */
 
 import { type Clock, InvalidResponseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -24,39 +24,39 @@ import {
   ToolTaskSupport,
 } from './task-wire.ts';
 
-/** How tasks are used. Everything has a default. */
+/** The options of `taskClient`. */
 export interface TaskClientOptions {
-  /** Keeps the ids of tasks over a restart, with what the server is called in it: its URL, or its command line. @default in memory */
+  /** Keeps task ids over a restart. `server` names the server in the store, such as by its URL or command line. @default in memory */
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
-  /** Called with each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. What it throws is dropped. @default none */
+  /** Called with each task that `callTool` waits for, such as to show its progress. Errors that it throws are ignored. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** Whether tools of a legacy server that may be called either way are called as tasks. Modern servers decide by themselves. @default false */
+  /** Whether `callTool` calls a legacy server's tools as tasks if task support is `optional`. Modern servers decide themselves. @default false */
   readonly prefersTasks?: boolean | undefined;
-  /** How long a legacy server is to keep a task, in milliseconds. It may cut it. @default the server's choice */
+  /** How long a legacy server should keep a task, in milliseconds. The server may shorten it. @default the server's choice */
   readonly ttlMs?: number | undefined;
-  /** Runs the timers between polls. @default the platform's clock */
+  /** The clock of the pauses between polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The extension for one client, and its tasks. */
+/** The tasks extension of one client, with methods to start and resume tasks. */
 export interface TaskClient extends ClientExtension {
   /**
-   * Calls a tool and gives the task that it becomes, without waiting for its end.
+   * Calls a tool and returns its task, without waiting for the result. A modern server may return the result directly: the handle's
+   * `id` is then undefined.
    *
-   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: a legacy server, or this tool of it, has no tasks. A modern one may answer at once: the handle's `id` is
-   *   then undefined.
+   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: the legacy server, or this tool, does not support tasks.
    */
   start(tool: string, args?: JsonObject, options?: TaskOptions): Promise<TaskHandle>;
-  /** A handle on a task of which only the id is left, such as after this program was started again. Asks nothing yet. */
+  /** Makes the handle of a task from its id, such as after a restart of this program. Sends no request yet. */
   resumeTask(taskId: string): TaskHandle;
-  /** The tasks of this server whose results were not delivered yet, those of earlier runs included. Oldest first. */
+  /** Lists the tasks of this server whose results were not delivered yet, oldest first. Includes tasks of earlier runs of this program. */
   pending(): Promise<readonly TaskHandle[]>;
 }
 
 /**
- * Makes the extension of one client: `new McpClient(info, { extensions: [tasks] })`.
+ * Creates the extension that adds tasks to one client: `new McpClient(info, { extensions: [tasks] })`.
  *
- * `callTool` then gives the tool's result whether or not it becomes a task. Aborting the call cancels the task.
+ * `callTool` then returns the tool's result whether or not the call becomes a task. Aborting the call cancels the task.
  *
  * @throws {TypeError} An option has an unknown name or an invalid value.
  * @see 2025-11-25 basic/utilities/tasks; the extension io.modelcontextprotocol/tasks
@@ -100,7 +100,7 @@ class Tasks implements TaskClient {
   }
 
   install(host: ClientExtensionHost): void {
-    if (this.#host) throw new TypeError('taskClient() serves one client: make another one for each');
+    if (this.#host) throw new TypeError('This taskClient() already belongs to another client: create one for each client');
     this.#host = host;
     this.#support = new ToolTaskSupport(host);
     host.intercept('tools/list', async (params, next) => {
@@ -116,7 +116,7 @@ class Tasks implements TaskClient {
     receiveTasks(host, this.#clock);
   }
 
-  // ---- what programs ask
+  // ---- calls of the program
 
   async start(tool: string, args?: JsonObject, { signal }: TaskOptions = {}): Promise<TaskHandle> {
     const host = this.#installed();
@@ -127,7 +127,7 @@ class Tasks implements TaskClient {
     }
     const support = this.#support?.find(tool) ?? (await this.#support?.look(tool));
     if (support === 'forbidden' || !hasToolTasks(host))
-      throw new TaskError('ERR_TASK_UNAVAILABLE', `the tool "${tool}" cannot be called as a task here: use callTool, and wait`);
+      throw new TaskError('ERR_TASK_UNAVAILABLE', `the tool "${tool}" cannot be called as a task on this server: use callTool`);
     return this.#callAsTask(host, params, { signal });
   }
 
@@ -155,7 +155,7 @@ class Tasks implements TaskClient {
     try {
       result = await next(params);
     } catch (error) {
-      // A client that has not read the list learns from the refusal that the tool must be a task.
+      // The refusal may mean that the tool must be called as a task, which a client without the tool list does not know.
       if (!(await this.#mustBeTask(host, tool, error))) throw error;
       return this.#drive(await this.#callAsTask(host, params, call), tool, call);
     }
@@ -180,19 +180,19 @@ class Tasks implements TaskClient {
     try {
       return await task.result({ signal });
     } catch (error) {
-      // The caller has no handle, so a task that it no longer waits for, or that cannot go on, is cancelled.
+      // The caller of `callTool` has no handle and could not cancel the task itself.
       if (signal?.aborted || error instanceof TaskInputError) await task.cancel().catch(() => undefined);
       throw error;
     }
   }
 
-  /** Calls `onTask`. What it throws, now or later, must not cost the call its result. */
+  /** Calls `onTask`. Its errors must not lose the call's result. */
   #notifyProgram(task: TaskHandle, tool: string): void {
     try {
       const returned: unknown = this.#options.onTask?.(task, { tool });
       if (returned instanceof Promise) returned.catch(() => undefined);
     } catch {
-      // As documented: dropped.
+      // Ignored, as documented.
     }
   }
 
@@ -212,9 +212,10 @@ class Tasks implements TaskClient {
       task: isJsonObject(params['task']) ? params['task'] : { ...(ttlMs !== undefined && { ttl: ttlMs }) },
       ...(progressToken !== undefined && { _meta: { ...meta, progressToken } }),
     };
-    // Never withdrawn by `notifications/cancelled`: a task is cancelled by its id, which has to come first.
+    // Not cancelled by `notifications/cancelled`: a task is cancelled by its id, which this response brings.
     const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
-      if (!isJsonObject(result['task'])) throw new InvalidResponseError('the server answered a call that asked for a task without one');
+      if (!isJsonObject(result['task']))
+        throw new InvalidResponseError('the call asked for a task, but the response of the server has none');
       return this.#toTask(result, readLegacyTask(result['task']), stopProgress);
     });
     created.catch(() => stopProgress?.());
@@ -229,7 +230,7 @@ class Tasks implements TaskClient {
     try {
       await this.#store.add({ server: this.#server, taskId: state.taskId, method: 'tools/call', createdAtMs: this.#clock.now() });
     } catch (error) {
-      // What would be forgotten at the next crash is not begun.
+      // A task whose id is not stored would be lost in a crash.
       await follower.cancel().catch(() => undefined);
       throw error;
     }
@@ -243,7 +244,10 @@ class Tasks implements TaskClient {
     const host = this.#installed();
     const generation = generationOf(host);
     if (generation === undefined)
-      throw new TaskError('ERR_TASK_UNAVAILABLE', 'the server has no tasks: it declares neither generation of them');
+      throw new TaskError(
+        'ERR_TASK_UNAVAILABLE',
+        'the server does not support tasks: it declares neither the tasks capability nor the tasks extension',
+      );
     const follower = new TaskFollower(
       {
         host,
@@ -263,8 +267,7 @@ class Tasks implements TaskClient {
   }
 
   #installed(): ClientExtensionHost {
-    if (!this.#host)
-      throw new TypeError('taskClient() belongs to no client yet: give it to McpClient as one of its extensions, and connect');
+    if (!this.#host) throw new TypeError('taskClient() belongs to no client yet: pass it in the extensions of McpClient, and connect');
     return this.#host;
   }
 }
@@ -273,13 +276,13 @@ function wireOf(generation: NonNullable<Generation>, host: ClientExtensionHost):
   return generation === 'modern' ? modernWire(host) : legacyWire(host);
 }
 
-/** Whether a legacy server takes calls of tools as tasks at all. */
+/** Whether a legacy server declares tasks for tool calls. */
 function hasToolTasks({ serverCapabilities: { tasks } }: ClientExtensionHost): boolean {
   return isJsonObject(tasks?.requests?.tools?.call);
 }
 
-/** A task may stand for the call of a tool alone. */
+/** @throws {InvalidResponseError} A request other than `tools/call` became a task. */
 function assertToolCall(result: JsonObject, method: string): JsonObject {
   if (method === 'tools/call') return result;
-  throw new InvalidResponseError(`the server answered "${method}" with a task: only the call of a tool may become one`);
+  throw new InvalidResponseError(`the server responded to "${method}" with a task: only "tools/call" may become a task`);
 }

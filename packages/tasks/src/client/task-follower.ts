@@ -1,4 +1,4 @@
-/** Follows one task from its first state to its last, as long as its result or its updates are waited for. */
+/** Polls or subscribes to one task while callers wait for its result or its updates. */
 
 import { type Clock, type ClockTimer, isMortiseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { AsyncQueue, abortable } from '@mortise/jsonrpc-core/connection';
@@ -9,27 +9,27 @@ import { TaskError } from '../errors.ts';
 import { InputAnswers } from './input-answers.ts';
 import { type DetailedState, readModernTask, type TaskState, type TaskWire } from './task-wire.ts';
 
-/** What a follower needs. */
+/** What `TaskFollower` needs. */
 export interface FollowerParts {
   readonly host: ClientExtensionHost;
   readonly wire: TaskWire;
   readonly clock: Clock;
-  /** The task is over for this client: its result was delivered, or there will be no result. */
+  /** Called once the result was delivered, or there will be no result. */
   onOver(): void;
 }
 
-/** How often to poll where the server does not say, in milliseconds. */
+/** The poll interval if the server gives none, in milliseconds. */
 const DEFAULT_INTERVAL_MS = 1000;
-/** How often to poll while a subscription is open, in milliseconds. */
+/** The poll interval while a subscription is open, in milliseconds. */
 const LISTENING_INTERVAL_MS = 30_000;
-/** The longest pause that a server can ask for, in milliseconds. */
+/** The longest poll interval that a server may ask for, in milliseconds. */
 const MAX_INTERVAL_MS = 3_600_000;
-/** The shortest, in milliseconds: a server that asks for no pause must not keep this process busy. */
+/** The shortest poll interval that a server may ask for, in milliseconds. */
 const MIN_INTERVAL_MS = 50;
 /** How many polls in a row may fail before the waiting callers get the error. */
 const MAX_FAILURES = 5;
 
-/** Errors that a restart of the server may cause: asking again may help. */
+/** Errors that a restart of the server may cause. The request is sent again. */
 const PASSING: ReadonlySet<string> = new Set([
   'ERR_CONNECTION_LOST',
   'ERR_SESSION_LOST',
@@ -58,7 +58,7 @@ export class TaskFollower {
   #isListening = false;
   #attending: Promise<void> | undefined;
 
-  /** @param state From the response that created the task; undefined for a task of an earlier run. */
+  /** @param state From the response that created the task; undefined for `resumeTask`. */
   constructor(parts: FollowerParts, taskId: string, state: DetailedState | undefined) {
     this.taskId = taskId;
     this.#parts = parts;
@@ -78,7 +78,7 @@ export class TaskFollower {
     return this.#state;
   }
 
-  /** Asks the server now. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+  /** Gets the state from the server. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   async refresh(signal?: AbortSignal): Promise<TaskState> {
     if (this.#state && isEnded(this.#state.status)) return this.#state;
     const state = await this.#parts.wire.get(this.taskId, signal).catch((error: unknown) => Promise.reject(this.#toError(error)));
@@ -86,7 +86,7 @@ export class TaskFollower {
     return state;
   }
 
-  /** Waits for the result. @throws What the call would have thrown; the signal's reason, which stops the waiting alone. */
+  /** Waits for the result. @throws The call's error, or the signal's reason. An abort stops only the waiting, not the task. */
   result(signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#outcome) return this.#deliver(this.#outcome);
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
@@ -102,7 +102,7 @@ export class TaskFollower {
     });
   }
 
-  /** Every change from now on, the present state first; ends with the task. */
+  /** Yields the current state and each change until the task ends. */
   updates(signal: AbortSignal | undefined): AsyncIterableIterator<TaskState, undefined> {
     const onAbort = (): void => queue.fail(signal?.reason);
     const queue = new AsyncQueue<TaskState>(() => {
@@ -122,14 +122,14 @@ export class TaskFollower {
     return queue;
   }
 
-  /** Cancels the task. Those who wait get its end, which in the modern generation may be another one. */
+  /** Cancels the task. Waiting callers get the task's outcome, which a modern server may decide differently. */
   async cancel(): Promise<void> {
     const { wire } = this.#parts;
     const cancelled = await wire.cancel(this.taskId).catch((error: unknown) => Promise.reject(this.#toError(error)));
     const state = cancelled ?? (await wire.get(this.taskId).catch(() => undefined));
     if (state) this.#take(state);
     if (state && isEnded(state.status) && state.status !== 'cancelled') return this.#wake?.();
-    // The server has the request; it may take its time.
+    // A modern server acknowledges the request and may cancel later.
     this.#settle({ error: new TaskError('ERR_TASK_CANCELLED', 'the task was cancelled by this client') });
   }
 
@@ -153,7 +153,7 @@ export class TaskFollower {
         controller.abort();
         if (this.#controller === controller) this.#controller = undefined;
         this.#isListening = false;
-        // Somebody may have come while this one was ending.
+        // A caller may have started to wait while this loop ended.
         if (!this.#outcome && this.#waiters.size + this.#readers.size > 0) this.#start();
       });
   }
@@ -170,7 +170,7 @@ export class TaskFollower {
         await this.#pause(this.#intervalOf(state), signal);
         signal.throwIfAborted();
       }
-      // A notification may have brought the end meanwhile.
+      // A notification may have brought the final state meanwhile.
       if (this.#state && isEnded(this.#state.status)) continue;
       this.#take(await this.#poll(() => wire.get(this.taskId, signal), signal));
     }
@@ -188,7 +188,7 @@ export class TaskFollower {
     }
   }
 
-  /** Asks again where the connection failed, not where the server refused. */
+  /** Sends a request, and again after a connection failure. An error response is final. */
   async #poll<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
@@ -203,14 +203,14 @@ export class TaskFollower {
 
   #attend(state: DetailedState, signal: AbortSignal): void {
     const { attend } = this.#parts.wire;
-    // A question that the server no longer shows is withdrawn.
+    // A question that the server no longer lists is withdrawn.
     if (!attend) return this.#answers.offer(state.status === 'input_required' ? (state.inputRequests ?? {}) : {});
     if (state.status !== 'input_required' || this.#attending) return;
     this.#attending = attend(this.taskId, signal)
       .then(
         (result) => this.#settleAttended({ result }, signal),
         async (error: unknown) => {
-          // A failed task gives its own error here; after a broken connection `tasks/result` is sent again.
+          // A failed task rejects here with its own error. After a broken connection, `tasks/result` is sent again.
           if (!signal.aborted && !isPassing(error)) await this.#settleAttended({ error: this.#toError(error) }, signal);
         },
       )
@@ -220,7 +220,7 @@ export class TaskFollower {
       });
   }
 
-  /** The outcome came before the last state, which the readers of updates get before they end. */
+  /** Settles after one more poll, so that `updates` yields the final state before it ends. */
   async #settleAttended(outcome: Outcome, signal: AbortSignal): Promise<void> {
     if (this.#readers.size > 0 && !this.#outcome) {
       const last = await this.#parts.wire.get(this.taskId, signal).catch(() => undefined);
@@ -236,7 +236,7 @@ export class TaskFollower {
       .finally(() => {
         if (!this.#isListening) return;
         this.#isListening = false;
-        // The stream or the whole client has ended: a poll finds out which.
+        // Either the stream or the client has ended. A poll tells which.
         this.#wake?.();
       });
   }
@@ -248,7 +248,7 @@ export class TaskFollower {
         const ids: unknown = isJsonObject(accepted) ? accepted['taskIds'] : undefined;
         if (!Array.isArray(ids) || !ids.includes(this.taskId)) return;
         this.#isListening = true;
-        // Changes from before the subscription were not sent.
+        // Poll now: the subscription does not bring earlier changes.
         this.#wake?.();
       } else if (method === 'notifications/tasks' && params?.['taskId'] === this.taskId) this.onNotification(readModernTask(params));
     }
@@ -278,7 +278,7 @@ export class TaskFollower {
 
   #take(state: DetailedState): void {
     const before = this.#state;
-    // Messages may overtake one another; a task that has ended stays so.
+    // Messages may arrive out of order, and an ended task never changes.
     if (before && (isEnded(before.status) || isOlder(state, before))) return;
     this.#state = state;
     if (this.#controller && !isEnded(state.status)) this.#attend(state, this.#controller.signal);
@@ -293,14 +293,14 @@ export class TaskFollower {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
     for (const waiter of waiters) this.#deliver(outcome).then(waiter.resolve, waiter.reject);
-    // Where the task is gone, nothing will be delivered later.
+    // With an error there is no result to deliver later.
     if ('error' in outcome) this.#parts.onOver();
     this.#closeReaders();
     this.#answers.close(new TaskError('ERR_TASK_CANCELLED', 'the task has ended'));
     this.#controller?.abort();
   }
 
-  /** Delivers the outcome: only then may the task's id be forgotten. */
+  /** Delivers the outcome. The store drops the task's id only after that. */
   #deliver(outcome: Outcome): Promise<JsonObject> {
     this.#parts.onOver();
     return 'result' in outcome ? Promise.resolve(outcome.result) : Promise.reject(outcome.error as Error);
@@ -310,7 +310,7 @@ export class TaskFollower {
     for (const reader of [...this.#readers]) reader.close();
   }
 
-  /** Those who wait get an error; the task itself goes on. */
+  /** Rejects the waiting callers. The task itself continues. */
   #failWaiters(error: unknown): void {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
@@ -324,26 +324,30 @@ export class TaskFollower {
 
   #toError(error: unknown): unknown {
     if (!(error instanceof RemoteError) || error.rpcCode !== INVALID_PARAMS || !isAboutTask(error.method)) return error;
-    const gone = new TaskError('ERR_TASK_NOT_FOUND', `the server has no task ${this.taskId}: it expired, or belongs to another caller`, {
-      cause: error,
-    });
+    const gone = new TaskError(
+      'ERR_TASK_NOT_FOUND',
+      `the server has no task ${this.taskId}: the task expired, or belongs to another caller`,
+      {
+        cause: error,
+      },
+    );
     this.#settle({ error: gone });
     return gone;
   }
 }
 
-/** Both are times of one clock, the server's, in the one form that sorts as text. */
+/** Compares ISO 8601 times of the server's clock, which sort as text. */
 function isOlder({ lastUpdatedAt }: TaskState, than: TaskState): boolean {
   const known = than.lastUpdatedAt;
   return lastUpdatedAt !== undefined && known !== undefined && lastUpdatedAt.length === known.length && lastUpdatedAt < known;
 }
 
-/** `tasks/result` is not among them: what it refuses with may be the error of the call itself. */
+/** Whether an error of this method is about the task. Not `tasks/result`: its error may be that of the tool call. */
 function isAboutTask(method: string | undefined): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
 }
 
-/** Whether asking again may help: the connection broke, or the server refused because it has too much to do. */
+/** Whether another attempt may help: the connection broke, or the server is overloaded. */
 function isPassing(error: unknown): boolean {
   if (error instanceof RemoteError) return error.rpcCode === 429;
   return isMortiseError(error) && PASSING.has(error.code);

@@ -1,4 +1,4 @@
-/** `TaskHandle`: what a program holds of one task of a server; and the store of their ids in this process's memory. */
+/** `TaskHandle`, a client's view of one task, and `MemoryTaskHandleStore`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult } from '@mortise/protocol';
@@ -8,35 +8,35 @@ import type { TaskState } from './task-wire.ts';
 
 /** The options of one request about a task. */
 export interface TaskOptions {
-  /** Stops the waiting, and nothing else; the task goes on. @default none */
+  /** Stops waiting. The task itself continues. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** One task of a server. */
 export interface TaskHandle {
-  /** Names the task at its server. Keep it secret: who has it may be able to read the task. Undefined where the tool answered at once. */
+  /** The task's id; undefined if the tool returned its result directly. Keep it secret: whoever knows it may be able to read the task. */
   readonly id: string | undefined;
-  /** The last known state, without a request; undefined for a task of an earlier run until its first poll. */
+  /** The last known state, without a request; undefined for a handle of `resumeTask` until its first poll. */
   readonly state: TaskState | undefined;
-  /** What the server wants a model to be told while the task runs; undefined where it says nothing. */
+  /** A text from the server for the model while the task runs; undefined if there is none. */
   readonly immediateResponse: string | undefined;
-  /** Asks the server how the task is. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+  /** Gets the current state from the server. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   status(options?: TaskOptions): Promise<TaskState>;
-  /** The state now and each change; the loop ends with the task. What the task asks is answered meanwhile. */
+  /** Yields the current state and each change until the task ends. The client's handlers answer the task's questions meanwhile. */
   updates(options?: TaskOptions): AsyncIterable<TaskState>;
   /**
-   * Waits for the tool's result. What the task asks meanwhile is answered once, by the program's own handlers.
+   * Waits for the tool's result. The client's handlers answer the task's questions meanwhile.
    *
-   * @throws {RemoteError} The call failed, as it would have without a task.
+   * @throws {RemoteError} The server responded with an error, as it can without a task.
    * @throws {TaskError} `ERR_TASK_CANCELLED`, `ERR_TASK_NOT_FOUND`: there will be no result.
-   * @throws {TaskInputError} A question was not answered. The task goes on; wait again to be asked again.
+   * @throws {TaskInputError} A question was not answered. The task continues; call `result` again to be asked again.
    */
   result(options?: TaskOptions): Promise<CallToolResult>;
-  /** Cancels the task. The modern generation's server may finish it all the same. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+  /** Cancels the task. A modern server may still finish it. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   cancel(): Promise<void>;
 }
 
-/** A handle on a task that runs at its server. */
+/** Makes the handle of a task. */
 export function toHandle(follower: TaskFollower, immediateResponse?: string): TaskHandle {
   return {
     id: follower.taskId,
@@ -51,7 +51,7 @@ export function toHandle(follower: TaskFollower, immediateResponse?: string): Ta
   };
 }
 
-/** A handle on a call that was answered at once. */
+/** Makes the handle of a call that returned its result without a task. */
 export function toSettledHandle(result: JsonObject): TaskHandle {
   const now = new Date().toISOString();
   const state: TaskState = {
@@ -80,7 +80,7 @@ function toToolResult(result: JsonObject): CallToolResult {
   return (Array.isArray(result['content']) ? result : { ...result, content: [] }) as CallToolResult;
 }
 
-/** Keeps the ids of tasks as long as the process lives. */
+/** Keeps task ids in memory. They are lost when the process ends. */
 export class MemoryTaskHandleStore implements TaskHandleStore {
   readonly #handles = new Map<string, Map<string, TaskHandleRecord>>();
 

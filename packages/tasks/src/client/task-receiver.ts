@@ -1,6 +1,6 @@
 /**
- * The other direction of the core's first generation: a legacy server asks the client (a form for the user, a question to the
- * model) as a task, and comes back for the answer. The tasks live in this process and belong to the one server of the connection.
+ * Tasks in the other direction (2025-11-25 only): a server sends elicitation or sampling as a task, and fetches the answer later. These
+ * tasks are kept in this process's memory.
  */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
@@ -15,11 +15,11 @@ import { MemoryTaskQueue } from '../memory-task-queue.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
 import { CORE_GENERATION, toCoreTask, withWireErrors } from '../wire.ts';
 
-/** The one caller on the connection. */
+/** The only caller on a connection. */
 const SERVER: CoreCaller = { principal: 'server', onRecord: () => undefined };
 const MAX_TTL_MS = 3_600_000;
 
-/** What a client declares that takes such tasks: for what the program answers at all. */
+/** The tasks capability of a client: for sampling and elicitation, as far as the client declares them. */
 export function receiverCapabilities(declared: ClientCapabilities): Partial<ClientCapabilities> {
   const requests = {
     ...(declared.sampling && { sampling: { createMessage: {} } }),
@@ -28,13 +28,13 @@ export function receiverCapabilities(declared: ClientCapabilities): Partial<Clie
   return Object.keys(requests).length === 0 ? {} : { tasks: { list: {}, cancel: {}, requests } };
 }
 
-/** Lets a server put its questions as tasks. */
+/** Lets a server send its questions as tasks. */
 export function receiveTasks(host: ClientExtensionHost, clock: Clock): void {
   const engine = new TaskEngine({
     store: new MemoryTaskStore({ now: () => clock.now() }),
     queue: new MemoryTaskQueue({ clock }),
-    run: () => Promise.reject(new Error('What is asked runs as it arrives')),
-    // These notifications are optional, and cannot be sent while the connection is down.
+    run: () => Promise.reject(new Error('Tasks of a client have no tool to run')),
+    // These notifications are optional, so failures are ignored.
     onChanged: (record) => void host.notify('notifications/tasks/status', toCoreTask(record)).catch(() => undefined),
     onReport: () => undefined,
     limits: { maxTtlMs: MAX_TTL_MS },
@@ -54,7 +54,7 @@ export function receiveTasks(host: ClientExtensionHost, clock: Clock): void {
     host.addMethod(method, (params) => withWireErrors(() => answer(engine, params, SERVER)));
 }
 
-/** Begins to answer, and gives the task at once. */
+/** Starts to answer a question, and returns the task at once. */
 async function answerAsTask(
   engine: TaskEngine,
   { task, ...params }: JsonObject,

@@ -1,4 +1,4 @@
-/** What a server says of its tasks, in both generations: read, checked, and behind one interface. */
+/** Sends task requests and checks the responses, for 2025-11-25 ("legacy") and for the 2026-07-28 extension ("modern"). */
 
 import { InvalidResponseError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,20 +8,20 @@ import { TRANSITIONS } from '../engine/task-states.ts';
 import { TaskError } from '../errors.ts';
 import { TASKS_EXTENSION } from '../wire.ts';
 
-/** What is known of a task. */
+/** The state of a task. */
 export interface TaskState {
   readonly taskId: string;
   /** `completed`, `failed` and `cancelled` are final. */
   readonly status: TaskStatus;
-  /** For people: what goes on. */
+  /** A text for people. */
   readonly statusMessage: string | undefined;
   /** ISO 8601, by the server's clock. */
   readonly createdAt: string | undefined;
   /** ISO 8601, by the server's clock. */
   readonly lastUpdatedAt: string | undefined;
-  /** How long the server keeps the task from its creation, in milliseconds; null for no end. */
+  /** How long the server keeps the task after its creation, in milliseconds; null without limit. */
   readonly ttlMs: number | null;
-  /** How often the server wants to be asked, in milliseconds. */
+  /** The poll interval that the server asks for, in milliseconds. */
   readonly pollIntervalMs: number | undefined;
 }
 
@@ -33,9 +33,9 @@ export interface DetailedState extends TaskState {
 }
 
 /**
- * Reads a task of the extension.
+ * Reads a task of the 2026-07-28 extension.
  *
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not a valid task.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: not a valid task.
  */
 export function readModernTask(value: JsonObject): DetailedState {
   const { inputRequests, result, error } = value;
@@ -48,9 +48,9 @@ export function readModernTask(value: JsonObject): DetailedState {
 }
 
 /**
- * Reads a task of the core's first generation.
+ * Reads a 2025-11-25 task.
  *
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not a valid task.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: not a valid task.
  */
 export function readLegacyTask(value: JsonObject): DetailedState {
   return readTask(value, value['ttl'], value['pollInterval']);
@@ -60,7 +60,7 @@ function readTask(value: JsonObject, ttl: unknown, interval: unknown): TaskState
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt } = value;
   if (typeof taskId !== 'string' || taskId === '') throw new InvalidResponseError('the server sent a task without a taskId');
   if (typeof status !== 'string' || !Object.hasOwn(TRANSITIONS, status))
-    throw new InvalidResponseError(`the server sent a task with the status ${JSON.stringify(status)}, which the protocol does not have`);
+    throw new InvalidResponseError(`the server sent a task with the unknown status ${JSON.stringify(status)}`);
   return {
     taskId,
     status: status as TaskStatus,
@@ -80,32 +80,32 @@ function isErrorObject(value: unknown): value is JsonRpcErrorObject {
   return isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
 }
 
-/** Which generation of tasks a server has; undefined for a server without tasks. */
+/** Which kind of tasks a server has: the 2026-07-28 extension (`modern`) or 2025-11-25 (`legacy`); undefined for none. */
 export type Generation = 'modern' | 'legacy' | undefined;
 
-/** The generation that the server of a session declares. */
+/** The kind of tasks that the server declares. */
 export function generationOf({ revision, serverCapabilities }: ClientExtensionHost): Generation {
   if (revision.rules.coreTasks) return isJsonObject(serverCapabilities.tasks) ? 'legacy' : undefined;
   return revision.era === 'modern' && hasExtension(serverCapabilities, TASKS_EXTENSION) ? 'modern' : undefined;
 }
 
-/** One generation's requests about tasks. */
+/** The task requests, the same for both kinds of servers. */
 export interface TaskWire {
   get(taskId: string, signal?: AbortSignal): Promise<DetailedState>;
-  /** What the task's own request would have given. @throws What it would have thrown. */
+  /** Gets the result of an ended task's request. @throws The request's error. */
   result(state: DetailedState, signal: AbortSignal): Promise<JsonObject>;
   /**
-   * Opens the way on which the server asks while the task waits for input, and stays open until the task ends; undefined where answers
-   * travel by `answer`.
+   * Sends `tasks/result`, on whose stream a legacy server asks its questions. Resolves when the task ends. Undefined for modern servers,
+   * which use `answer`.
    */
   readonly attend?: (taskId: string, signal: AbortSignal) => Promise<JsonObject>;
-  /** Gives answers to what the task asks; undefined where the server asks by requests of its own. */
+  /** Sends answers to the task's questions; undefined for legacy servers, which ask by requests. */
   readonly answer?: (taskId: string, inputResponses: JsonObject, signal: AbortSignal) => Promise<void>;
-  /** @returns The task after that, where the response has it. */
+  /** @returns The cancelled task; undefined if the response does not carry it. */
   cancel(taskId: string): Promise<DetailedState | undefined>;
 }
 
-/** The extension's wire. */
+/** The task requests of the 2026-07-28 extension. */
 export function modernWire(host: ClientExtensionHost): TaskWire {
   return {
     get: async (taskId, signal) =>
@@ -114,7 +114,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
       if (status === 'completed' && result) return toToolResult(result);
       if (error) throw new RemoteError(error, 'tools/call');
       if (status === 'cancelled') throw new TaskError('ERR_TASK_CANCELLED', statusMessage ?? 'the task was cancelled');
-      throw new InvalidResponseError(`the server says that the task is ${status}, but sent neither result nor error`);
+      throw new InvalidResponseError(`the task is ${status}, but the server sent neither a result nor an error`);
     },
     async answer(taskId, inputResponses, signal) {
       await host.request('tasks/update', { taskId, inputResponses }, { signal });
@@ -126,11 +126,11 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
   };
 }
 
-/** The wire of the core's first generation. */
+/** The task requests of 2025-11-25. */
 export function legacyWire(host: ClientExtensionHost): TaskWire {
   const result = async (taskId: string, signal: AbortSignal): Promise<JsonObject> => {
     try {
-      // It waits as long as the task lasts.
+      // The server responds only when the task has ended.
       return toToolResult(await host.request('tasks/result', { taskId }, { signal, timeoutMs: Infinity }));
     } catch (error) {
       throw isCancelled(error) ? new TaskError('ERR_TASK_CANCELLED', error.message, { cause: error }) : error;
@@ -145,7 +145,7 @@ export function legacyWire(host: ClientExtensionHost): TaskWire {
   };
 }
 
-/** @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the task's result is not that of a tool. */
+/** @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the result is not a tool result. */
 function toToolResult(result: JsonObject): JsonObject {
   const problem = checkServerResult('tools/call', result);
   if (problem === undefined) return result;
@@ -159,11 +159,11 @@ function isCancelled(error: unknown): error is RemoteError {
 }
 
 function checkId(state: DetailedState, taskId: string): DetailedState {
-  if (state.taskId !== taskId) throw new InvalidResponseError('the server answered with another task than the one that was asked for');
+  if (state.taskId !== taskId) throw new InvalidResponseError('the server responded with another task than the requested one');
   return state;
 }
 
-/** How a tool may be called. @see 2025-11-25 basic/utilities/tasks#tool-level-negotiation */
+/** Whether a tool may be called as a task. @see 2025-11-25 basic/utilities/tasks#tool-level-negotiation */
 export type TaskSupport = 'forbidden' | 'optional' | 'required';
 
 const MAX_PAGES = 1000;
@@ -177,7 +177,7 @@ export class ToolTaskSupport {
     host.onNotification('notifications/tools/list_changed', () => this.#known.clear());
   }
 
-  /** Remembers what a page of tools says. */
+  /** Remembers the task support of each tool on a page of `tools/list`. */
   learn(page: JsonObject): void {
     const { tools } = page;
     for (const tool of Array.isArray(tools) ? tools : []) {
@@ -188,12 +188,12 @@ export class ToolTaskSupport {
     }
   }
 
-  /** What is known already. */
+  /** The known task support of a tool; undefined if its page was not read. */
   find(name: string): TaskSupport | undefined {
     return this.#known.get(name);
   }
 
-  /** Reads the list as far as needed. A tool that is not listed cannot be a task. */
+  /** Reads `tools/list` until the tool is found. A tool that is not listed counts as `forbidden`. */
   async look(name: string): Promise<TaskSupport> {
     let cursor: unknown;
     for (let pages = 0; pages < MAX_PAGES && !this.#known.has(name); pages++) {

@@ -1,4 +1,4 @@
-/** Holds the leases of the runs of one process, and finds tasks whose process is gone. */
+/** Renews the leases of one process's runs, and finds tasks whose process is gone. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
@@ -6,18 +6,18 @@ import { TaskError } from '../errors.ts';
 import type { TaskRun } from './task-run.ts';
 import { isEnded } from './task-states.ts';
 
-/** How many orphans are put on the queue at one look. */
+/** The most orphaned tasks that are queued in one round. */
 const ORPHANS_AT_ONCE = 100;
 /** How many leases are renewed at once. */
 const RENEWALS_AT_ONCE = 50;
 /** How often expired tasks are deleted, in milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
-/** How often a lease is tried for against others who write to the task. */
+/** The most attempts to take a lease while other writers change the task. */
 const MAX_TRIES = 20;
 
-/** What became of taking a lease. */
+/** The result of taking a lease. */
 export interface Taken {
-  /** Whether a run had begun before. */
+  /** Whether the task has been run before. */
   readonly wasStarted: boolean;
 }
 
@@ -45,7 +45,7 @@ export class LeaseKeeper {
     void this.#look();
   }
 
-  /** A lease to create a task with. */
+  /** Makes the lease for a new task. */
   claim(): NonNullable<TaskRecord['lease']> {
     return { owner: this.owner, untilMs: this.#init.clock.now() + this.#init.leaseMs };
   }
@@ -62,7 +62,7 @@ export class LeaseKeeper {
     return this.#runs.get(id);
   }
 
-  /** Takes the lease for a run that was added. @returns undefined where there is nothing to run, or another process runs it. */
+  /** Takes the lease of an added run's task. @returns undefined if there is nothing to run, or another process runs the task. */
   async take(run: TaskRun): Promise<Taken | undefined> {
     const { store, clock } = this.#init;
     let before: TaskRecord | undefined = run.record;
@@ -70,7 +70,7 @@ export class LeaseKeeper {
       if (!before || isEnded(before.status) || before.driver !== 'engine') return undefined;
       const { lease } = before;
       if (lease && lease.owner !== this.owner && lease.untilMs > clock.now()) return undefined;
-      // On what was read and nothing else: whether a run had begun must be known for certain.
+      // Compare-and-set, so that `wasStarted` is true of exactly this version.
       const record = await store.update(run.id, before.version, { lease: this.claim() });
       if (record) {
         run.onRecord(record);
@@ -81,7 +81,7 @@ export class LeaseKeeper {
     return undefined;
   }
 
-  /** @returns The runs that were going on. */
+  /** Stops renewing. @returns The runs in progress. */
   close(): readonly TaskRun[] {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -90,7 +90,7 @@ export class LeaseKeeper {
 
   async #look(): Promise<void> {
     const guard = (fn: () => Promise<void>): Promise<void> =>
-      fn().catch((error: unknown) => this.#init.onFault('Tasks could not be looked after', error));
+      fn().catch((error: unknown) => this.#init.onFault('The upkeep of tasks failed', error));
     await Promise.all([guard(() => this.#renewAll()), guard(() => this.#findOrphans()), guard(() => this.#sweep())]);
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
   }
@@ -111,7 +111,7 @@ export class LeaseKeeper {
       else this.#lose(run, 'The task has expired, or another process has taken it over');
     } catch (error) {
       onFault('A lease could not be renewed', error);
-      // Another process may take the task from now on: what this run did after that must not be kept.
+      // Another process may take the task now, so this run must write nothing more.
       if ((run.record.lease?.untilMs ?? 0) <= now) this.#lose(run, 'The lease could not be renewed in time');
     }
   }
@@ -122,7 +122,7 @@ export class LeaseKeeper {
     run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
 
-  /** Tasks that wait for a worker look like those that were left behind: the queue passes over what it has (promise Q3). */
+  /** Queues orphaned tasks. Tasks that wait for a worker look the same; the queue ignores tasks that it already has (promise Q3). */
   async #findOrphans(): Promise<void> {
     const { store, queue, clock } = this.#init;
     for (const id of await store.listOrphans(clock.now(), ORPHANS_AT_ONCE)) if (!this.#runs.has(id)) await queue.enqueue(id);

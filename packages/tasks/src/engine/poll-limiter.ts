@@ -3,15 +3,15 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { TaskLimitError } from '../errors.ts';
 
-/** How many tasks are remembered; the one that was polled longest ago is forgotten first. */
+/** The most tasks that are counted. Beyond that, the task polled longest ago is dropped. */
 const MAX_REMEMBERED = 20_000;
-/** How many seconds' polls may come at once. */
+/** How many seconds' worth of polls may come in one burst. */
 const BURST_SECONDS = 3;
 
 export class PollLimiter {
   readonly #clock: Clock;
   readonly #perSecond: number;
-  /** By task: how many polls it has left, and when it was last polled. */
+  /** By task id: the polls that are left, and the time of the last poll. */
   readonly #buckets = new Map<string, { readonly credit: number; readonly atMs: number }>();
 
   constructor(perSecond: number, clock: Clock) {
@@ -19,7 +19,7 @@ export class PollLimiter {
     this.#perSecond = perSecond;
   }
 
-  /** @returns undefined, or the error for a task that was polled too often; it says when to come back. */
+  /** Counts a poll. @returns undefined, or the error for a task polled too often, with the time to wait. */
   take(id: string): TaskLimitError | undefined {
     const perSecond = this.#perSecond;
     if (perSecond === Infinity) return undefined;
@@ -30,7 +30,7 @@ export class PollLimiter {
     this.#remember(id, { credit: credit >= 1 ? credit - 1 : credit, atMs });
     if (credit >= 1) return undefined;
     const waitMs = Math.ceil(((1 - credit) / perSecond) * 1000);
-    return new TaskLimitError(`This task was polled too often: ask again in ${waitMs} ms, and keep to its poll interval`, waitMs);
+    return new TaskLimitError(`This task was polled too often: poll again in ${waitMs} ms, and keep to its poll interval`, waitMs);
   }
 
   #remember(id: string, bucket: { readonly credit: number; readonly atMs: number }): void {

@@ -1,4 +1,4 @@
-/** The questions of one run: they go into the record together, and their answers come back from there. */
+/** The questions that one run of a task asks. They are written to the task's record, and the answers are read from it. */
 
 import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
 import { toBase64Url, toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
@@ -6,24 +6,24 @@ import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { TaskError } from '../errors.ts';
 import { isEnded, isOutstanding, type MakeChanges, statusOf, type Written } from './task-states.ts';
 
-/** How many questions one task asks at most: a handler that goes on with a model in a loop must come to an end. */
+/** The most questions of one run, to stop a handler that asks in an endless loop. */
 const MAX_ASKS = 1_000;
 
-/** What questions need of their run. */
+/** What `RunQuestions` needs of the run. */
 export interface AskingRun {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The task as the run saw it last. */
+  /** The latest record that the run has seen. */
   readonly record: TaskRecord;
-  /** Changes the run's task, as long as the run has it. */
+  /** Changes the task, unless the run is over. */
   change(make: MakeChanges): Promise<Written | undefined>;
 }
 
 interface Question {
   readonly ask: Ask;
-  /** Of the method and the params. */
+  /** Canonical JSON of the method and params. */
   readonly text: string;
-  /** How often the same was asked before in this run. */
+  /** 1 for the first question of its kind in this run, 2 for the next. */
   readonly repetition: number;
   readonly resolve: (answer: JsonObject) => void;
   readonly reject: (reason: unknown) => void;
@@ -43,12 +43,13 @@ export class RunQuestions {
     run.signal.addEventListener('abort', () => this.#rejectAll(run.signal.reason), { once: true });
   }
 
-  /** Asks. Questions asked in one turn go out together. */
+  /** Asks a question. Questions of one event-loop turn are written together. */
   ask(ask: Ask): Promise<JsonObject> {
     const { signal } = this.#run;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
-    if (++this.#count > MAX_ASKS) return Promise.reject(new Error(`A task asks ${MAX_ASKS} times at most`));
+    if (++this.#count > MAX_ASKS)
+      return Promise.reject(new Error(`A task may ask at most ${MAX_ASKS} questions: check the handler for an endless loop`));
     const text = toCanonicalJson({ method: ask.method, params: ask.params ?? {} });
     const name = ask.key ?? text;
     const repetition = (this.#uses.get(name) ?? 0) + 1;
@@ -59,7 +60,7 @@ export class RunQuestions {
     });
   }
 
-  /** Takes up the answers that have come. */
+  /** Settles the questions that the record has answers for. */
   onRecord({ asks }: TaskRecord): void {
     if (this.#waiting.size === 0) return;
     for (const asked of asks) {
@@ -78,7 +79,7 @@ export class RunQuestions {
       asks.forEach(({ key }, index) => Object.assign(questions[index] ?? {}, { key }));
       const written = await this.#run.change((record) => withAsks(record, asks));
       if (!written || isEnded(written.record.status)) return;
-      // Not what was written: the answer may be there already.
+      // `this.#run.record` may be newer than `written.record` and have an answer already.
       for (const [index, question] of questions.entries()) this.#begin(question, asks[index], this.#run.record);
     } catch (error) {
       for (const { reject } of questions) reject(error);
@@ -87,12 +88,12 @@ export class RunQuestions {
 
   #begin(question: Question, asked: TaskAsk | undefined, { asks }: TaskRecord): void {
     const kept = asks.find(({ key }) => key === asked?.key);
-    if (!kept || !asked) return question.reject(new Error('The question was not kept'));
+    if (!kept || !asked) return question.reject(new Error('The question was not stored with the task'));
     if (kept.digest !== asked.digest) {
       return question.reject(
         new TaskError(
           'ERR_TASK_UNAVAILABLE',
-          `The task asked something else under the key "${kept.key}" when it ran again: let what it asks depend on arguments, answers and ctx.once alone`,
+          `The resumed task asked a different question under the key "${kept.key}": make its questions depend only on arguments, answers and ctx.once`,
         ),
       );
     }

@@ -1,4 +1,4 @@
-/** Creates tasks: as many as a caller may have, for as long as they may be kept, under ids that cannot be guessed. */
+/** Creates tasks with unguessable ids, within the limits of number and lifetime. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
@@ -6,15 +6,15 @@ import type { Principal, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/
 import { TaskLimitError } from '../errors.ts';
 import { OPEN } from './task-states.ts';
 
-/** The bounds of tasks. */
+/** The limits of tasks. */
 export interface TaskLimits {
-  /** How long a task is kept at most, from its creation, in milliseconds. A longer wish is cut. @default 86_400_000 (one day) */
+  /** The longest time a task is kept after its creation, in milliseconds. Longer requests are shortened to it. @default 86_400_000 (one day) */
   readonly maxTtlMs?: number;
-  /** How many unfinished tasks one principal may have. @default 100 */
+  /** The most unfinished tasks of one principal. @default 100 */
   readonly maxTasksPerPrincipal?: number;
   /** How often clients should poll, in milliseconds. @default 1_000 */
   readonly pollIntervalMs?: number;
-  /** How often one task may be polled in a second; three times as many may come at once. @default 10 */
+  /** The most polls of one task per second. Bursts may be three times as large. @default 10 */
   readonly maxPollsPerSecond?: number;
 }
 
@@ -22,22 +22,22 @@ export interface TaskLimits {
 export interface NewTask {
   readonly principal: Principal;
   readonly generation: string;
-  /** Who ends the task: the engine, by running its tool, or the program, by hand. @default 'engine' */
+  /** What ends the task: the engine, by running the tool, or the program, by a `TaskControl`. @default 'engine' */
   readonly driver?: 'engine' | 'hand';
   readonly call?: ToolCallRecord | undefined;
   readonly progressToken?: string | number | undefined;
-  /** Whether another process may run it again once its own has died; without that it then fails. @default false */
+  /** Whether another process may run the task again after its process died. If not, the task fails then. @default false */
   readonly resumable?: boolean;
-  /** The wish of the caller, in milliseconds. @default the maximum */
+  /** The requested time to live, in milliseconds. @default the maximum */
   readonly ttlMs?: number | undefined;
   readonly statusMessage?: string | undefined;
   readonly data?: JsonObject | undefined;
 }
 
-/** Says what happened to a task, for operators. @param counter The metric that counts it, `mcp.tasks.<counter>`. */
+/** Logs and counts an event of a task, for operators. @param counter The last part of the metric's name, `mcp.tasks.<counter>`. */
 export type Audit = (message: string, about: Pick<TaskRecord, 'principal'> & Partial<TaskRecord>, counter?: string) => void;
 
-/** What creating needs of its engine. */
+/** What `TaskCreator` needs. */
 export interface TaskCreatorInit {
   readonly store: TaskStore;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface TaskCreatorInit {
 
 export class TaskCreator {
   readonly #init: TaskCreatorInit;
-  /** The last creation under way of each principal. */
+  /** By principal: the latest creation in progress. */
   readonly #creating = new Map<Principal, Promise<unknown>>();
 
   constructor(init: TaskCreatorInit) {
@@ -55,8 +55,8 @@ export class TaskCreator {
   }
 
   /**
-   * Creates the tasks of a principal one after the other, so that of two that come at once both count. Another process counts for itself: with
-   * several, a caller may have as many more as they create at the same moment.
+   * Creates a task. Creations of one principal run one after the other, so that concurrent calls cannot exceed the limit in this process.
+   * Processes that create at the same moment may exceed it together.
    */
   async create(task: NewTask, lease?: TaskRecord['lease']): Promise<TaskRecord> {
     const { principal } = task;
@@ -105,9 +105,9 @@ export class TaskCreator {
     const max = this.#init.limits.maxTasksPerPrincipal;
     if ((await this.#init.store.count(principal, OPEN)) < max) return;
     this.#init.audit('A task was refused: too many are unfinished', { principal }, 'refused');
-    throw new TaskLimitError(`You have ${max} unfinished tasks, which is the most: wait for some of them, or cancel them`);
+    throw new TaskLimitError(`You have ${max} unfinished tasks, which is the limit: wait for some of them, or cancel them`);
   }
 }
 
-/** 192 bits, as base64url, so that an id may stand in a header. */
+/** 192 random bits. Ids are base64url, which HTTP headers can carry. */
 const ID_BYTES = 24;

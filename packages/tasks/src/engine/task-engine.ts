@@ -1,6 +1,6 @@
 /**
- * The engine: creates tasks, runs them under a lease, takes up those whose process died, and answers what callers ask. It knows
- * neither a wire nor a tool.
+ * The task engine: creates tasks, runs them under a lease, resumes tasks whose process died, and reads, answers and cancels tasks for
+ * callers. It knows nothing about wire forms or tools.
  */
 
 import { type Clock, isMortiseError, type JsonRpcNotification, type Logger, type Meter } from '@mortise/jsonrpc-core';
@@ -26,15 +26,15 @@ import {
 } from './task-states.ts';
 import { type OnTask, TaskWatch } from './task-watch.ts';
 
-/** What an engine works with. Its callbacks must not throw. */
+/** What a `TaskEngine` needs. Its callbacks must not throw. */
 export interface TaskEngineInit {
   readonly store: TaskStore;
   readonly queue: TaskQueue;
   /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
   readonly run: (record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>;
-  /** Called after each change that the store has. */
+  /** Called after each change, once it is stored. */
   readonly onChanged: (record: TaskRecord) => void;
-  /** Called with each notification of a run: progress and log messages. */
+  /** Called with each progress and log message of a run. */
   readonly onReport: (run: TaskRun, notification: JsonRpcNotification) => void;
   readonly limits: TaskLimits;
   /** How long a lease lasts without renewal, in milliseconds. */
@@ -44,18 +44,18 @@ export interface TaskEngineInit {
   readonly clock: Clock;
 }
 
-/** How often the end of a task is tried to be kept, and the first pause between; each later one is twice as long: 13 seconds in all. */
+/** Attempts to store a task's end, and the first pause between two. Each pause is twice the one before: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
 /** How long closing waits for aborted runs, in milliseconds. */
 const CLOSE_MS = 500;
-/** The longest id that is looked up. */
+/** The longest task id that is looked up. */
 const MAX_ID_LENGTH = 128;
 const DAY_MS = 86_400_000;
 
-/** Drives tasks over a store. */
+/** Creates, runs and ends the tasks of a store. */
 export class TaskEngine {
-  /** Changes any principal's task, for the program. */
+  /** Changes a task, whoever owns it. For the program, not for callers. */
   readonly change: ChangeTask;
   readonly #init: TaskEngineInit;
   readonly #store: TaskStore;
@@ -87,20 +87,20 @@ export class TaskEngine {
     this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
 
-  /** Begins to run tasks, those included that another process left behind. */
+  /** Starts to run tasks, including those that a dead process left. */
   start(): void {
     if (this.#stopWork || this.#isClosed) return;
     this.#stopWork = this.#init.queue.work((id) => this.#work(id));
     this.#leases.start();
   }
 
-  // ---- what callers ask
+  // ---- calls
 
   /**
-   * Creates a task; where the engine drives it, it runs as soon as a worker is free.
+   * Creates a task. A task with the driver `engine` runs as soon as a worker is free.
    *
-   * @returns The record, which the store has: from now on the id may be given out.
-   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has as many unfinished tasks as it may.
+   * @returns The stored record. Its id may be sent to the client now.
+   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has too many unfinished tasks.
    */
   async create(task: NewTask): Promise<TaskRecord> {
     const record = await this.#creator.create(task);
@@ -113,7 +113,7 @@ export class TaskEngine {
     return record;
   }
 
-  /** Creates a task for work that runs already. @returns Its run, which holds the lease. @throws As `create`. */
+  /** Creates a task for work in progress. @returns The task's run, which holds the lease. @throws As `create`. */
   async adopt(task: NewTask): Promise<TaskRun> {
     const record = await this.#creator.create(task, this.#leases.claim());
     const run = new TaskRun(this.#runHost, record);
@@ -121,16 +121,16 @@ export class TaskEngine {
     return run;
   }
 
-  /** Ends the run of work that was adopted, as that work ends. Never rejects, since no caller waits for it. */
+  /** Ends an adopted run with the outcome of its work. Never rejects. */
   async finish(run: TaskRun, outcome: Promise<TaskOutcome>): Promise<void> {
     try {
       await this.#settle(run, await outcome.catch(toFailure));
     } catch (error) {
-      this.#fault('The end of a task could not be kept', error);
+      this.#fault('The end of a task could not be stored', error);
     }
   }
 
-  /** Deletes a task whose id was not given out. Never rejects. */
+  /** Deletes a task whose id no client got. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
     this.#leases.delete(run);
     run.end();
@@ -141,11 +141,11 @@ export class TaskEngine {
   async get(id: unknown, principal: Principal): Promise<TaskRecord> {
     const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
     if (record?.principal === principal) return record;
-    this.#audit('A task was asked for that does not exist for this caller', { principal }, 'failed_lookups');
-    throw new TaskError('ERR_TASK_NOT_FOUND', 'There is no such task: it never was, has expired, or belongs to someone else');
+    this.#audit('A caller asked for a task that does not exist or is not its own', { principal }, 'failed_lookups');
+    throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task: the id is unknown, the task has expired, or it belongs to another caller');
   }
 
-  /** As `get`, for a caller that looks again and again. @throws {TaskLimitError} `ERR_TASK_LIMIT`: polled too often. */
+  /** Gets a task as `get` does, and counts the poll. @throws {TaskLimitError} `ERR_TASK_LIMIT`: polled too often. */
   async poll(id: unknown, principal: Principal): Promise<TaskRecord> {
     const record = await this.get(id, principal);
     const refusal = this.#polls.take(record.id);
@@ -158,15 +158,15 @@ export class TaskEngine {
     return this.#store.list(principal, options);
   }
 
-  /** Gives answers to questions of a task. Those to what is not outstanding are passed over. */
+  /** Stores answers to a task's questions. Answers to other questions, or to answered ones, are ignored. */
   async answer(task: TaskRecord, answers: ReadonlyMap<string, GivenAnswer>): Promise<void> {
     await this.change(task.id, giveAnswers(answers), task);
   }
 
   /**
-   * Cancels a task. Once this resolves it is cancelled and stays so, whatever its work does.
+   * Cancels a task. Once this resolves, the task stays cancelled, whatever its handler does.
    *
-   * @returns `isChanged` false for a task that had ended.
+   * @returns `isChanged` is false if the task had already ended.
    */
   async cancel(task: TaskRecord): Promise<Written> {
     const end = endAs({ status: 'cancelled', statusMessage: 'The task was cancelled by request' });
@@ -175,12 +175,12 @@ export class TaskEngine {
     return written ?? { record: task, isChanged: false };
   }
 
-  /** Looks up any principal's task, for the program. */
+  /** Gets a task, whoever owns it. For the program, not for callers. */
   peek(id: string): Promise<TaskRecord | undefined> {
     return this.#store.get(id);
   }
 
-  /** Calls `onTask` after each change of a task, with undefined once it is gone. @returns A function that ends it. */
+  /** Calls `onTask` after each change of a task, and with undefined once the task is gone. @returns A function that stops this. */
   watch(id: string, version: number, onTask: OnTask): () => void {
     return this.#watch.add(id, version, onTask);
   }
@@ -188,8 +188,8 @@ export class TaskEngine {
   /**
    * Waits until a task has ended.
    *
-   * @param onRecord Called with the task as it is now, and after each change until it has ended.
-   * @throws {TaskError} `ERR_TASK_NOT_FOUND`: it expires meanwhile.
+   * @param onRecord Called at once, and after each change until the task has ended.
+   * @throws {TaskError} `ERR_TASK_NOT_FOUND`: the task expired meanwhile.
    * @throws The signal's reason.
    */
   async waitFor(task: TaskRecord, onRecord: (record: TaskRecord) => void, signal?: AbortSignal): Promise<TaskRecord> {
@@ -206,14 +206,14 @@ export class TaskEngine {
     return abortable(ended, signal).finally(stop);
   }
 
-  /** Stops the runs of this process: those that can be resumed are left to another process, the others end as failed. */
+  /** Stops this process's runs. Resumable tasks are left to another process, the others end as failed. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const runs = this.#leases.close();
-    await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('A task could not be left', error))));
+    await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('A task could not be stopped', error))));
     this.#watch.close();
-    // A handler that does not listen to its signal must not keep the process.
+    // A handler that ignores its signal must not keep the process alive.
     if (this.#stopWork) await Promise.race([this.#stopWork(), this.#delay(CLOSE_MS)]);
   }
 
@@ -224,7 +224,7 @@ export class TaskEngine {
     // A queue may hand a task out twice.
     if (!known || this.#isClosed || this.#leases.find(id)) return;
     const run = new TaskRun(this.#runHost, known);
-    // Before the lease is taken: a cancel may come meanwhile, and must reach the run.
+    // Added before the lease is taken, so that a cancel in between reaches the run.
     this.#leases.add(run);
     let taken: Taken | undefined;
     try {
@@ -237,7 +237,7 @@ export class TaskEngine {
       await this.#settle(run, interrupted('The server stopped while the task ran, and the task cannot be resumed'));
       return;
     }
-    if (taken.wasStarted) this.#audit('A task is taken up again', run.record);
+    if (taken.wasStarted) this.#audit('A task is resumed', run.record);
     await this.#settle(run, await this.#execute(run));
   }
 
@@ -259,7 +259,7 @@ export class TaskEngine {
     }
   }
 
-  /** From now on nothing of a run is kept. */
+  /** Ends a run: nothing that it does later is stored. */
   #drop(run: TaskRun): void {
     this.#leases.delete(run);
     run.end();
@@ -275,37 +275,37 @@ export class TaskEngine {
 
   // ---- writes
 
-  /** A store that fails for a moment must not cost the result of work that is done. The lease is kept meanwhile, or the run is over. */
+  /** Tries a write several times, so that a short fault of the store does not lose a finished task's result. The lease is still renewed meanwhile. */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await write();
       } catch (error) {
         if (this.#isClosed || tries === MAX_END_TRIES) throw error;
-        this.#fault('The end of a task could not be kept and is tried again', error);
+        this.#fault('The end of a task could not be stored and is tried again', error);
       }
       await this.#delay(END_RETRY_MS * 2 ** tries);
     }
   }
 
-  /** If this fails, the task is deleted when it expires. */
+  /** Deletes a task. If that fails, the task is deleted when it expires. */
   async #takeBack(id: string): Promise<void> {
     const now = this.#init.clock.now();
     try {
       await this.change(id, () => ({ expiresAtMs: now }));
       await this.#store.deleteExpired(now);
     } catch (error) {
-      this.#fault('A task whose id was not given out could not be deleted', error);
+      this.#fault('A task whose id no client got could not be deleted', error);
     }
   }
 
-  // ---- what operators see
+  // ---- logs and metrics
 
   readonly #audit: Audit = (message, { id, principal, status, call }, counter) => {
     if (counter !== undefined) this.#init.meter?.count(`mcp.tasks.${counter}`, 1);
     this.#logger.log('info', message, {
       principal,
-      // The beginning of the id: readers of the log must not be able to use the task.
+      // Only the start of the id: whoever knows the whole id can use the task.
       ...(id !== undefined && { task: `${id.slice(0, 6)}...` }),
       ...(status && { status }),
       ...(call && { tool: call.tool }),

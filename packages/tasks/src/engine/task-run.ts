@@ -1,4 +1,4 @@
-/** One run of a task: its questions, steps and reports, as long as it has the lease. */
+/** One run of a task: its questions, `ctx.once` steps, progress and log messages. */
 
 import type { Clock, JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -7,12 +7,12 @@ import { TaskError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
 import { type ChangeTask, isEnded, type MakeChanges, type Written } from './task-states.ts';
 
-/** What a run needs of its engine. */
+/** What `TaskRun` needs of its engine. */
 export interface RunHost {
   readonly store: TaskStore;
   readonly change: ChangeTask;
   readonly clock: Clock;
-  /** Who holds the leases of this engine's runs. */
+  /** The owner name in the leases of this engine's runs. */
   readonly owner: string;
   onReport(run: TaskRun, notification: JsonRpcNotification): void;
 }
@@ -32,7 +32,7 @@ export class TaskRun implements HandlerRun {
     this.#record = record;
   }
 
-  /** The task as this run saw it last. */
+  /** The latest record that this run has seen. */
   get record(): TaskRecord {
     return this.#record;
   }
@@ -45,14 +45,14 @@ export class TaskRun implements HandlerRun {
     return this.#host.clock;
   }
 
-  /** Whether nothing of this run is kept any more. */
+  /** Whether the run has ended, so that nothing it does is stored. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   ask(ask: Ask): Promise<JsonObject> {
     const answer = (this.#questions ??= new RunQuestions(this)).ask(ask);
-    // A handler that was aborted may no longer wait for its question.
+    // An aborted handler may not await this promise any more.
     answer.catch(() => undefined);
     return answer;
   }
@@ -72,7 +72,7 @@ export class TaskRun implements HandlerRun {
     await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
   }
 
-  /** Takes over work that ran before it became a task. Resolves once all that it did is in the store. */
+  /** Stores the steps and answers of a call that became a task. Resolves once all of them are stored. */
   async takeUp({ steps, running, answers }: RunSoFar): Promise<void> {
     for (const [key, step] of running) this.#begin(key, () => step.then((value) => this.#put(key, value)));
     const done: Promise<unknown>[] = [...steps].map(([key, value]) => this.#begin(key, () => this.#put(key, value)));
@@ -86,7 +86,7 @@ export class TaskRun implements HandlerRun {
     return this.#record.lease?.owner === this.#host.owner;
   }
 
-  /** Changes the task as long as this run has its lease. @returns undefined once the run is over. */
+  /** Changes the task while this run holds the lease. @returns undefined once the run is over. */
   async change(make: MakeChanges): Promise<Written | undefined> {
     if (this.#isOver) return undefined;
     const { owner } = this.#host;
@@ -99,7 +99,7 @@ export class TaskRun implements HandlerRun {
     return written;
   }
 
-  /** Another writer changed the task. */
+  /** Takes a newer record that another writer stored. */
   onRecord(record: TaskRecord): void {
     if (record.version > this.#record.version) this.#record = record;
     if (record.status === 'cancelled') this.abort(new TaskError('ERR_TASK_CANCELLED', record.statusMessage ?? 'The task was cancelled'));
@@ -111,7 +111,7 @@ export class TaskRun implements HandlerRun {
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** From now on nothing of this run is kept. */
+  /** Ends the run: nothing that it does later is stored. */
   end(): void {
     this.#isOver = true;
   }
@@ -119,7 +119,7 @@ export class TaskRun implements HandlerRun {
   #begin(key: string, run: () => Promise<readonly JsonValue[]>): Promise<readonly JsonValue[]> {
     const step = run();
     this.#steps.set(key, step);
-    // A step that failed did not happen: it may be tried again.
+    // A failed step may be tried again.
     step.catch(() => this.#steps.delete(key));
     return step;
   }
@@ -136,7 +136,7 @@ export class TaskRun implements HandlerRun {
   }
 }
 
-/** The value as JSON has it, so that a handler sees the same in each run; without an item for a step that gave nothing. */
+/** Converts a step's value to JSON and back, so that every run sees the same value. @returns An empty list for `undefined`. */
 function toKept(key: string, value: unknown): readonly JsonValue[] {
   if (value === undefined) return [];
   const text: string | undefined = JSON.stringify(value);

@@ -1,11 +1,11 @@
-/** The states of a task, the ways between them, and the one place that writes them: by compare-and-set. */
+/** The states of a task, the allowed transitions, and the only function that writes tasks, by compare-and-set. */
 
 import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-core';
 import { toWireError } from '@mortise/jsonrpc-core/messages';
 import type { TaskAsk, TaskChanges, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 
 /**
- * Where a task may go from each state.
+ * The allowed transitions from each state.
  *
  * @see 2025-11-25 basic/utilities/tasks#task-status-lifecycle
  */
@@ -17,7 +17,7 @@ export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
   cancelled: [],
 };
 
-/** The states of tasks that go on. */
+/** The states of unfinished tasks. */
 export const OPEN: readonly TaskStatus[] = ['working', 'input_required'];
 
 /** Whether a state is final. */
@@ -25,12 +25,12 @@ export function isEnded(status: TaskStatus): boolean {
   return TRANSITIONS[status].length === 0;
 }
 
-/** Whether a question waits for its answer. */
+/** Whether a question still waits for its answer. */
 export function isOutstanding(ask: TaskAsk): boolean {
   return ask.answer === undefined && ask.error === undefined && ask.isWithdrawn !== true;
 }
 
-/** The state that the questions of an unfinished task put it into. */
+/** The state of an unfinished task with these questions. */
 export function statusOf(asks: readonly TaskAsk[]): TaskStatus {
   return asks.some(isOutstanding) ? 'input_required' : 'working';
 }
@@ -43,13 +43,13 @@ export interface TaskOutcome {
   readonly statusMessage?: string;
 }
 
-/** How an error ends a task. */
+/** The outcome of a task whose work threw. */
 export function toFailure(thrown: unknown): TaskOutcome {
   const error = toWireError(thrown);
   return { status: 'failed', error, statusMessage: error.message };
 }
 
-/** Ends a task, unless it has ended: the first end stays. Its open questions are withdrawn, and its arguments are not needed any more. */
+/** Ends a task that has not ended yet. Withdraws its open questions, and drops its arguments. */
 export function endAs(outcome: TaskOutcome): MakeChanges {
   return ({ status, asks }) => (isEnded(status) ? undefined : { ...outcome, asks: withdrawAll(asks), call: undefined });
 }
@@ -58,10 +58,10 @@ function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
   return asks.map((ask) => (isOutstanding(ask) ? { ...ask, isWithdrawn: true } : ask));
 }
 
-/** What one answer is: a result, or the error that the other side refused with. */
+/** An answer to a question: a result, or the error that the client responded with. */
 export type GivenAnswer = { readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject };
 
-/** Gives answers to questions. Those to what is not outstanding are passed over. */
+/** Adds answers to a task's questions. Answers to unknown, answered or withdrawn questions are ignored. */
 export function giveAnswers(answers: ReadonlyMap<string, GivenAnswer>): MakeChanges {
   return ({ status, asks }) => {
     if (isEnded(status) || !asks.some((ask) => isOutstanding(ask) && answers.has(ask.key))) return undefined;
@@ -70,28 +70,28 @@ export function giveAnswers(answers: ReadonlyMap<string, GivenAnswer>): MakeChan
   };
 }
 
-/** How often a write is tried against other writers: more means that the store never takes it. */
+/** The most attempts to write against other writers. A store that refuses more is faulty. */
 const MAX_TRIES = 1_000;
 
-/** Gives the changes to a record; undefined for none. Called again where another writer was first. */
+/** Gives the changes to a record; undefined for none. Called again if another writer was faster. */
 export type MakeChanges = (record: TaskRecord) => TaskChanges | undefined;
 
-/** What came of a write. */
+/** The result of a write. */
 export interface Written {
   readonly record: TaskRecord;
-  /** False where the record was not changed. */
+  /** False if the record was not changed. */
   readonly isChanged: boolean;
 }
 
 /**
  * Changes a task.
  *
- * @param known The record as it was last seen, which saves reading it.
- * @returns undefined where there is no such task.
+ * @param known The latest known record, which saves a read.
+ * @returns undefined if there is no such task.
  */
 export type ChangeTask = (id: string, make: MakeChanges, known?: TaskRecord) => Promise<Written | undefined>;
 
-/** Makes the function that changes the tasks of a store. @param onWritten Called after each change that the store has. */
+/** Makes the function that changes the tasks of a store. @param onWritten Called after each change, once it is stored. */
 export function taskWriter(store: TaskStore, clock: Clock, onWritten: (record: TaskRecord) => void): ChangeTask {
   return async (id, make, known) => {
     let record = known ?? (await store.get(id));
@@ -109,6 +109,6 @@ export function taskWriter(store: TaskStore, clock: Clock, onWritten: (record: T
       }
       record = await store.get(id);
     }
-    throw new Error(`The task store refused ${MAX_TRIES} writes of one task: does it keep promise K2?`);
+    throw new Error(`The task store refused ${MAX_TRIES} writes of one task: check that it keeps promise K2 of TaskStore`);
   };
 }

@@ -1,18 +1,18 @@
-/** Calls the watchers of a task after each change. What other processes change is found by reading the store now and then. */
+/** Calls the watchers of a task after each change. Reads the store regularly to find changes by other processes. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 
-/** @param record The task as it is now; undefined once it is gone. @param isElsewhere Whether another process changed it. */
+/** @param record The changed task; undefined once the task is gone. @param isElsewhere Whether another process changed it. */
 export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => void;
 
-/** How often the store is read: as often as clients poll, within these bounds, in milliseconds. */
+/** The bounds of the time between two reads of the store, in milliseconds. Within them, it is the clients' poll interval. */
 const MIN_INTERVAL_MS = 50;
 const MAX_INTERVAL_MS = 1000;
 
 interface Watcher {
   readonly onTask: OnTask;
-  /** The version that it knows. */
+  /** The latest version that the watcher was called with. */
   version: number;
 }
 
@@ -32,12 +32,12 @@ export class TaskWatch {
     this.#onError = onError;
   }
 
-  /** Calls `onTask` after each change of a task. @param version The one that the caller knows. @returns A function that ends it. */
+  /** Calls `onTask` after each change of a task. @param version The version that the caller knows. @returns A function that stops this. */
   add(id: string, version: number, onTask: OnTask): () => void {
     const watcher: Watcher = { onTask, version };
     const watchers = this.#watchers.get(id) ?? new Set();
     this.#watchers.set(id, watchers.add(watcher));
-    // It may have changed since the caller read it.
+    // The task may have changed since the caller read it.
     void this.#read(id);
     this.#arm();
     return () => {
@@ -46,7 +46,7 @@ export class TaskWatch {
     };
   }
 
-  /** A task was written. */
+  /** Calls the watchers of a written task. */
   changed(record: TaskRecord, isElsewhere: boolean): void {
     for (const watcher of [...(this.#watchers.get(record.id) ?? [])]) {
       if (record.version <= watcher.version) continue;

@@ -1,4 +1,4 @@
-/** How the server reaches the clients of tasks of the core's generation: with status, progress and log messages, and with questions. */
+/** Sends clients the status, progress, log messages and questions of 2025-11-25 tasks. */
 
 import { isMortiseError, type JsonObject, type JsonRpcNotification, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -8,15 +8,15 @@ import type { TaskEngine } from '../engine/task-engine.ts';
 import { type GivenAnswer, isEnded, isOutstanding } from '../engine/task-states.ts';
 import { toCoreTask, withRelatedTask, withWireErrors } from '../wire.ts';
 
-/** The principal of every caller that is not verified. */
+/** The principal of every caller without a verified identity. */
 const ANONYMOUS = 'anonymous';
 
-/** Whether a caller may list its tasks: only where it is verified, since all unverified callers are one principal. */
+/** Whether a caller may list its tasks. Unverified callers may not: they share one principal, so they would see each other's tasks. */
 export function mayList(principal: string): boolean {
   return principal !== ANONYMOUS;
 }
 
-/** Adds the core's methods. */
+/** Adds the 2025-11-25 task methods. */
 export function addCoreMethods(host: ExtensionHost, engine: TaskEngine, clients: CoreClients): void {
   for (const [method, answer] of Object.entries(CORE_METHODS))
     host.addMethod(method, { eras: ['legacy'] }, async (params, call) => {
@@ -34,29 +34,29 @@ export function addCoreMethods(host: ExtensionHost, engine: TaskEngine, clients:
     });
 }
 
-/** How many tasks have a channel; the one that was asked for longest ago loses it first. Nothing that goes over it is promised. */
+/** The most tasks with a channel for notifications. Beyond that, the task requested longest ago loses its channel: notifications are optional. */
 const MAX_CHANNELS = 20_000;
 
 interface Channel {
   readonly tell: (notification: JsonRpcNotification) => void;
-  /** The state that was sent last, so that none is sent twice. */
+  /** The state sent last, so that no state is sent twice. */
   last: string;
 }
 
 export class CoreClients {
   readonly #answer: TaskEngine['answer'];
-  /** By task: the channel of the call that asked for it last. */
+  /** By task id: the channel of the latest call about the task. */
   readonly #channels = new Map<string, Channel>();
-  /** By task: the calls of `tasks/result` that wait. */
+  /** By task id: the waiting `tasks/result` calls. */
   readonly #waiting = new Map<unknown, Set<ExtensionCall>>();
-  /** The questions that are with a client. */
+  /** The questions that a client was asked and has not answered yet. */
   readonly #asked = new Set<string>();
 
   constructor(answer: TaskEngine['answer']) {
     this.#answer = answer;
   }
 
-  /** From now on a task's notifications go over the channel of this call. */
+  /** Sends a task's notifications over the channel of this call from now on. */
   remember(task: TaskRecord, { tell }: ExtensionCall): void {
     if (!tell || isEnded(task.status)) return;
     this.#channels.delete(task.id);
@@ -66,21 +66,21 @@ export class CoreClients {
     if (oldest !== undefined) this.#channels.delete(oldest);
   }
 
-  /** A call waits for a task's result: it is asked what the task asks, and its stream carries what the task reports. */
+  /** Registers a call that waits for a task's result. The task's questions go to this call, and its stream carries progress and log messages. */
   ask(task: TaskRecord, call: ExtensionCall): void {
     const waiting = this.#waiting.get(task.id) ?? new Set();
     this.#waiting.set(task.id, waiting.add(call));
     for (const ask of task.asks) if (isOutstanding(ask)) void this.#ask(task, ask, call);
   }
 
-  /** A call waits no longer. */
+  /** Removes a waiting call. */
   release(taskId: unknown, call: ExtensionCall): void {
     const waiting = this.#waiting.get(taskId);
     waiting?.delete(call);
     if (waiting?.size === 0) this.#waiting.delete(taskId);
   }
 
-  /** Sends the state of a task that changed, unless it is the one that was sent last. @see 2025-11-25 basic/utilities/tasks#task-notifications */
+  /** Sends `notifications/tasks/status`, unless the state equals the one sent last. @see 2025-11-25 basic/utilities/tasks#task-notifications */
   sendStatus(task: TaskRecord): void {
     const channel = this.#channels.get(task.id);
     if (!channel) return;
@@ -92,7 +92,7 @@ export class CoreClients {
     if (isEnded(task.status)) this.#channels.delete(task.id);
   }
 
-  /** Sends what a task's handler reports, with the task that it belongs to. */
+  /** Sends a progress or log message of a task's handler, with the task's id in `_meta`. */
   report({ id }: TaskRecord, notification: JsonRpcNotification): void {
     const message = { ...notification, params: withRelatedTask(notification.params ?? {}, id) };
     const [waiting] = this.#waiting.get(id) ?? [];
@@ -100,7 +100,7 @@ export class CoreClients {
     else this.#channels.get(id)?.tell(message);
   }
 
-  /** Each question is with one client at a time. */
+  /** Asks one client at a time. */
   async #ask(task: TaskRecord, ask: TaskAsk, call: ExtensionCall): Promise<void> {
     const name = `${task.id} ${ask.key}`;
     if (this.#asked.has(name) || call.signal.aborted) return;
@@ -109,18 +109,18 @@ export class CoreClients {
     if (given) await this.#answer(task, new Map([[ask.key, given]])).catch(() => undefined);
     this.#asked.delete(name);
     if (!call.signal.aborted) return;
-    // The caller left before it answered: another call that waits gets the question.
+    // The caller left without an answer: ask another waiting call.
     const next = [...(this.#waiting.get(task.id) ?? [])].find((other) => !other.signal.aborted);
     if (next) await this.#ask(task, ask, next);
   }
 }
 
-/** Asks the client. @returns undefined where it could not be asked; another waiting call may succeed. */
+/** Asks the client. @returns undefined if the client could not be reached; another waiting call may succeed. */
 async function request(method: string, params: JsonObject, call: ExtensionCall): Promise<GivenAnswer | undefined> {
   try {
     return { answer: await call.request({ method, params, timeoutMs: Infinity }) };
   } catch (error) {
-    // An invalid answer ends the question: the client would give it again, and the task would wait forever.
+    // Asking again would give the same invalid answer, and the task would wait forever.
     if (isMortiseError(error) && error.code === 'ERR_INVALID_ANSWER') return { error: { code: INTERNAL_ERROR, message: error.message } };
     if (!(error instanceof RemoteError)) return undefined;
     const { rpcCode, message, data } = error;

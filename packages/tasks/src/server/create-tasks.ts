@@ -1,4 +1,4 @@
-/** `createTasks`: the extension that gives a server tasks of both generations. */
+/** `createTasks`: adds tasks to a server, for 2025-11-25 and for the 2026-07-28 extension. */
 
 import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -18,21 +18,21 @@ import type { TaskContext, TaskToolOptions } from './tool-options.ts';
 
 /** The options of `createTasks`. */
 export interface TasksOptions extends TaskLimits {
-  /** Where tasks are kept. @default a `MemoryTaskStore`, whose tasks end with the process */
+  /** Stores the tasks. @default a `MemoryTaskStore`: tasks are lost when the process ends */
   readonly store?: TaskStore | undefined;
-  /** Spreads runs over workers. @default a `MemoryTaskQueue`: they run in this process */
+  /** Distributes tasks to workers. @default a `MemoryTaskQueue`: tasks run in this process */
   readonly queue?: TaskQueue | undefined;
-  /** How long after a crash another process takes up a task, in milliseconds. @default 30_000 */
+  /** How long after a crash another process may resume a task, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** Gets a line for each task that is created, resumed, ended, cancelled or refused, and each failed look-up. @default a logger that drops every line */
+  /** Logs each task that is created, resumed, ended, cancelled or refused, and each failed lookup. @default no logging */
   readonly logger?: Logger | undefined;
   /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups` and `.refused_polls`. @default nothing is counted */
   readonly meter?: Meter | undefined;
-  /** Times the ends of tasks and leases, and polls. @default the platform's clock */
+  /** The clock for expiry, leases and polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The extension, and the control of tasks that are driven by hand. */
+/** The server extension, with the methods that complete, fail and cancel tasks of `taskDriver: 'hand'`. */
 export interface Tasks extends ServerExtension, TaskControl {}
 
 const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteAfterMs', 'resumable', 'immediateResponse', 'taskDriver'];
@@ -51,7 +51,7 @@ const OPTIONS: OptionTable<TasksOptions> = {
 };
 
 /**
- * Makes the extension that gives a server tasks. One for each server.
+ * Creates the extension that adds tasks to one server. Each server needs its own.
  *
  * ```ts
  * const tasks = createTasks({ store: sqliteStores('tasks.db').tasks });
@@ -85,7 +85,7 @@ export function createTasks(options: TasksOptions = {}): Tasks {
     clock,
     limits: options,
     run: async ({ call, generation }, run) => {
-      if (!host || !call) throw new TaskError('ERR_TASK_UNAVAILABLE', 'The task has no tool call that could be run');
+      if (!host || !call) throw new TaskError('ERR_TASK_UNAVAILABLE', 'The task has no tool call to run');
       return toOutcome(generation, await host.runTool(call, run));
     },
     onChanged: (record) => {
@@ -125,7 +125,8 @@ export function createTasks(options: TasksOptions = {}): Tasks {
         },
         status: async (message) => findRun()?.setStatus(message),
         createTask: async (created = {}) => {
-          if (!calls) throw new TaskError('ERR_TASK_UNAVAILABLE', 'This server has no tasks: add createTasks() to its extensions');
+          if (!calls)
+            throw new TaskError('ERR_TASK_UNAVAILABLE', 'This server does not support tasks: add createTasks() to its extensions');
           return calls.create(call, created);
         },
       };
@@ -135,7 +136,7 @@ export function createTasks(options: TasksOptions = {}): Tasks {
       if (host)
         throw new TaskError(
           'ERR_TASK_UNAVAILABLE',
-          'This tasks extension serves another server already: make one for each with createTasks()',
+          'This tasks extension already belongs to another server: call createTasks() once per server',
         );
       host = installed;
       calls = new ToolCalls({ host, engine, clients, clock });

@@ -1,4 +1,4 @@
-/** `tasks/get`, `tasks/update`, `tasks/cancel` and `taskIds` of `subscriptions/listen`: the extension's generation. */
+/** The methods of the 2026-07-28 tasks extension: `tasks/get`, `tasks/update`, `tasks/cancel`, and `taskIds` of `subscriptions/listen`. */
 
 import { type Clock, type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -10,17 +10,17 @@ import type { TaskRun } from '../engine/task-run.ts';
 import { type GivenAnswer, isEnded, isOutstanding } from '../engine/task-states.ts';
 import { CORE_GENERATION, TASKS_EXTENSION, toDetailedTask, withWireErrors } from '../wire.ts';
 
-/** How many tasks one subscription names at most. */
+/** The most tasks in one subscription. */
 const MAX_TASK_IDS = 1_000;
 /** The empty result of `tasks/update` and `tasks/cancel`. */
 const ACKNOWLEDGED: JsonObject = Object.freeze({});
 
-/** Whether this very request says that its client takes tasks. */
+/** Whether the client declares the tasks extension in this request. */
 export function takesTasks(call: Pick<ExtensionCall, 'clientCapabilities'>): boolean {
   return hasExtension(call.clientCapabilities, TASKS_EXTENSION);
 }
 
-/** The error for a request that needs the extension and does not declare it. */
+/** The error for a request that needs the tasks extension but does not declare it. */
 export function undeclared(): ProtocolError {
   return missingCapabilityError({ extensions: { [TASKS_EXTENSION]: {} } });
 }
@@ -35,7 +35,7 @@ export function toEvent(record: TaskRecord): BusMessage {
   return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }
 
-/** Adds the methods. */
+/** Adds the methods of the tasks extension. */
 export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): void {
   const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
     host.addMethod(method, { eras: ['modern'], nameParam: 'taskId' }, (params, call) =>
@@ -67,11 +67,11 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
     async accept(wish, call) {
       if (!takesTasks(call)) throw undeclared();
       if (!Array.isArray(wish) || wish.length > MAX_TASK_IDS || !wish.every((id: JsonValue) => typeof id === 'string'))
-        throw new ProtocolError(INVALID_PARAMS, `taskIds must be a list of at most ${MAX_TASK_IDS} ids of tasks`);
+        throw new ProtocolError(INVALID_PARAMS, `taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
       const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
       const records = known.filter((record) => record !== undefined);
       for (const record of records) followed.add(record, call.signal);
-      // It may have changed since its id was given out, so its state is sent right after the acknowledgement.
+      // A task may have changed before the client subscribed, so its state is sent right after the acknowledgement.
       clock.schedule(() => void followed.publishAll(records), 0, { keepAlive: true });
       return records.map(({ id }) => id);
     },
@@ -83,7 +83,7 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
   });
 }
 
-/** The tasks that have subscribers here: changes by other processes are published to them too. */
+/** Publishes changes that other processes make to tasks with subscribers in this process. */
 class Followed {
   readonly #host: ExtensionHost;
   readonly #engine: TaskEngine;
@@ -94,7 +94,7 @@ class Followed {
     this.#engine = engine;
   }
 
-  /** Follows a task until it has ended, or `signal` aborts. */
+  /** Follows a task until it ends or `signal` aborts. */
   add(record: TaskRecord, signal: AbortSignal): void {
     if (isEnded(record.status) || signal.aborted) return;
     const followed = this.#followed.get(record.id) ?? { followers: 0, stop: this.#follow(record) };
@@ -117,7 +117,7 @@ class Followed {
   #follow({ id, version, updatedAtMs }: TaskRecord): () => void {
     let sentAtMs = updatedAtMs;
     return this.#engine.watch(id, version, (record, isElsewhere) => {
-      // Renewing a lease changes the version only.
+      // A lease renewal changes only the version.
       if (record && isElsewhere && record.updatedAtMs !== sentAtMs) void this.#host.publish(toEvent(record));
       if (record) sentAtMs = record.updatedAtMs;
       if (!record || isEnded(record.status)) this.#end(id);
@@ -130,14 +130,14 @@ class Followed {
   }
 }
 
-/** Tasks of the core's generation may be read and cancelled without declaring the extension. @see SEP-2663 backward compatibility */
+/** Allows requests without the extension only to read and cancel 2025-11-25 tasks. @see SEP-2663 backward compatibility */
 async function requireDeclared(method: string, { taskId }: JsonObject, call: ExtensionCall, engine: TaskEngine): Promise<void> {
   if (takesTasks(call)) return;
   const record = typeof taskId === 'string' && method !== 'tasks/update' ? await engine.peek(taskId) : undefined;
   if (record?.generation !== CORE_GENERATION || record.principal !== call.principal) throw undeclared();
 }
 
-/** @throws {ProtocolError} -32602: an answer is invalid for its question; the others are not taken either. */
+/** @throws {ProtocolError} -32602: an answer does not fit its question. No answer of the request is taken then. */
 function readResponses(given: JsonValue | undefined, { asks }: TaskRecord): ReadonlyMap<string, GivenAnswer> {
   if (!isJsonObject(given)) throw new ProtocolError(INVALID_PARAMS, 'Invalid params: params.inputResponses must be an object');
   const questions = new Map(asks.filter(isOutstanding).map((ask) => [ask.key, ask]));
@@ -154,13 +154,13 @@ function readResponses(given: JsonValue | undefined, { asks }: TaskRecord): Read
   return answers;
 }
 
-/** How long one message stands at least, in milliseconds. */
+/** The shortest time between two status messages, in milliseconds. */
 const MIN_INTERVAL_MS = 250;
 
-/** Makes the progress of a task its status message: tasks of the extension have no progress notifications. @see SEP-2663 */
+/** Turns progress into the task's status message: the tasks extension has no progress notifications. @see SEP-2663 */
 export class StatusFromProgress {
   readonly #clock: Clock;
-  /** The newest message of runs whose last one was written just now; undefined where no newer one waits. */
+  /** Runs that wrote a message within the interval, with the next message to write; undefined if there is none. */
   readonly #waiting = new Map<TaskRun, string | undefined>();
 
   constructor(clock: Clock) {
@@ -168,7 +168,7 @@ export class StatusFromProgress {
   }
 
   report(run: TaskRun, { message, progress, total }: JsonObject): void {
-    // Without a message there is nothing that people could read.
+    // A status message is for people: a bare number says too little.
     if (typeof message !== 'string') return;
     const text = typeof total === 'number' ? `${message} (${String(progress)} of ${total})` : message;
     const isBusy = this.#waiting.has(run);

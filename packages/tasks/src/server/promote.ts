@@ -1,4 +1,4 @@
-/** Slow calls become tasks: the handler that runs already goes on as the task's run. See docs/decisions/task-promotion.md. */
+/** Turns a slow call into a task while its handler keeps running. See docs/decisions/task-promotion.md. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { toError } from '@mortise/jsonrpc-core/transport';
@@ -9,10 +9,10 @@ import type { TaskRun } from '../engine/task-run.ts';
 import { TaskError } from '../errors.ts';
 import { toCreated, toOutcome } from '../wire.ts';
 
-/** When promotion is tried again where the call reads answers of an earlier round just now, in milliseconds. */
+/** The pause before promotion is tried again while the call reads answers of an earlier round, in milliseconds. */
 const RETRY_MS = 250;
 
-/** How a call is promoted. */
+/** What `promote` needs. */
 export interface PromoteOptions {
   readonly engine: TaskEngine;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface PromoteOptions {
   readonly onPromoted: (run: TaskRun) => void;
 }
 
-/** Runs a call. If it takes longer than `promoteAfterMs`, the response is a task. */
+/** Runs a call. Responds with a task if the call takes longer than `promoteAfterMs`. */
 export async function promote(call: ExtensionCall, next: NextCall, options: PromoteOptions): Promise<JsonObject> {
   const { engine, clock, task, promoteAfterMs } = options;
   const handler = { isDone: false };
@@ -33,7 +33,7 @@ export async function promote(call: ExtensionCall, next: NextCall, options: Prom
     try {
       run = await engine.adopt(task);
     } catch {
-      // Too many tasks, or the store fails: this stays an ordinary call.
+      // The task could not be created, so this stays an ordinary call.
       return outcome;
     }
     const soFar = handler.isDone || call.signal.aborted ? undefined : call.detach?.(run);
@@ -55,10 +55,10 @@ async function goOnAsTask(
   );
   try {
     await run.takeUp(soFar);
-    if (soFar.hasLeft()) throw new TaskError('ERR_TASK_CANCELLED', 'The caller left before it got the id of the task');
+    if (soFar.hasLeft()) throw new TaskError('ERR_TASK_CANCELLED', 'The caller disconnected before it got the task id');
     return toCreated(run.record);
   } catch (error) {
-    // Nobody will get its id: neither the task nor its work may go on.
+    // No caller gets the task's id, so the task and its handler must stop.
     run.abort(toError(error));
     await engine.discard(run);
     throw error;

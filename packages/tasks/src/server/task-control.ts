@@ -1,4 +1,4 @@
-/** `TaskControl`: ends tasks that are driven by hand, from any process that has the store. */
+/** `TaskControl`: ends tasks of `taskDriver: 'hand'`, from any process with access to the store. */
 
 import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
@@ -7,9 +7,9 @@ import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { type ChangeTask, endAs, isEnded, type MakeChanges, taskWriter } from '../engine/task-states.ts';
 import { toOutcome } from '../wire.ts';
 
-/** Ends tasks, and sets their status message. Each method resolves to false where the task had ended: an ended task never changes. */
+/** Ends tasks and sets their status message. Each method resolves to false, and changes nothing, if the task has already ended. */
 export interface TaskControl {
-  /** @param result As a tool's handler would have given it: text, or a whole result. */
+  /** @param result The tool result: a text, or a whole `CallToolResult`. */
   complete(taskId: string, result: JsonObject | string): Promise<boolean>;
   /** @param error Sent to the client. @param error.code @default -32603 */
   fail(
@@ -18,12 +18,12 @@ export interface TaskControl {
   ): Promise<boolean>;
   setStatus(taskId: string, message: string): Promise<boolean>;
   cancel(taskId: string, reason?: string): Promise<boolean>;
-  /** The record of any principal's task. */
+  /** Gets the record of a task, whoever owns it. */
   get(taskId: string): Promise<TaskRecord | undefined>;
 }
 
 /**
- * Makes the control of tasks over a store, without a server. A server on the same store sees what it does within a second.
+ * Creates a `TaskControl` over a store, without a server. Servers on the same store see its changes within a second.
  *
  * @param options.clock @default the platform's clock
  */
@@ -34,7 +34,7 @@ export function createTaskControl(store: TaskStore, options: { readonly clock?: 
   );
 }
 
-/** The control over a way to change tasks. */
+/** Creates a `TaskControl` from functions that change and read tasks. */
 export function controlBy(change: ChangeTask, get: TaskControl['get']): TaskControl {
   const isChanged = async (id: string, make: MakeChanges): Promise<boolean> => (await change(id, make))?.isChanged === true;
   return {

@@ -1,4 +1,4 @@
-/** `tools/call` in front of the tool: whether it runs as a task, may, or must not. */
+/** Decides for each `tools/call` whether it runs as a task. */
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -22,7 +22,7 @@ import { takesTasks, undeclared } from './extension-methods.ts';
 import { promote } from './promote.ts';
 import type { CreatedTask, CreateTaskOptions, TaskSupport, TaskToolOptions } from './tool-options.ts';
 
-/** What tool calls are run with. */
+/** What `ToolCalls` needs. */
 export interface ToolCallsInit {
   readonly host: ExtensionHost;
   readonly engine: TaskEngine;
@@ -38,19 +38,19 @@ interface AskedCall {
   readonly options: TaskToolOptions;
 }
 
-/** One that may become a task. */
+/** A tool call that may become a task. */
 interface TaskableCall extends AskedCall {
   readonly generation: string;
-  /** How long the caller wants the task kept. */
+  /** The requested time to live, in milliseconds. */
   readonly ttlMs: number | undefined;
 }
 
 export class ToolCalls {
   readonly #init: ToolCallsInit;
-  /** The calls that a handler may answer by a task of its own. */
+  /** Calls whose handler may call `ctx.createTask`. */
   readonly #byHand = new WeakMap<ExtensionCall, TaskableCall>();
 
-  /** The runs of calls that took long and became tasks. */
+  /** Runs of slow calls that became tasks. */
   readonly #promoted = new WeakMap<ExtensionCall, TaskRun>();
 
   constructor(init: ToolCallsInit) {
@@ -58,7 +58,7 @@ export class ToolCalls {
     init.host.intercept('tools/call', (params, call, next) => this.#call(params, call, next));
   }
 
-  /** Whether a call may be answered by a task that its handler creates. */
+  /** Whether the handler of this call may create a task and return it. */
   canCreate(call: ExtensionCall | undefined): boolean {
     return call !== undefined && this.#byHand.has(call);
   }
@@ -98,17 +98,17 @@ export class ToolCalls {
       : refuse(`Tool "${name}" runs as a task only, and ${call.revision.version} has no tasks`);
   }
 
-  /** The client asks for a task, or does not. */
+  /** 2025-11-25: the client decides with `params.task`. */
   #callInCore(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
     const { params, next } = asked;
     const name = String(params['name']);
     const ttlMs = readWish(params['task']);
-    if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs as a task only: call it with "task"`) : next();
+    if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs only as a task: call it with "task"`) : next();
     if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
     return this.#run({ ...asked, generation: CORE_GENERATION, ttlMs });
   }
 
-  /** The server decides, also while the tool runs. */
+  /** The tasks extension: the server decides, at the start or while the tool runs. */
   #callInExtension(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
     const { call, next, options } = asked;
     const { promoteAfterMs, taskDriver } = options;
@@ -127,7 +127,7 @@ export class ToolCalls {
     const { call } = taskable;
     const record = await this.#init.engine.create(this.#toTask(taskable));
     if (call.signal.aborted) {
-      // The caller left before it got the id, so it could never ask for the task.
+      // The caller disconnected before it got the task id, so it could never ask for the task.
       await this.#init.engine.cancel(record);
       throw call.signal.reason;
     }
@@ -142,11 +142,11 @@ export class ToolCalls {
     if (resultType !== 'task' || typeof taskId !== 'string') return result;
     const record = await this.#init.engine.peek(taskId);
     if (!record || record.principal !== call.principal)
-      throw new TaskError('ERR_TASK_UNAVAILABLE', 'The handler gave a task that does not exist');
+      throw new TaskError('ERR_TASK_UNAVAILABLE', 'The handler returned a task that does not exist: return what ctx.createTask() gave');
     return this.#toResult(record, taskable);
   }
 
-  /** The response that names the task. */
+  /** Builds the response that carries the task. */
   #toResult(record: TaskRecord, { generation, options, call }: TaskableCall): JsonObject {
     if (generation === EXTENSION_GENERATION) return toCreated(record);
     this.#init.clients.remember(record, call);
@@ -169,7 +169,7 @@ export class ToolCalls {
   }
 }
 
-/** How long the caller wants its task kept, in the core's generation. @returns null where the call asks for no task. */
+/** Reads the requested time to live from `params.task` (2025-11-25). @returns null if the call asks for no task. */
 function readWish(task: unknown): number | undefined | null {
   if (task === undefined) return null;
   const ttl = isJsonObject(task) ? task['ttl'] : null;
@@ -192,7 +192,7 @@ function toCallRecord(params: JsonObject, call: ExtensionCall, generation: strin
     revision: call.revision.version,
     clientCapabilities: call.clientCapabilities,
     scopes: call.auth?.scopes ?? [],
-    // The extension has no progress notifications: progress becomes the task's status message, so a token makes handlers report it.
+    // Progress becomes the task's status message, and handlers report progress only if there is a token.
     meta: generation === EXTENSION_GENERATION ? { ...meta, [META_PROGRESS_TOKEN]: 'status' } : meta,
   };
 }

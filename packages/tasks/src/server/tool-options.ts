@@ -6,62 +6,62 @@ import type { CallToolResult } from '@mortise/protocol';
 /** Whether a tool runs as a task. */
 export type TaskSupport = 'required' | 'optional' | 'forbidden';
 
-/** The options of a tool that tasks own. */
+/** The options that `createTasks` adds to `registerTool`. */
 export interface TaskToolOptions {
   /**
-   * Whether the tool runs as a task: `required`, always; `optional`, where the client wants or takes one; `forbidden`, never.
+   * Whether the tool runs as a task. `required`: always. `optional`: if the client asks for tasks or accepts them. `forbidden`: never.
    *
    * @default { taskSupport: 'forbidden' }
    */
   readonly execution?: { readonly taskSupport: TaskSupport } | undefined;
   /**
-   * For `optional`: a call answers at once if it is done within this time, and becomes a task otherwise, where the client takes tasks
-   * without having asked for one (the extension's generation). In milliseconds. @default such a call is a task from its start
+   * For `optional` tools and clients of the tasks extension: a call that takes longer than this becomes a task, a shorter one returns its
+   * result directly. In milliseconds. @default the call is a task from its start
    */
   readonly promoteAfterMs?: number | undefined;
   /**
-   * Whether the handler may run again from its top after the process that ran it has died. Steps in `ctx.once` and questions that were
-   * answered are not repeated. @default false: the task fails and says why
+   * Whether the handler may run again from its start after its process has died. Finished `ctx.once` steps and answered questions are
+   * not repeated. @default false: the task fails, with the reason in its error
    */
   readonly resumable?: boolean | undefined;
-  /** What a host may tell its model while the task runs, in the core's generation. @default none */
+  /** A text that a host may give its model while the task runs. 2025-11-25 only. @default none */
   readonly immediateResponse?: string | undefined;
   /**
-   * Who ends the task: `engine` runs the handler as the task; with `hand` the handler runs as an ordinary call, may create a task by
-   * `ctx.createTask`, return it, and the program ends it later by a `TaskControl`, from anywhere. @default 'engine'
+   * What ends the task. `engine`: the task ends with the handler. `hand`: the handler runs as an ordinary call and may return a task from
+   * `ctx.createTask`. The program ends that task later by a `TaskControl`, in any process. @default 'engine'
    */
   readonly taskDriver?: 'engine' | 'hand' | undefined;
 }
 
-/** What a task that is driven by hand begins with. */
+/** The options of `ctx.createTask`. */
 export interface CreateTaskOptions {
-  /** How long it is kept, in milliseconds. @default what the client wishes, else the server's `maxTtlMs` */
+  /** How long the task is kept, in milliseconds. @default what the client asks for, else the server's `maxTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** How it stands, for people. @default none */
+  /** A status message for people. @default none */
   readonly statusMessage?: string | undefined;
-  /** What the program wants to remember with it: the id of a job elsewhere. Clients do not see it. @default none */
+  /** Data for the program, such as the id of a job elsewhere. Clients do not see it. @default none */
   readonly data?: JsonObject | undefined;
 }
 
-/** A task that was created by hand: return it from the handler. */
+/** The result of `ctx.createTask`. Return it from the handler. */
 export interface CreatedTask extends CallToolResult {
   readonly resultType: 'task';
   readonly taskId: string;
 }
 
-/** The members of a handler's context that tasks own. */
+/** The members that `createTasks` adds to a handler's context. */
 export interface TaskContext {
   /** Whether the handler runs as a task. */
   readonly isTask: boolean;
-  /** Says how the task stands, for people; does nothing in an ordinary call. */
+  /** Sets the task's status message, for people. Does nothing if the call is not a task. */
   status(message: string): Promise<void>;
-  /** Whether this call may be answered by a task that the handler creates. */
+  /** Whether the handler may call `createTask` in this call. */
   readonly canCreateTask: boolean;
   /**
-   * Creates a task that the program ends by hand. For tools with `taskDriver: 'hand'`. Ask the user first: with a modern
-   * client, code in front of a question runs again for its answer.
+   * Creates a task that the program ends later, by a `TaskControl`. For tools with `taskDriver: 'hand'`. Ask the user first: with a
+   * modern client, the handler runs again from its start when an answer arrives.
    *
-   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: this call cannot be answered by a task.
+   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: this call cannot become a task, see `canCreateTask`.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the caller has too many unfinished tasks.
    */
   createTask(options?: CreateTaskOptions): Promise<CreatedTask>;
