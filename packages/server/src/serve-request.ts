@@ -1,5 +1,6 @@
 /** The way of one request: from the message to its handler, and from what the handler gives to exactly one response. */
 
+import { isThenable } from '@mortise/jsonrpc-core/connection';
 import {
   isMortiseError,
   type JsonObject,
@@ -21,7 +22,6 @@ import type { ClientFacts } from './middleware/middleware.ts';
 import type { Server } from './server.ts';
 import type { Session } from './session.ts';
 import { toClientFacts } from './session-state.ts';
-import { isThenable } from './thenable.ts';
 import { traceRequest } from './tracing.ts';
 import { methodNotFoundError, toCallError } from './wire-error.ts';
 

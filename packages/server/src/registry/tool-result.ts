@@ -1,13 +1,13 @@
 /** What a tool's handler gave back, in whichever of the short forms, as the result that the protocol wants. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { andThen } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult } from '@mortise/protocol';
 import { checkContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { InvalidHandlerResultError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
-import { andThen } from '../thenable.ts';
 
 /**
  * Text and blocks become `content`; `structuredContent` is checked, takes the form that the output schema gives it, and is

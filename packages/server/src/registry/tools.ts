@@ -1,6 +1,7 @@
 /** The tools of a server: how they are registered, found and run. */
 
 import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { andThen, isThenable } from '@mortise/jsonrpc-core/connection';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
@@ -13,7 +14,6 @@ import { describeIssues } from '../schema/describe-issues.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { Server } from '../server.ts';
-import { andThen, isThenable } from '../thenable.ts';
 import { isForProtocol } from '../wire-error.ts';
 import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from './catalog-item.ts';

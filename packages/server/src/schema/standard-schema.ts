@@ -6,8 +6,8 @@
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isThenable } from '@mortise/jsonrpc-core/connection';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
-import { isThenable } from '../thenable.ts';
 import { phraseIssue } from './describe-issues.ts';
 
 /** One thing that a library found wrong with a value. */

@@ -1,11 +1,11 @@
 /** Turns whatever a program gives as a schema into what the server works with: the JSON Schema that peers see, and a check of values. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isThenable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkJsonSchema, mapSubschemas } from '@mortise/protocol/checks';
 import type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import { SchemaUnsupportedError } from '../errors.ts';
-import { isThenable } from '../thenable.ts';
 import { adaptJsonSchema } from './json-schema.ts';
 import { createCheck, isStandardSchema, mayMiss, type SchemaCheck, type SchemaDirection, toJsonSchema } from './standard-schema.ts';
 
