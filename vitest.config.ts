@@ -12,6 +12,8 @@ export default defineConfig({
     setupFiles: ['scripts/test/fixed-seed.ts'],
     // A process runs one file after the other and loads each module once: loading them anew for each file took a third of the CPU time.
     isolate: false,
+    // By itself vitest leaves one core free, and runs one file at a time on a machine with two.
+    maxWorkers: '100%',
     projects: [
       { extends: true, test: { name: 'sources', include: [tests], exclude: [...exclude, testsOfBuilt, ...testsWithMocks] } },
       { extends: true, test: { name: 'mocks', include: testsWithMocks, exclude, isolate: true } },

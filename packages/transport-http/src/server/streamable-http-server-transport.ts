@@ -28,6 +28,12 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Called with the id of a session that its client ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /**
+   * Has no effect: the server always checks Host and Origin. List the hosts and origins that may call in `allowedHosts` and `allowedOrigins`.
+   *
+   * @default always on
+   */
+  readonly enableDnsRebindingProtection?: boolean | undefined;
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryInterval?: number | undefined;
 }
@@ -39,6 +45,7 @@ const TABLE: OptionTable<OwnOptions> = {
   enableJsonResponse: 'boolean',
   onsessioninitialized: 'function',
   onsessionclosed: 'function',
+  enableDnsRebindingProtection: 'boolean',
   retryInterval: 0,
 };
 
@@ -61,8 +68,16 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one. */
   constructor(options: StreamableHTTPServerTransportOptions = {}) {
-    const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, retryInterval, ...others } = options;
-    const own = { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, retryInterval };
+    const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, ...more } = options;
+    const { enableDnsRebindingProtection, retryInterval, ...others } = more;
+    const own = {
+      sessionIdGenerator,
+      enableJsonResponse,
+      onsessioninitialized,
+      onsessionclosed,
+      enableDnsRebindingProtection,
+      retryInterval,
+    };
     checkOptions<OwnOptions>('options of an HTTP server', own, TABLE, HttpOptionError);
     const handlerOptions: HttpHandlerOptions = {
       ...others,
