@@ -3,8 +3,18 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const tests = '**/test/**/*.test.ts';
 /** Tests that run what is built: apps as programs, packages from a registry. All others run from the sources. */
 const testsOfBuilt = '**/test/**/*.built.test.ts';
-/** Tests that put another module in the place of one of ours (`vi.mock`), which the tests after them must not get. */
-const testsWithMocks = ['packages/server/test/files-swapped.test.ts', 'scripts/test/sixth-revision.test.ts'];
+/** Tests that need a process of their own: they put another module in the place of one of ours (`vi.mock`), or count what the process holds. */
+const testsAlone = [
+  'packages/client/test/completer.test.ts',
+  'packages/client/test/node/folder-roots.test.ts',
+  'packages/server/test/files-swapped.test.ts',
+  'packages/transport-http/test/broken-streams.test.ts',
+  'packages/transport-http/test/server/limits.test.ts',
+  'packages/transport-http/test/server/trickle.test.ts',
+  'packages/transport-stdio/test/client-process.test.ts',
+  'packages/transport-stdio/test/line-reader.test.ts',
+  'scripts/test/sixth-revision.test.ts',
+];
 const exclude = [...configDefaults.exclude, '**/dist/**'];
 
 export default defineConfig({
@@ -15,8 +25,8 @@ export default defineConfig({
     // By itself vitest leaves one core free, and runs one file at a time on a machine with two.
     maxWorkers: '100%',
     projects: [
-      { extends: true, test: { name: 'sources', include: [tests], exclude: [...exclude, testsOfBuilt, ...testsWithMocks] } },
-      { extends: true, test: { name: 'mocks', include: testsWithMocks, exclude, isolate: true } },
+      { extends: true, test: { name: 'sources', include: [tests], exclude: [...exclude, testsOfBuilt, ...testsAlone] } },
+      { extends: true, test: { name: 'alone', include: testsAlone, exclude, isolate: true } },
       { extends: true, test: { name: 'built', include: [testsOfBuilt], exclude, globalSetup: './scripts/test/build-first.ts' } },
     ],
     // Only what stops a test that hangs: on a busy machine a test of real processes may take many times as long as it does alone.
