@@ -304,7 +304,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     refused((client) => client.callTool('wait', {}, { timeoutMs: 50 })),
   '"…" did not finish within … ms': () => call('wait', {}, {}, makeServer({ handlerTimeoutMs: 50 })),
   'there is no resource …: …': () => refused((client) => client.readResource('note://b')),
-  'Too many requests at once (…): wait for answers, then send again': () => crowd(makeServer()),
+  'Too many requests at once (…): wait for responses, then retry': () => crowd(makeServer()),
   'Too many … requests: try again in … s': () => {
     const server = makeServer();
     server.use(rateLimit({ burst: 1, perSecond: 0.001 }));
