@@ -278,11 +278,11 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => register({ inputSchema: { a: 'string' } })),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     refused((client) => client.getPrompt('greet', { ...({ name: 7 } as object) }), makeServerOfPrompts()),
-  'prompt "…": argument "…" takes no string (its type is number), …': () =>
+  'prompt "…": argument "…" has the type number, but prompt arguments are strings: …': () =>
     failureOf(() => makeServer().registerPrompt('p', { argsSchema: { n: z.number() } }, () => '')),
   '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>
     failureOf(() => register({ inputSchema: { when: z.date() } })),
-  '… cannot be converted to JSON Schema: this zod is older than 4.2, or zod/mini': () =>
+  '… cannot be converted to JSON Schema: this schema is from zod before 4.2, or from zod/mini': () =>
     failureOf(() => register({ inputSchema: { a: mini.number() } })),
   '… cannot be converted to JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
 
