@@ -251,7 +251,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url, { maxMessageBytes: 10 }), ME))),
 
   'the server wants to speak "…", this client speaks …: update one of the two': () => connect(script(legacyScript('2019-01-01'))),
-  '"initialize" is not spoken here: the supported protocol versions are …': () =>
+  '"initialize" is not supported by this server: the supported protocol versions are …': () =>
     failureOf(() => connectInMemory(makeServer({ revisions: revisionsOf('modern') }), { protocolVersion: '2025-06-18' })),
   'the server does not speak the modern era, which this client is pinned to': () =>
     connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
@@ -310,7 +310,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     server.use(rateLimit({ burst: 1, perSecond: 0.001 }));
     return refused((client) => client.callTool('add', { a: 1 }).then(() => client.callTool('add', { a: 2 })), server);
   },
-  '"…" cannot reach this client: sessions are off for this host, switch them on to ask': () =>
+  '"…" cannot reach this client: sessions are switched off for this host, so switch them on': () =>
     overHttp(
       (url) =>
         withClient(McpClient.connect(httpTransport(url), ME, { ...ANSWERS, era: 'legacy' }), async (client) =>

@@ -107,10 +107,7 @@ export class SessionLostError extends MortiseError {
   override readonly code: 'ERR_SESSION_LOST' = 'ERR_SESSION_LOST';
   readonly endsChannel: true = true;
 
-  constructor(
-    message = 'The server no longer knows the session: open a new session and send the message again',
-    options?: ErrorOptions,
-  ) {
+  constructor(message = 'The server no longer knows the session: open a new session and send the message again', options?: ErrorOptions) {
     super(message, options);
   }
 }
@@ -204,7 +201,11 @@ export class MessageTooLargeError extends MortiseError {
   /** Kind and id of the message, if its beginning could be read. */
   readonly head: MessageHead | undefined;
 
-  constructor(maxBytes: number, message = `A message is longer than ${maxBytes} bytes: raise the limit, or send a shorter message`, head?: MessageHead) {
+  constructor(
+    maxBytes: number,
+    message = `A message is longer than ${maxBytes} bytes: raise the limit, or send a shorter message`,
+    head?: MessageHead,
+  ) {
     super(message);
     this.maxBytes = maxBytes;
     this.head = head;

@@ -45,7 +45,9 @@ export class LogGate {
 /** Warns the operator once if the server does not declare logging. */
 export function warnOfSilence(server: Server, revision: Revision, use: string): void {
   if (server.capabilities.has(revision, 'logging')) return;
-  server.warnOnce(`${use} sends nothing, because the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);
+  server.warnOnce(
+    `${use} sends nothing, because the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`,
+  );
 }
 
 export function noSuchLevel(level: unknown): TypeError {

@@ -61,7 +61,11 @@ describe('what no compiler checks', () => {
     ],
     ['a resource without a reader', (s) => s.registerResource('r', 'x://y', {}), /resource "r": the last parameter must be a function/],
     ['a template that is none', (s) => s.registerResource('r', { uri: 'x' }, {}, run), /a URI as a string, or a new ResourceTemplate/],
-    ['a template in the place of an address', (s) => s.registerResource('r', 'x://{y}', {}, run), /: for a template, pass new ResourceTemplate/],
+    [
+      'a template in the place of an address',
+      (s) => s.registerResource('r', 'x://{y}', {}, run),
+      /: for a template, pass new ResourceTemplate/,
+    ],
     ['an address with a space', (s) => s.registerResource('r', 'x:// y', {}, run), /URI of RFC 3986: percent-encode/],
     [
       'a field that is undefined',
@@ -170,7 +174,7 @@ describe('what no compiler checks', () => {
     [
       'a template without its second argument',
       () => new (ResourceTemplate as Loose)('a:{x}'),
-      /second argument is .*\{ list: undefined \} where there is no list$/,
+      /second argument must be .*\{ list: undefined \} if there is no list$/,
     ],
     [
       'a completer that is none',

@@ -48,7 +48,10 @@ async function runUntilAnswered(context: Context, first: JsonObject): Promise<Js
   let result = first;
   for (let round = 0; result['resultType'] === 'input_required'; round++) {
     if (round >= maxRounds)
-      throw new AskError('ERR_TOO_MANY_ASKS', `${context.name} asked the client ${maxRounds} times, the maximum: ask fewer times, or raise requestState.maxRounds`);
+      throw new AskError(
+        'ERR_TOO_MANY_ASKS',
+        `${context.name} asked the client ${maxRounds} times, the maximum: ask fewer times, or raise requestState.maxRounds`,
+      );
     const inputResponses = await askAll(context, readInputRequests(context, result['inputRequests'] ?? {}));
     if (context.isEnded) return result;
     beginAgain(context, inputResponses, result['requestState']);

@@ -24,7 +24,8 @@ const REFERENCE_BYTES = 24;
 /** The longest `requestState` sent to a client, in characters. */
 const MAX_LENGTH = 262_144;
 /** Does not say which check failed, because that would help an attacker. */
-const NOT_OURS = 'requestState does not belong to this request, or was altered: send back the requestState of the last result, with the same parameters';
+const NOT_OURS =
+  'requestState does not belong to this request, or was altered: send back the requestState of the last result, with the same parameters';
 
 /** Derived, because the type libraries of browsers and Node name this type differently. */
 type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;

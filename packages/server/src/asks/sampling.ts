@@ -35,9 +35,7 @@ export function prepareSampling(params: JsonObject, { server, revision, client }
   messages.forEach(checkMessageForm);
   checkToolBlocks(messages as unknown as readonly Message[]);
   if (includeContext === 'none') return params;
-  server.warnOnce(
-    `includeContext ${JSON.stringify(includeContext)} is deprecated: leave it out, and put the context into messages`,
-  );
+  server.warnOnce(`includeContext ${JSON.stringify(includeContext)} is deprecated: leave it out, and put the context into messages`);
   const isDeclared = !revision.clientCapabilities.has('sampling.context') || hasCapability(client.capabilities, 'sampling.context');
   return isDeclared ? params : { messages, maxTokens: maxTokens as number, ...rest };
 }

@@ -62,7 +62,8 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
 
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
   context.asked += 1;
-  if (context.asked > MAX_ASKS) throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: ask fewer questions`);
+  if (context.asked > MAX_ASKS)
+    throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: ask fewer questions`);
   const { server, call, deadline, asking } = context;
   const resume = deadline && server.deadlines.pause(deadline);
   // When the call ends, all of its open questions are cancelled, also after one of them has failed.
@@ -77,7 +78,10 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
 
 function requireSendable(session: Session, revision: Revision, { method }: Ask): void {
   if (isKnownRequest(method) && !findRequest(revision, method, 'server'))
-    throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" does not exist in ${revision.version}, the revision of this client: do not use it for this client`);
+    throw new AskError(
+      'ERR_ASK_UNAVAILABLE',
+      `"${method}" does not exist in ${revision.version}, the revision of this client: do not use it for this client`,
+    );
   session.requireReachable(method);
   if (!session.isReady)
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" cannot be sent before the client's notifications/initialized: wait for it`);

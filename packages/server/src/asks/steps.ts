@@ -39,7 +39,8 @@ export class Steps {
   }
 
   #start(key: string, fn: StepFn<JsonValue>): Promise<StepValue> {
-    if (this.#isClosed) return Promise.reject(new Suspended(`Step "${key}" did not begin: this round is over, and the step will run in the next round`));
+    if (this.#isClosed)
+      return Promise.reject(new Suspended(`Step "${key}" did not begin: this round is over, and the step will run in the next round`));
     // One turn later, so that the step already counts as running if it asks the client.
     const running = Promise.resolve()
       .then(() => fn(`${this.chainId}:${key}`))

@@ -138,7 +138,9 @@ function checkResource(label: string, { annotations = {}, ttlMs = 0, cacheScope 
       `${label}: in "annotations", "audience" must be "user", "assistant" or both, "priority" a number from 0 to 1, "lastModified" an ISO 8601 date`,
     );
   if (!isTtl(ttlMs) || !isCacheScope(cacheScope))
-    throw new RegistrationError(`${label}: "ttlMs" must be an integer of 0 or more milliseconds, "cacheScope" must be "public" or "private"`);
+    throw new RegistrationError(
+      `${label}: "ttlMs" must be an integer of 0 or more milliseconds, "cacheScope" must be "public" or "private"`,
+    );
 }
 
 /** RFC 3986: a scheme, then only characters that are allowed in a URI. */
@@ -158,7 +160,9 @@ class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredReso
   protected override prepare(uri: string, config: ResourceConfig): void {
     checkResource(this.label, config);
     if (URI.test(uri) && URL.canParse(uri)) return;
-    const remedy = String(uri).includes('{') ? 'for a template, pass new ResourceTemplate(...)' : 'percent-encode the characters that a URI must not have';
+    const remedy = String(uri).includes('{')
+      ? 'for a template, pass new ResourceTemplate(...)'
+      : 'percent-encode the characters that a URI must not have';
     throw new RegistrationError(`${this.label}: "${uri}" is not an absolute URI of RFC 3986: ${remedy}`);
   }
 

@@ -115,7 +115,9 @@ it('zod 3: tells the converter which side of a pipe is wanted', () => {
 
 describe('other libraries', () => {
   it('names the way out where a library gives no JSON Schema by itself', () => {
-    expect(() => adapt(v.object({ a: v.number() }))).toThrow(/it has no "~standard.jsonSchema" \(library: valibot\)\. Use the library's adapter/);
+    expect(() => adapt(v.object({ a: v.number() }))).toThrow(
+      /it has no "~standard.jsonSchema" \(library: valibot\)\. Use the library's adapter/,
+    );
   });
 
   it('takes valibot through its own adapter', async () => {
