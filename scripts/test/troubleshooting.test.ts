@@ -271,7 +271,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
     failureOf(() => makeServer().registerTool('add', {}, () => '')),
-  'ctx.log sends nothing, as the server does not declare logging: …': () =>
+  'ctx.log sends nothing, because the server does not declare logging: …': () =>
     warningOf((server) => inMemory(server, (client) => client.callTool('tell'))),
 
   '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"': () =>
@@ -280,7 +280,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     refused((client) => client.getPrompt('greet', { ...({ name: 7 } as object) }), makeServerOfPrompts()),
   'prompt "…": argument "…" has the type number, but prompt arguments are strings: …': () =>
     failureOf(() => makeServer().registerPrompt('p', { argsSchema: { n: z.number() } }, () => '')),
-  '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>
+  '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a JSON type': () =>
     failureOf(() => register({ inputSchema: { when: z.date() } })),
   '… cannot be converted to JSON Schema: this schema is from zod before 4.2, or from zod/mini': () =>
     failureOf(() => register({ inputSchema: { a: mini.number() } })),
@@ -294,7 +294,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'tool "…": argument "…" must be …, got …': () => call('add', { a: '1' }),
   'tool "…": argument "…" is required': () => call('add'),
   'tool "…": outputSchema is declared, but the handler gave no structuredContent': () => callOut({ outputSchema: { sum: z.number() } }),
-  'tool "…": structuredContent field "…" must be …, got …: the handler must give what outputSchema says': () =>
+  'tool "…": structuredContent field "…" must be …, got …: the handler must return what outputSchema describes': () =>
     callOut({ outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: '1' } })),
   'tool "…": the handler gave an object without content: put its fields into { structuredContent: ... }': () =>
     callOut({}, () => ({ sum: 1 })),
@@ -318,7 +318,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
         ),
       { sessions: false },
     ),
-  '… after its question was sent to the client: it caught Suspended, or waits for something else': () =>
+  '… after its question was sent to the client: it caught Suspended, or awaits something else': () =>
     warningOf((server) => inMemory(server, (client) => client.callTool('swallow'), ANSWERS)),
   'requestState is sealed with a key that only this process has': () =>
     warningOf((server) =>

@@ -42,7 +42,7 @@ describe('cache hints', () => {
 
   it('[CACHE-003] that may not be sent are refused where they are written, and left out where a reader gives them', async () => {
     const bad: [McpServerOptions['cache'], RegExp][] = [
-      [{ listTtlMs: 0.5 }, /cache: "listTtlMs" and "readTtlMs" are integers of milliseconds/],
+      [{ listTtlMs: 0.5 }, /cache: "listTtlMs" and "readTtlMs" must be integers of 0 or more milliseconds/],
       [{ readTtlMs: -1 }, /cache: "readTtlMs" must be a number, 0 or more, got -1/],
       [{ listTtlMs: Infinity }, /integers of milliseconds/],
       [{ listScope: 'shared' as 'public' }, /"public" or "private"/],

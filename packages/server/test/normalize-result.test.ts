@@ -67,7 +67,7 @@ describe('the check against outputSchema', () => {
   it('[TOOL-037] refuses what does not fit, telling types and no values', async () => {
     const attempt = async (value: unknown): Promise<unknown> => normalize(value, withOutput({ sum: z.number() }));
     await expect(attempt({ structuredContent: { sum: 'hunter2' } })).rejects.toThrow(
-      'tool "add": structuredContent field "sum" must be a number, got a string: the handler must give what outputSchema says',
+      'tool "add": structuredContent field "sum" must be a number, got a string: the handler must return what outputSchema describes',
     );
     await expect(attempt({ structuredContent: 3 })).rejects.toThrow('structuredContent must be an object, got a number');
   });

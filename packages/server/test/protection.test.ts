@@ -145,7 +145,7 @@ describe('[SCHEMA-005] what a server lists', () => {
     expect(() => register({ properties: { a: { type: 'string', 'x-mcp-header': 'a b' } } })).toThrow('must be a header token');
     expect(() => register({ properties: { a: { type: 'number', 'x-mcp-header': 'A' } } })).toThrow('type integer, string or boolean');
     expect(() => register({ properties: { a: { type: 'array', items: { type: 'string', 'x-mcp-header': 'A' } } } })).toThrow(
-      'reached through "properties" alone',
+      'reached only through "properties"',
     );
   });
 });

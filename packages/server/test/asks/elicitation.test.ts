@@ -385,7 +385,7 @@ describe('UrlElicitationRequiredError', () => {
 
   it.each(['2024-11-05', '2025-03-26', '2025-06-18'] as const)('is an error without the address in %s', async (version) => {
     const { result } = await callIn(version, needing().server);
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('open a page') }] });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('open a URL') }] });
     expect(JSON.stringify(result)).not.toContain(url);
   });
 });
