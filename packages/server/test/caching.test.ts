@@ -44,7 +44,7 @@ describe('cache hints', () => {
     const bad: [McpServerOptions['cache'], RegExp][] = [
       [{ listTtlMs: 0.5 }, /cache: "listTtlMs" and "readTtlMs" must be integers of 0 or more milliseconds/],
       [{ readTtlMs: -1 }, /cache: "readTtlMs" must be a number, 0 or more, got -1/],
-      [{ listTtlMs: Infinity }, /integers of milliseconds/],
+      [{ listTtlMs: Infinity }, /integers of 0 or more milliseconds/],
       [{ listScope: 'shared' as 'public' }, /"public" or "private"/],
     ];
     for (const [cache, message] of bad) expect(() => serve({ cache })).toThrow(message);

@@ -47,7 +47,7 @@ describe('what no compiler checks', () => {
     ['no config', (s) => s.registerTool('t', undefined, run), /"config" must be an object/],
     ['null as config', (s) => s.registerTool('t', null, run), /"config" must be an object, got null/],
     ['no name', (s) => s.registerTool(undefined, {}, run), /The name of a tool must be a non-empty string, got undefined/],
-    ['an empty name', (s) => s.registerPrompt('', {}, run), /The name of a prompt must be a non-empty string, an empty one/],
+    ['an empty name', (s) => s.registerPrompt('', {}, run), /The name of a prompt must be a non-empty string, got an empty one/],
     ['a prompt without a handler', (s) => s.registerPrompt('p', { argsSchema: {} }), /prompt "p": the last parameter must be a function/],
     [
       "a shape in the place of a prompt's config",
