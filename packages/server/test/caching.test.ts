@@ -53,7 +53,7 @@ describe('cache hints', () => {
       /resource "d": "ttlMs" must be a number, 0 or more, got -1/,
     );
     expect(() => server.registerResource('t', new ResourceTemplate('z://{i}', { list: undefined }), { ttlMs: 0.1 }, () => 'd')).toThrow(
-      /"ttlMs" is an integer of milliseconds/,
+      /"ttlMs" must be an integer of 0 or more milliseconds/,
     );
     const handle = server.registerResource('e', 'x://e', {}, () => ({ contents: [{ text: 'e' }], ttlMs: -5, cacheScope: 'all' }) as Loose);
     expect(() => handle.update({ cacheScope: 'x' as 'public' })).toThrow(/"public" or "private"/);

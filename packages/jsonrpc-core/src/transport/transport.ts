@@ -49,8 +49,8 @@ export interface SendOptions extends WaitingCaller {
  *      never hangs, when the transport is not started, closed, or closes while it waits.
  * T4   `onclose` fires exactly once, after the last `onmessage`, whichever side closed, also while sends are pending.
  * T5   A frame that is not JSON is reported by `onerror` (a `ParseError`, which `Connection` answers) and skipped; the next one
- *      is still read. JSON that is not a message is handed to `onmessage` as it is: the reader above judges it.
- * T6   A frame longer than the transport's bound is reported by `onerror` (a `MessageTooLargeError`) without being kept in
+ *      is still read. JSON that is not a message is passed to `onmessage` unchanged; the reader validates it.
+ * T6   A frame longer than the transport's limit is reported by `onerror` (a `MessageTooLargeError`) without being kept in
  *      memory; the next one is still read, or the transport closes, as its documentation says.
  * T7   `close` resolves when everything is released, and may be called twice and at any time, also before `start`.
  * T8   A callback that throws is reported by `onerror`; the next message is still delivered.
