@@ -251,7 +251,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url, { maxMessageBytes: 10 }), ME))),
 
   'the server wants to speak "…", this client speaks …: update one of the two': () => connect(script(legacyScript('2019-01-01'))),
-  '"initialize" is not spoken here: the supported protocol versions are …': () =>
+  '"initialize" is not supported by this server: the supported protocol versions are …': () =>
     failureOf(() => connectInMemory(makeServer({ revisions: revisionsOf('modern') }), { protocolVersion: '2025-06-18' })),
   'the server does not speak the modern era, which this client is pinned to': () =>
     connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
@@ -271,18 +271,18 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
     failureOf(() => makeServer().registerTool('add', {}, () => '')),
-  'ctx.log sends nothing, as the server does not declare logging: …': () =>
+  'ctx.log sends nothing, because the server does not declare logging: …': () =>
     warningOf((server) => inMemory(server, (client) => client.callTool('tell'))),
 
   '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"': () =>
     failureOf(() => register({ inputSchema: { a: 'string' } })),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     refused((client) => client.getPrompt('greet', { ...({ name: 7 } as object) }), makeServerOfPrompts()),
-  'prompt "…": argument "…" takes no string (its type is number), …': () =>
+  'prompt "…": argument "…" has the type number, but prompt arguments are strings: …': () =>
     failureOf(() => makeServer().registerPrompt('p', { argsSchema: { n: z.number() } }, () => '')),
-  '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>
+  '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a JSON type': () =>
     failureOf(() => register({ inputSchema: { when: z.date() } })),
-  '… cannot be converted to JSON Schema: this zod is older than 4.2, or zod/mini': () =>
+  '… cannot be converted to JSON Schema: this schema is from zod before 4.2, or from zod/mini': () =>
     failureOf(() => register({ inputSchema: { a: mini.number() } })),
   '… cannot be converted to JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
 
@@ -294,7 +294,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'tool "…": argument "…" must be …, got …': () => call('add', { a: '1' }),
   'tool "…": argument "…" is required': () => call('add'),
   'tool "…": outputSchema is declared, but the handler gave no structuredContent': () => callOut({ outputSchema: { sum: z.number() } }),
-  'tool "…": structuredContent field "…" must be …, got …: the handler must give what outputSchema says': () =>
+  'tool "…": structuredContent field "…" must be …, got …: the handler must return what outputSchema describes': () =>
     callOut({ outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: '1' } })),
   'tool "…": the handler gave an object without content: put its fields into { structuredContent: ... }': () =>
     callOut({}, () => ({ sum: 1 })),
@@ -304,13 +304,13 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     refused((client) => client.callTool('wait', {}, { timeoutMs: 50 })),
   '"…" did not finish within … ms': () => call('wait', {}, {}, makeServer({ handlerTimeoutMs: 50 })),
   'there is no resource …: …': () => refused((client) => client.readResource('note://b')),
-  'Too many requests at once (…): wait for answers, then send again': () => crowd(makeServer()),
+  'Too many requests at once (…): wait for responses, then retry': () => crowd(makeServer()),
   'Too many … requests: try again in … s': () => {
     const server = makeServer();
     server.use(rateLimit({ burst: 1, perSecond: 0.001 }));
     return refused((client) => client.callTool('add', { a: 1 }).then(() => client.callTool('add', { a: 2 })), server);
   },
-  '"…" cannot reach this client: sessions are off for this host, switch them on to ask': () =>
+  '"…" cannot reach this client: sessions are switched off for this host, so switch them on': () =>
     overHttp(
       (url) =>
         withClient(McpClient.connect(httpTransport(url), ME, { ...ANSWERS, era: 'legacy' }), async (client) =>
@@ -318,7 +318,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
         ),
       { sessions: false },
     ),
-  '… after its question was sent to the client: it caught Suspended, or waits for something else': () =>
+  '… after its question was sent to the client: it caught Suspended, or awaits something else': () =>
     warningOf((server) => inMemory(server, (client) => client.callTool('swallow'), ANSWERS)),
   'requestState is sealed with a key that only this process has': () =>
     warningOf((server) =>

@@ -1,9 +1,9 @@
-/** Cancellation: of one piece of work, and signals that leave no listeners behind on those that live long. */
+/** Cancellation of one piece of work, and linked signals that remove their listeners again. */
 
 import { TimeoutError } from './errors.ts';
 import { type Clock, systemClock } from './clock.ts';
 
-/** Who follows a signal. Platforms warn of more than ten listeners at one, and many calls may share it: so it has one listener for all of them. */
+/** The cancellations that follow a signal. One listener per signal serves them all, because platforms warn above ten listeners. */
 const followers = new WeakMap<AbortSignal, Set<Cancellation>>();
 
 function cancelFollowers({ target }: Event): void {
@@ -12,9 +12,9 @@ function cancelFollowers({ target }: Event): void {
 }
 
 /**
- * Says whether work is still wanted. Hosts may extend it, so that a call and its cancellation are one object.
+ * Tells whether work is still wanted. Hosts may extend this class, so that a call and its cancellation are one object.
  *
- * Making an `AbortSignal` costs more than all else of a short call, so `signal` makes it when it is first read.
+ * `signal` is created on first read, because an `AbortSignal` costs more than the rest of a short call.
  */
 export class Cancellation {
   #isCancelled = false;
@@ -27,12 +27,12 @@ export class Cancellation {
     return this.#isCancelled;
   }
 
-  /** What the first `cancel` gave as its reason. */
+  /** The reason given to the first `cancel`. */
   get reason(): unknown {
     return this.#reason;
   }
 
-  /** Aborts with the reason of `cancel`. Made when it is first read. */
+  /** Aborts with the reason of `cancel`. Created on first read. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -41,7 +41,7 @@ export class Cancellation {
     return this.#controller.signal;
   }
 
-  /** Cancels the work, and stops following. Does nothing the second time. */
+  /** Cancels the work and stops following other signals. A second call does nothing. */
   cancel(reason: unknown): void {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
@@ -51,9 +51,9 @@ export class Cancellation {
   }
 
   /**
-   * Cancels the work when a signal aborts, at once if it has. Several may be followed.
+   * Cancels the work when the given signal aborts, or at once if it already has. Several signals may be followed.
    *
-   * Call `release` when the work is over: a signal that outlives many calls would gather their listeners.
+   * Call `release` when the work is over. Otherwise listeners accumulate on a long-lived signal.
    */
   follow(signal: AbortSignal): void {
     if (this.#isCancelled) return;
@@ -80,18 +80,17 @@ export class Cancellation {
   }
 }
 
-/** A signal that can stop listening to others. */
+/** A signal that can stop listening to other signals. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Removes the listeners and timers. The signal then never aborts by them. Safe to call twice. */
+  /** Removes the listeners and timers, so the linked sources no longer abort the signal. Safe to call twice. */
   dispose(): void;
 }
 
 /**
- * Makes a signal that aborts as soon as one of several does, with that one's reason.
+ * Makes a signal that aborts as soon as one of the given signals does, with the same reason.
  *
- * Unlike `AbortSignal.any` it can stop listening: call `dispose` when the work is over, so that a signal that outlives many calls
- * does not gather their listeners.
+ * Unlike `AbortSignal.any`, it can stop listening. Call `dispose` when the work is over, so that no listeners accumulate on a long-lived signal.
  */
 export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const cancellation = new Cancellation();
@@ -100,15 +99,15 @@ export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): L
 }
 
 /**
- * Makes a signal that aborts after a time, or when another does.
+ * Makes a signal that aborts after a time, or when the given signal aborts.
  *
- * @param timeoutMs After this many milliseconds it aborts with a `TimeoutError`.
+ * @param timeoutMs Milliseconds after which the signal aborts with a `TimeoutError`.
  */
 export function withTimeout(timeoutMs: number, signal?: AbortSignal, clock: Clock = systemClock): LinkedSignal {
   const cancellation = new Cancellation();
   if (signal) cancellation.follow(signal);
   if (cancellation.isCancelled) return { signal: cancellation.signal, dispose: () => undefined };
-  const timer = clock.schedule(() => cancellation.cancel(new TimeoutError(`Not done within ${timeoutMs} ms`, timeoutMs)), timeoutMs);
+  const timer = clock.schedule(() => cancellation.cancel(new TimeoutError(`Not finished within ${timeoutMs} ms`, timeoutMs)), timeoutMs);
   const dispose = (): void => {
     timer.cancel();
     cancellation.release();
@@ -118,9 +117,9 @@ export function withTimeout(timeoutMs: number, signal?: AbortSignal, clock: Cloc
 }
 
 /**
- * Waits for a promise, but no longer than until a signal aborts.
+ * Waits for a promise until it settles or a signal aborts.
  *
- * Does NOT stop the work behind the promise: hand the signal to that as well. What it settles to after an abort is dropped.
+ * Does NOT stop the work behind the promise: pass the signal to that work as well. After an abort the promise's outcome is ignored.
  *
  * @throws The signal's reason, once it has aborted.
  */

@@ -1,22 +1,23 @@
-/** Checks the options that a program gives: one that is misspelt, or a bound that is not a number, would silently have no effect. */
+/** Checks the options that a program passes. A misspelt name or a limit that is not a number would otherwise have no effect, silently. */
 
-/** What an option must be: a number of at least so much, or a value of a kind. `any` is not looked at. */
+/** What an option must be: a number that is at least this minimum, or a value of this type. `any` is not checked. */
 export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'signal' | 'any';
 
-/** One option's rule: its kind, several of which one must hold, or the table of a group of options. A group holds no other group. */
+/** The rule of one option: a kind, a list of accepted kinds, or a table for a group of options. Groups do not nest. */
 export type OptionRule<Value> = OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> : never);
 
 type OptionGroup<Options> = { readonly [Name in keyof Options]-?: OptionKind | readonly OptionKind[] };
 
-/** The rule of every option that there is; the compiler sees to it that none is missing. */
+/** One rule for each option. The compiler reports an option without a rule. */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionRule<NonNullable<Options[Name]>> };
 
 /**
- * Checks an options object against its table, once, where it enters. An option that is `undefined` counts as left out.
+ * Checks an options object against its table. An option that is `undefined` counts as left out.
  *
- * @param owner Names the object in messages: `serveHttp options`.
- * @param OptionError The class of what is thrown.
- * @throws {OptionError} An unknown name (the message lists the known ones), or a value of the wrong kind. NaN is not a number here, `Infinity` is.
+ * @param owner Names the object in messages, for example `serveHttp options`.
+ * @param OptionError The class of the error that is thrown.
+ * @throws {OptionError} An unknown name (the message lists the known ones) or a value of the wrong kind. `NaN` is rejected as a number, `Infinity` is
+ * accepted.
  */
 export function checkOptions<Options extends object>(
   owner: string,
@@ -61,7 +62,7 @@ function describe(kind: OptionKind): string {
   return kind === 'object' || kind === 'array' ? `an ${kind}` : `a ${kind}`;
 }
 
-/** Short values as they are written in a program. A longer text may be a secret. */
+/** Formats a value for an error message. Long strings are not shown: they may be secrets. */
 function show(value: unknown): string {
   if (typeof value === 'string') return value.length <= 20 ? JSON.stringify(value) : 'a long string';
   if (typeof value === 'function') return 'a function';

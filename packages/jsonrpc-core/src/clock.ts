@@ -1,4 +1,4 @@
-/** Time, which every part takes instead of reaching for the platform's. */
+/** The clock that every part takes as an option, instead of using the platform's timers. */
 
 /** A running timer of a `Clock`. */
 export interface ClockTimer {
@@ -6,7 +6,7 @@ export interface ClockTimer {
   cancel(): void;
 }
 
-/** What a clock's timers may have, too: whether they keep the process alive can be changed while they run. */
+/** A timer that can change, while it runs, whether it keeps the process alive. */
 export interface HoldableTimer extends ClockTimer {
   /** Keeps the process alive until the timer fires. */
   hold(): void;
@@ -14,27 +14,27 @@ export interface HoldableTimer extends ClockTimer {
   release(): void;
 }
 
-/** Tells the time and wakes callers up, so that tests need not wait. */
+/** Tells the time and schedules calls. Tests pass a fake one, so that they need not wait. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds that never run backwards, for measuring spans. */
+  /** Milliseconds that never run backwards, for measuring durations. */
   monotonicMs(): number;
   /** Calls `fn` once after `delayMs`. The timer does not keep a process alive unless `keepAlive` is true. */
   schedule(fn: () => void, delayMs: number, options?: { readonly keepAlive?: boolean }): ClockTimer;
 }
 
-/** The longest delay that platforms take; a longer one would fire at once. */
+/** The longest delay that platforms accept. A longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** The platform's time. Its timers do not keep a process alive, where the platform can tell, unless they are asked to. */
+/** The platform's clock. Its timers keep the process alive only with `keepAlive` (where the platform supports that). */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   schedule: (fn, delayMs, options) => new SystemTimer(fn, delayMs, options?.keepAlive === true),
 };
 
-/** On Node a timer is an object with these; elsewhere it is a number. */
+/** Node's timer objects have these methods. Elsewhere a timer is a number. */
 interface PlatformTimer {
   ref?(): void;
   unref?(): void;
@@ -77,10 +77,9 @@ class SystemTimer implements HoldableTimer {
 }
 
 /**
- * Wakes its owner at the earliest of many deadlines. All times are by `Clock.monotonicMs`.
+ * Calls its owner at the earliest of many deadlines. All times are by `Clock.monotonicMs`.
  *
- * While something with a deadline waits, the timer keeps the process alive. When nothing waits any more it stays set for what comes next, but
- * does not keep the process alive.
+ * The timer keeps the process alive while at least one deadline is pending. Afterwards it stays set for reuse, but no longer keeps the process alive.
  */
 export class DeadlineTimer {
   readonly #clock: Clock;
@@ -89,13 +88,13 @@ export class DeadlineTimer {
   #timerAtMs = Infinity;
   #waiting = 0;
 
-  /** @param onDue Ends what is due, and returns when to be called next (`Infinity`: when `add` or `moveTo` says so). */
+  /** @param onDue Ends what is due. Returns the next time to call it, or `Infinity` to wait for `add` or `moveTo`. */
   constructor(clock: Clock, onDue: (nowMs: number) => number) {
     this.#clock = clock;
     this.#onDue = onDue;
   }
 
-  /** Something begins to wait. `Infinity` is not a deadline. */
+  /** Adds a deadline. `Infinity` is ignored. */
   add(deadlineMs: number): void {
     if (deadlineMs === Infinity) return;
     this.#waiting += 1;
@@ -103,7 +102,7 @@ export class DeadlineTimer {
     else if (this.#waiting === 1) this.#timer?.hold?.();
   }
 
-  /** Something that was added does not wait any more. */
+  /** Removes a deadline that was added before. */
   remove(deadlineMs: number): void {
     if (deadlineMs === Infinity) return;
     this.#waiting -= 1;
@@ -112,12 +111,12 @@ export class DeadlineTimer {
     else this.#disarm();
   }
 
-  /** Something that waits may now be due as early as this. A deadline that moves back needs no call: the timer fires early and looks again. */
+  /** Moves a pending deadline to an earlier time. A later time needs no call: the timer fires early and `onDue` checks again. */
   moveTo(deadlineMs: number): void {
     if (this.#waiting > 0 && deadlineMs < this.#timerAtMs) this.#arm(deadlineMs);
   }
 
-  /** Nothing waits any more. */
+  /** Removes all deadlines. */
   stop(): void {
     this.#waiting = 0;
     this.#disarm();

@@ -1,6 +1,6 @@
-/** Collections for values that come and go all the time. */
+/** A queue, an async queue and a map helper for values that are added and removed often. */
 
-/** First in, first out, at constant cost however many wait; an array's own `shift` moves all the others. */
+/** A first-in, first-out queue whose `shift` takes constant time, unlike an array's. */
 export class Fifo<T> {
   #values: T[] = [];
   #head = 0;
@@ -16,7 +16,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     if (this.#head >= this.#values.length) return undefined;
     const value = this.#values[this.#head];
-    // The slot is emptied so that what was taken can be collected.
+    // Emptied so that the value can be garbage-collected.
     this.#values[this.#head] = undefined as T;
     this.#head++;
     if (this.#head === this.#values.length) {
@@ -29,7 +29,7 @@ export class Fifo<T> {
     return value;
   }
 
-  /** Takes everything out. */
+  /** Removes and returns all values. */
   takeAll(): T[] {
     const values = this.#values.slice(this.#head);
     this.clear();
@@ -42,7 +42,7 @@ export class Fifo<T> {
   }
 }
 
-/** How many values may wait. */
+/** How many values an `AsyncQueue` holds at most. */
 const MAX_LENGTH = 1024;
 
 interface Reader<T> {
@@ -53,8 +53,8 @@ interface Reader<T> {
 /**
  * A bounded queue that is read once, as an async iterable.
  *
- * Values come out in the order in which they were pushed. After `close` the reader still gets what waits and then the end;
- * after `fail` it gets what waits and then the error. Leaving the loop drops the rest and calls `onEnd`.
+ * Values come out in the order in which they were pushed. After `close` the reader gets the remaining values and then the end. After `fail` it gets
+ * the remaining values and then the error. Leaving the loop drops the rest and calls `onEnd`.
  */
 export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #onEnd: (() => void) | undefined;
@@ -63,22 +63,22 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param onEnd Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. */
+  /** @param onEnd Releases the source. Called once, when the reader leaves the loop or the queue is closed or fails. */
   constructor(onEnd?: () => void) {
     this.#onEnd = onEnd;
   }
 
-  /** How many values wait. */
+  /** How many values are queued. */
   get length(): number {
     return this.#values.length;
   }
 
-  /** True once `close` or `fail` was called, or the reader has left. */
+  /** True after `close` or `fail`, and after the reader has left the loop. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Adds a value. Returns false, and drops it, if the queue is full or has ended. */
+  /** Adds a value. Returns false, and drops the value, if the queue is full or has ended. */
   push(value: T): boolean {
     if (this.#isEnded) return false;
     const reader = this.#readers.shift();
@@ -91,14 +91,14 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     return true;
   }
 
-  /** Ends the queue: the reader gets what still waits, then the end. */
+  /** Ends the queue. The reader gets the remaining values, then the end. */
   close(): void {
     if (this.#isEnded) return;
     this.#end();
     for (const reader of this.#readers.takeAll()) reader.resolve({ value: undefined, done: true });
   }
 
-  /** Ends the queue with an error: the reader gets what still waits, then the error, once. */
+  /** Ends the queue with an error. The reader gets the remaining values, then the error, once. */
   fail(error: unknown): void {
     if (this.#isEnded) return;
     const [first, ...others] = this.#readers.takeAll();
@@ -141,11 +141,11 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
 const RENEW_AFTER = 2048;
 
 /**
- * Keeps a map cheap whose entries come and go all the time: gives a fresh one with the same entries after every 2,048 deletions, else the same.
+ * Returns a fresh copy of the map after every 2,048 deletions, else the same map. This keeps a map fast whose entries are added and removed often.
  *
- * V8 grows a map by a new table that the old one points to. Once an old table is in the old generation, every younger one, and with it every value
- * that was ever in it, is kept until the next full collection. Measured on Node 20 with 64 calls in flight, that was more than a third of the
- * time of a call in memory. A fresh map ends the chain.
+ * V8 grows a map by a new table that the old one points to. Once an old table is in the old generation, V8 keeps every newer table and all values
+ *    that were ever in them until the next full collection. Measured on Node 20 with 64 calls in flight, that was more than a third of the time of a
+ *    call in memory. A fresh map ends the chain.
  *
  * @param deletions How many entries have been deleted so far.
  */

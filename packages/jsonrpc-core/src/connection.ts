@@ -1,4 +1,4 @@
-/** `@mortise/jsonrpc-core/connection`: what implementers of servers and clients use: calls over a transport, signals and queues. */
+/** `@mortise/jsonrpc-core/connection`: for implementers of servers and clients. Requests over a transport, signals and queues. */
 
 export { Connection } from './connection/connection.ts';
 export type { ConnectionOptions, ConnectionRules, RequestOutcome } from './connection/connection-options.ts';

@@ -1,8 +1,8 @@
-/** `@mortise/jsonrpc-core/encoding`: bytes and JSON values as text of which there is one spelling. */
+/** `@mortise/jsonrpc-core/encoding`: bytes as base64, and JSON values as canonical text. */
 
 import type { JsonValue } from './message.ts';
 
-/** How many arguments a call takes on every platform. */
+/** How many arguments one function call can take on every platform. */
 const CHUNK = 8192;
 
 /**
@@ -28,21 +28,22 @@ export function toBase64Url(bytes: Uint8Array): string {
 /**
  * Reads canonical base64url.
  *
- * @returns The bytes; undefined for any text that `toBase64Url` would not have made, padded texts among them.
+ * @returns The bytes, or undefined for text that `toBase64Url` would not write, such as padded text.
  */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
-  // Unused bits of the last character must be zero, or many texts would mean the same bytes.
+  // Unused bits of the last character must be zero. Otherwise several texts would decode to the same bytes.
   return toBase64Url(bytes) === text ? bytes : undefined;
 }
 
 /**
  * Writes a value as JSON with its keys sorted by code unit, for digests and comparisons.
  *
- * Members that are undefined are left out, as `JSON.stringify` does. Recurses: the value must be bounded in depth, as `parseJson` sees to.
+ * Leaves out members that are undefined, as `JSON.stringify` does. The function is recursive, so limit the depth of the value first (`parseJson`
+ * does).
  */
 export function toCanonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item: JsonValue | undefined) => toCanonicalJson(item ?? null)).join(',')}]`;
@@ -54,13 +55,13 @@ export function toCanonicalJson(value: JsonValue | undefined): string {
   return `{${members.join(',')}}`;
 }
 
-/** 132 bits of a digest. */
+/** 22 characters of base64url hold 132 bits of the digest. */
 const KEY_CHARACTERS = 22;
 
 /**
- * Names a message by the first word of its method and the beginning of its digest: `elicitation-2jmj7l5rSw0yVb_vlWAYkK`.
+ * Makes a short key from the first word of a method and the start of a digest: `elicitation-2jmj7l5rSw0yVb_vlWAYkK`.
  *
- * @param digest As base64url, of what tells the message from others.
+ * @param digest Base64url digest of the part of the message that must be unique.
  */
 export function toDigestKey(method: string, digest: string): string {
   return `${method.split('/', 1)[0]}-${digest.slice(0, KEY_CHARACTERS)}`;

@@ -1,16 +1,14 @@
-/**
- * The errors of this package and the base of everyone's. `RemoteError` alone means "the peer said so"; all others arose here.
- */
+/** The errors of this package, and the base class of all Mortise errors. A `RemoteError` comes from the peer, every other error from this side. */
 
 import type { MessageHead } from './malformed.ts';
 import type { JsonRpcErrorObject, JsonValue, RequestId } from './message.ts';
 
-/** Marks every `MortiseError`, also one of another installed copy of this package. */
+/** Marks every `MortiseError`, also those of another installed copy of this package. */
 const BRAND = Symbol.for('mortise.error');
 
-/** The base of every error that Mortise throws: tell them apart by `code`, or by `instanceof` a subclass. */
+/** The base class of every error that Mortise throws. Tell errors apart by `code`, or by `instanceof` a subclass. */
 export abstract class MortiseError extends Error {
-  /** A literal that begins with `ERR_`, one for each reason to act differently. */
+  /** A literal that begins with `ERR_`. Errors that need different handling have different codes. */
   abstract readonly code: string;
 
   static {
@@ -18,7 +16,7 @@ export abstract class MortiseError extends Error {
   }
 }
 
-/** Tells whether a value is a `MortiseError`, also where two copies of this package are installed and `instanceof` fails. */
+/** Tells whether a value is a `MortiseError`. Works across two installed copies of this package, where `instanceof` fails. */
 export function isMortiseError(value: unknown): value is MortiseError {
   try {
     return typeof value === 'object' && value !== null && (value as { readonly [BRAND: symbol]: unknown })[BRAND] === true;
@@ -33,9 +31,9 @@ export class RemoteError extends MortiseError {
   override readonly code: 'ERR_REMOTE' = 'ERR_REMOTE';
   /** The JSON-RPC error code that the peer gave. */
   readonly rpcCode: number;
-  /** The detail that the peer gave, untouched; `undefined` if it gave none. */
+  /** The `data` of the peer's error, unchanged. `undefined` if the peer sent none. */
   readonly data: JsonValue | undefined;
-  /** The method of the request, where the error answers one. */
+  /** The method of the request that failed, if the error belongs to one. */
   readonly method: string | undefined;
 
   constructor(error: JsonRpcErrorObject, method?: string) {
@@ -46,19 +44,19 @@ export class RemoteError extends MortiseError {
   }
 }
 
-/** Thrown by a handler to be answered with exactly this JSON-RPC error; any other error becomes a neutral -32603. */
+/** Sends exactly this JSON-RPC error when a handler throws it. Any other thrown error is sent as a neutral -32603. */
 export class ProtocolError extends MortiseError {
   override readonly name: string = 'ProtocolError';
   override readonly code: 'ERR_PROTOCOL' = 'ERR_PROTOCOL';
-  /** The JSON-RPC error code to answer with. */
+  /** The JSON-RPC error code to send. */
   readonly rpcCode: number;
-  /** The detail to answer with; `undefined` for none. */
+  /** The `data` to send, or `undefined` for none. */
   readonly data: JsonValue | undefined;
 
   /**
-   * @param rpcCode An integer; see `ErrorCode`, and for codes of your own stay outside -32768..-32000.
-   * @param message One short sentence, sent as it is.
-   * @param data Detail, sent as it is.
+   * @param rpcCode An integer, see `ErrorCode`. Codes of your own must be outside -32768..-32000.
+   * @param message One short sentence, sent unchanged.
+   * @param data Details, sent unchanged.
    */
   constructor(rpcCode: number, message: string, data?: JsonValue, options?: ErrorOptions) {
     super(message, options);
@@ -67,11 +65,11 @@ export class ProtocolError extends MortiseError {
   }
 }
 
-/** A request was not answered in time. A cancellation was sent. */
+/** A request got no response in time. The peer was sent a cancellation. */
 export class TimeoutError extends MortiseError {
   override readonly name: string = 'TimeoutError';
   override readonly code: 'ERR_TIMEOUT' = 'ERR_TIMEOUT';
-  /** The bound that was reached. */
+  /** The time limit that was reached, in milliseconds. */
   readonly timeoutMs: number;
 
   constructor(message: string, timeoutMs: number, options?: ErrorOptions) {
@@ -80,7 +78,7 @@ export class TimeoutError extends MortiseError {
   }
 }
 
-/** The connection is closed, so what was asked of it cannot happen. */
+/** The connection is closed, so the operation cannot be carried out. */
 export class ConnectionClosedError extends MortiseError {
   override readonly name: string = 'ConnectionClosedError';
   override readonly code: 'ERR_CONNECTION_CLOSED' = 'ERR_CONNECTION_CLOSED';
@@ -90,7 +88,7 @@ export class ConnectionClosedError extends MortiseError {
   }
 }
 
-/** The channel broke and is being opened again: what was in flight is lost, later messages may pass. See `withReconnect`. */
+/** The channel broke and is being reopened. Requests in flight have failed; later messages may succeed. See `withReconnect`. */
 export class ConnectionLostError extends MortiseError {
   override readonly name: string = 'ConnectionLostError';
   override readonly code: 'ERR_CONNECTION_LOST' = 'ERR_CONNECTION_LOST';
@@ -101,32 +99,29 @@ export class ConnectionLostError extends MortiseError {
 }
 
 /**
- * The peer does not know the session any more. The message that was sent in it was not carried out: once a new session is open, it
- * may be sent again. Reported by `onerror`, it ends the channel.
+ * The peer no longer knows the session. It did not process the message, so the message may be sent again in a new session. Reported by `onerror`,
+ * this error ends the channel.
  */
 export class SessionLostError extends MortiseError {
   override readonly name: string = 'SessionLostError';
   override readonly code: 'ERR_SESSION_LOST' = 'ERR_SESSION_LOST';
   readonly endsChannel: true = true;
 
-  constructor(
-    message = 'The server does not know the session any more: open a new one and send the message again',
-    options?: ErrorOptions,
-  ) {
+  constructor(message = 'The server no longer knows the session: open a new session and send the message again', options?: ErrorOptions) {
     super(message, options);
   }
 }
 
-/** The messages of a `UsageError` that has none of its own. */
+/** The default messages of `UsageError`. */
 const USAGE: Readonly<Record<UsageError['code'], string>> = {
   ERR_NOT_CONNECTED: 'Not started yet: call start() first',
-  ERR_ALREADY_STARTED: 'Already started: make a new one for another connection',
+  ERR_ALREADY_STARTED: 'Already started: create a new one for another connection',
   ERR_SERIALIZE: 'The message cannot be written as JSON',
 };
 
 /**
- * The program used a transport or a connection wrongly: it sent a message before `start`, called `start` twice (each serves one connection), or sent
- * what JSON cannot carry: a cycle, a BigInt, or a result that is not an object.
+ * The program used a transport or a connection wrongly. It sent a message before `start`, called `start` twice (each serves one connection), or sent
+ * a value that JSON cannot represent (a cycle, a BigInt, or a result that is not an object).
  */
 export class UsageError extends MortiseError {
   override readonly name: string = 'UsageError';
@@ -138,11 +133,11 @@ export class UsageError extends MortiseError {
   }
 }
 
-/** The peer cancelled a request that is being served here: the reason of its `signal`. */
+/** The peer cancelled a request that this side is serving. This error is the reason of the request's `signal`. */
 export class CancelledError extends MortiseError {
   override readonly name: string = 'CancelledError';
   override readonly code: 'ERR_CANCELLED' = 'ERR_CANCELLED';
-  /** What the peer gave as its reason, if it gave one. */
+  /** The reason that the peer gave, if any. */
   readonly reason: string | undefined;
 
   constructor(reason?: string) {
@@ -151,21 +146,21 @@ export class CancelledError extends MortiseError {
   }
 }
 
-/** What is known of a message whose text cannot be read. */
+/** What is known about a message whose text cannot be read. */
 export interface UnreadMessage extends ErrorOptions {
-  /** Which bound the text is over, and what to do; sent to the peer too. @default none: it is not valid JSON */
+  /** The limit that the text exceeds, and the remedy. Also sent to the peer. @default none: the text is not valid JSON */
   readonly excess?: string | undefined;
-  /** What its beginning says of it, where it could be read. @default none */
+  /** Kind and id of the message, if its beginning could be read. @default none */
   readonly head?: MessageHead | undefined;
 }
 
-/** A text is not JSON, or is over a bound: it nests too deeply, or holds too many values. */
+/** A text is not JSON, or exceeds a limit: it nests too deeply or holds too many values. */
 export class ParseError extends MortiseError {
   override readonly name: string = 'ParseError';
   override readonly code: 'ERR_PARSE' = 'ERR_PARSE';
-  /** Which bound the text is over; undefined where it is not valid JSON. */
+  /** The limit that the text exceeds, or undefined if the text is not valid JSON. */
   readonly excess: string | undefined;
-  /** Which message it was, where its beginning could be read. */
+  /** Kind and id of the message, if its beginning could be read. */
   readonly head: MessageHead | undefined;
 
   constructor(message: string, options?: UnreadMessage) {
@@ -175,13 +170,13 @@ export class ParseError extends MortiseError {
   }
 }
 
-/** A JSON value is not a JSON-RPC message as MCP has them. */
+/** A JSON value is not a valid MCP message in JSON-RPC form. */
 export class InvalidRequestError extends MortiseError {
   override readonly name: string = 'InvalidRequestError';
   override readonly code: 'ERR_INVALID_REQUEST' = 'ERR_INVALID_REQUEST';
-  /** The id to answer to, where it could be read. */
+  /** The id for the error response, if the message had a readable one. */
   readonly id: RequestId | undefined;
-  /** The code to answer with: -32600, or -32602 where only the parameters are wrong. */
+  /** The code for the error response: -32600, or -32602 if only the parameters are wrong. */
   readonly rpcCode: number;
 
   constructor(message: string, rpcCode: number, id?: RequestId, options?: ErrorOptions) {
@@ -191,37 +186,41 @@ export class InvalidRequestError extends MortiseError {
   }
 }
 
-/** The peer answered with something that is not a response. */
+/** The peer sent a response that is not a valid JSON-RPC response. */
 export class InvalidResponseError extends MortiseError {
   override readonly name: string = 'InvalidResponseError';
   override readonly code: 'ERR_INVALID_RESPONSE' = 'ERR_INVALID_RESPONSE';
 }
 
-/** A message is longer than the bound that a transport was given. */
+/** A message is longer than the transport's limit. */
 export class MessageTooLargeError extends MortiseError {
   override readonly name: string = 'MessageTooLargeError';
   override readonly code: 'ERR_MESSAGE_TOO_LARGE' = 'ERR_MESSAGE_TOO_LARGE';
-  /** The bound. */
+  /** The limit in bytes. */
   readonly maxBytes: number;
-  /** Which message it was, where its beginning could be read. */
+  /** Kind and id of the message, if its beginning could be read. */
   readonly head: MessageHead | undefined;
 
-  constructor(maxBytes: number, message = `A message is longer than ${maxBytes} bytes: raise the bound, or send less`, head?: MessageHead) {
+  constructor(
+    maxBytes: number,
+    message = `A message is longer than ${maxBytes} bytes: raise the limit, or send a shorter message`,
+    head?: MessageHead,
+  ) {
     super(message);
     this.maxBytes = maxBytes;
     this.head = head;
   }
 }
 
-/** An exchange was answered with an HTTP status that carries no JSON-RPC response to its request. */
+/** The HTTP response to an exchange has a status and a body without a JSON-RPC response to the request. */
 export class ExchangeHttpError extends MortiseError {
   override readonly name: string = 'ExchangeHttpError';
   override readonly code: 'ERR_EXCHANGE_HTTP' = 'ERR_EXCHANGE_HTTP';
   /** The HTTP status. */
   readonly status: number;
-  /** The JSON-RPC error in the body, if there was one. */
+  /** The JSON-RPC error in the body, if there is one. */
   readonly rpcError: JsonRpcErrorObject | undefined;
-  /** The response's headers by lower-case name, where the transport gives them. */
+  /** The response headers by lower-case name, if the transport provides them. */
   readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(
@@ -240,7 +239,7 @@ export class ExchangeHttpError extends MortiseError {
   }
 }
 
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** Every error that this package throws. `switch (error.code)` narrows it. */
 export type AnyJsonRpcError =
   | RemoteError
   | ProtocolError

@@ -1,4 +1,4 @@
-/** Two transports that are each other's peer, within one process and without bytes. */
+/** Two linked transports within one process, which exchange objects instead of bytes. */
 
 import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, UsageError } from './errors.ts';
@@ -12,22 +12,22 @@ import { emitClose, emitError, toError } from './transport/hold-transport.ts';
 /** How an in-memory pair passes messages on. */
 export interface InMemoryOptions {
   /**
-   * `reference` hands the very objects over, which is fastest: neither side may change a message afterwards. `json` writes
-   * and reads each message as a wire would, so that what JSON cannot carry fails as it would there.
+   * `reference` passes the message objects themselves, which is fastest. Neither side may change a message afterwards. `json` writes and parses each
+   * message, so that a value that JSON cannot represent fails as it would on a real wire.
    *
    * @default 'reference'
    */
   readonly passBy?: 'reference' | 'json' | undefined;
-  /** Given with every message at both ends, for example who sent it. @default none */
+  /** Passed with every message at both ends, for example to name the sender. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
-/** Makes two unstarted transports, each the other's peer. @throws {TypeError} An option that does not exist. */
+/** Makes two unstarted transports, each the other's peer. @throws {TypeError} An unknown option. */
 export function createInMemoryPair(options: InMemoryOptions = {}): [InMemoryTransport, InMemoryTransport] {
   return InMemoryTransport.createLinkedPair(options);
 }
 
-/** How many messages may wait for a reader; beyond that `send` waits. */
+/** How many messages may be queued for a reader. Beyond that, `send` waits. */
 const MAX_QUEUED = 1024;
 
 interface WaitingSend {
@@ -36,14 +36,14 @@ interface WaitingSend {
   reject(error: Error): void;
 }
 
-/** After so many messages in a row a macrotask is let in, so that two chatty peers do not keep timers and sockets from running. */
+/** After this many messages in a row a macrotask runs, so that two busy peers do not block timers and sockets. */
 const MAX_DELIVERIES_IN_A_ROW = 2048;
 
 /**
- * One end of an in-memory pair. Keeps the promises T1 to T14 of `Transport`, as far as they do not speak of bytes.
+ * One end of an in-memory pair. Keeps the promises T1 to T14 of `Transport`, except those about bytes.
  *
- * Messages arrive in a later microtask, never while `send` runs. An end that closes drops what it has not yet been handed;
- * the other end is still handed everything sent before, then ends too.
+ * Messages arrive in a later microtask, never while `send` runs. An end that closes drops the messages that it has not received yet. The other end
+ * still receives everything sent before, and then closes too.
  */
 export class InMemoryTransport implements Transport {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
@@ -52,9 +52,9 @@ export class InMemoryTransport implements Transport {
 
   readonly #passesJson: boolean;
   readonly #info: MessageInfo | undefined;
-  /** What the peer has sent: messages, or their text. */
+  /** Received messages that wait for delivery, as objects or as text. */
   readonly #inbox = new Fifo<JsonRpcMessage | string>();
-  /** What the peer wants to send and the inbox has no room for. */
+  /** Messages that the peer wants to send while the inbox is full. */
   readonly #waiting = new Fifo<WaitingSend>();
   readonly #closed: Promise<void>;
   #resolveClosed: () => void = () => undefined;
@@ -164,7 +164,7 @@ export class InMemoryTransport implements Transport {
 
   #deliver(item: JsonRpcMessage | string): void {
     try {
-      // By reference a text may pass too: it is no message, and for the reader to judge.
+      // By reference, a string can arrive too. It is not a message; the reader rejects it.
       const message = this.#passesJson ? parseJson(item as string) : item;
       this.onmessage?.(message as JsonRpcMessage, this.#info);
     } catch (error) {
@@ -181,7 +181,7 @@ export class InMemoryTransport implements Transport {
     this.#state = 'closed';
     this.#rejectWaiting();
     if (this.#peer) this.#peer.#rejectWaiting();
-    // Later, so that it comes after a callback that is running now.
+    // Deferred, so that `onclose` runs after a callback that is running now.
     queueMicrotask(() => {
       emitClose(this);
       this.#resolveClosed();
@@ -195,7 +195,7 @@ export class InMemoryTransport implements Transport {
   }
 }
 
-/** Platforms with `setImmediate` have the faster way; everywhere else a timer of no length does. */
+/** Uses `setImmediate` where it exists, because it is faster than a timer. */
 function runInMacrotask(fn: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (fn: () => void) => unknown };
   if (setImmediate) setImmediate(fn);

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as MCP uses it: messages, errors, the `Transport` interface and an in-memory pair. Transports are written with `/transport` and
- * `/messages`, servers and clients with `/connection`.
+ * JSON-RPC 2.0 as MCP uses it: messages, errors, the `Transport` interface and an in-memory pair. Implementers of transports use `/transport` and
+ * `/messages`; implementers of servers and clients use `/connection`.
  */
 
 export type {

@@ -1,17 +1,17 @@
-/** What every part writes to instead of reaching for the platform's: a logger and a meter, and their defaults. */
+/** The logger and meter interfaces that every part writes to, and their defaults. */
 
 import { runCallback } from './transport/hold-transport.ts';
 
-/** The severities of syslog (RFC 5424), least to most severe, as MCP's logging uses them. */
+/** The severities of syslog (RFC 5424) from least to most severe, as in MCP logging. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** Where a part writes what an operator should see. Never given tokens, payloads or stacks of others. */
+/** Receives log lines for operators. They never contain tokens, payloads or the peer's stacks. */
 export interface Logger {
   /** Writes one line. Must not throw. */
   log(level: LogLevel, message: string, data?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Counts and measures. Names are dotted and lower case, `mcp.server.requests`. */
+/** Receives counts and measurements. Names are dotted and lower case, for example `mcp.server.requests`. */
 export interface Meter {
   /** Adds to a counter. Must not throw. */
   count(name: string, value: number, attributes?: Readonly<Record<string, string | number | boolean>>): void;
@@ -23,7 +23,7 @@ export interface Meter {
 export const silentLogger: Logger = { log: () => undefined };
 
 /**
- * Makes a logger safe to call: one that throws or rejects, perhaps over a strange value, must not cost a request its answer, nor end the process.
+ * Makes a logger safe to call. If the logger throws or rejects, the request still gets its response and the process does not end.
  *
  * @param logger A line that it fails to write is lost.
  */

@@ -1,36 +1,36 @@
-/** What can be said of a message that is malformed, or that is over a bound and was not parsed. */
+/** Judges messages that are malformed, or that exceed a limit and were not parsed. */
 
 import { InvalidRequestError } from './errors.ts';
 import { isJsonObject, isRequestId, type JsonObject, MAX_ID_LENGTH, type RequestId } from './message.ts';
 import { INVALID_PARAMS, INVALID_REQUEST } from './wire-error.ts';
 
-/** A malformed value, judged. */
+/** What is known about a malformed value. */
 export interface Malformed {
   readonly error: InvalidRequestError;
-  /** What it was meant as: only what may have been a request is answered. `either` is a response if a request waits for its id, else a request. */
+  /** The intended kind. Only a possible request gets an error response. `either` is a response if a pending request has its id, else a request. */
   readonly meantAs: 'request' | 'notification' | 'response' | 'either';
-  /** The id that it names, where one could be read. */
+  /** The id of the value, if it has a valid one. */
   readonly id: RequestId | undefined;
 }
 
 /**
- * Says what is wrong with a value and what it was meant as.
+ * Returns what is wrong with a value and which kind of message it was meant to be.
  *
- * A value with a method but without an id was meant as a notification, which is never answered, not even with an error. One with an outcome but
- * without a method was meant as a response; two peers that answered those could go on answering each other.
+ * A value with a method and no id was meant as a notification, which never gets a response, not even an error. A value with `result` or `error` and
+ * no method was meant as a response. It gets no response either, or two peers could go on responding to each other.
  */
 export function judgeMalformed(value: unknown): Malformed {
   const members: JsonObject | undefined = isJsonObject(value) ? value : undefined;
   const id = isRequestId(members?.['id']) ? members['id'] : undefined;
   const meantAs = members ? guessKind(members) : 'request';
   const reason = findReason(value, members);
-  // Parameters in an array are valid JSON-RPC but not MCP.
+  // JSON-RPC allows parameters in an array, MCP does not.
   const code = reason === PARAMS_REASON && Array.isArray(members?.['params']) ? INVALID_PARAMS : INVALID_REQUEST;
-  // The id of a response is this side's own: an error under it would answer another request of the peer.
+  // The id of a response was chosen by this side. An error under it would answer an unrelated request of the peer.
   return { error: new InvalidRequestError(reason, code, meantAs === 'response' ? undefined : id), meantAs, id };
 }
 
-/** Says why a value is not a message and with which code that is to be answered. */
+/** Returns why a value is not a message, with the code for the error response. */
 export function toInvalidRequestError(value: unknown): InvalidRequestError {
   return judgeMalformed(value).error;
 }
@@ -49,36 +49,36 @@ function findReason(value: unknown, members: JsonObject | undefined): string {
   if (jsonrpc !== '2.0') return '"jsonrpc" must be "2.0"';
   const hasOutcome = result !== undefined || error !== undefined;
   if (method === undefined && !hasOutcome) return '"method" is missing';
-  if (method === undefined) return 'A response must hold an id and exactly one of "result" (an object) and "error" (with code and message)';
+  if (method === undefined) return 'A response must have an id and exactly one of "result" (an object) and "error" (with code and message)';
   if (typeof method !== 'string') return '"method" must be a string';
-  if (hasOutcome) return 'A message cannot have "method" beside "result" or "error"';
+  if (hasOutcome) return 'A message with "method" must not have "result" or "error"';
   if (id !== undefined && !isRequestId(id)) return `"id" must be an integer or a string of at most ${MAX_ID_LENGTH} characters`;
   return PARAMS_REASON;
 }
 
-/** What the edges of a message say of it. */
+/** What can be read from the beginning and the end of a message. */
 export interface MessageHead {
   readonly kind: 'request' | 'response';
   readonly id: RequestId;
 }
 
-/** How many characters of each edge are looked at. */
+/** How many characters at each end of a message are examined. */
 const EDGE = 1024;
 
-/** The members with plain values before the first that has none, and that one's name. */
+/** Matches the members with plain values up to the name of the first member with an object or array. */
 const FIRST_MEMBERS = /^\s*\{(?:\s*"[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|null)\s*,)*\s*"[^"\\]*"\s*:/;
-// A quote inside a string is escaped, so these find names only.
+// Quotes inside strings are escaped, so these patterns match member names only.
 const KIND = /[{,]\s*"(method|result|error)"\s*:/;
 const ID = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*,/;
-/** In JSON only members of the outermost object stand right before the end. */
+/** In JSON, only members of the outermost object can stand right before the end. */
 const ID_AT_END = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
 /**
- * Reads the id and the kind of a message from its edges: most programs write the id before what is large, some behind it.
+ * Reads the id and the kind of a message from its beginning or its end. Most programs write the id before the large members, some after them.
  *
  * @param text The message, or its first characters; 1,024 are enough.
- * @param end Its last characters, where `text` is the first ones alone.
- * @returns undefined where the edges do not say both.
+ * @param end The last characters, if `text` has only the first ones.
+ * @returns undefined if the beginning and the end do not show both.
  */
 export function readMessageHead(text: string, end: string = text): MessageHead | undefined {
   const start = FIRST_MEMBERS.exec(text.slice(0, EDGE))?.[0] ?? '';

@@ -8,7 +8,7 @@ import { type MessageInfo, resolvedPromise, type Transport } from './transport/t
 import { serializeMessage } from './serialize-message.ts';
 import { emitClose, emitError, toError } from './transport/hold-transport.ts';
 
-/** What is used of a `MessagePort`, of the web or of `node:worker_threads`. */
+/** The members used of a `MessagePort`, on the web or from `node:worker_threads`. */
 export interface MessagePortLike {
   postMessage(value: unknown): void;
   /** A `message` event has the message in `data`. */
@@ -17,23 +17,23 @@ export interface MessagePortLike {
   close(): void;
 }
 
-/** The bounds of a `messagePortTransport`. */
+/** The options of a `messagePortTransport`. */
 export interface MessagePortOptions {
-  /** The longest message that is read, in UTF-16 code units; a longer one is reported by `onerror` and dropped. @default 16 Mi */
+  /** The longest message accepted, in UTF-16 code units. A longer one is reported by `onerror` and dropped. @default 16 Mi */
   readonly maxMessageLength?: number | undefined;
-  /** Given with each message, beside its size: who is at the other end. @default none */
+  /** Passed with each message, together with its size, for example to name the peer. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
-/** Says that this end has closed; ports do not tell everywhere. No JSON-RPC message is `null`. */
+/** Tells the peer that this end has closed, because not every platform reports that. No JSON-RPC message is `null`. */
 const END = null;
 const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
 
 /**
- * Makes a transport over one end of a `MessageChannel`, whose other end another thread or frame has been given: `worker.postMessage(port, [port])`.
+ * Makes a transport over one end of a `MessageChannel`. Give the other end to a thread or frame: `worker.postMessage(port, [port])`.
  *
- * Messages travel as JSON text, as on every other wire. Keeps the promises T1 to T14; ports have no backpressure, so `send` never waits.
- * `close` closes the port, and the peer's transport with it. Check where a port came from before you take it: its other holder is the peer.
+ * Messages travel as JSON text. Keeps the promises T1 to T14. Ports have no backpressure, so `send` never waits. `close` closes the port, and the
+ * peer's transport with it. Check where a port came from before you use it: whoever holds the other end is the peer.
  */
 export function messagePortTransport(port: MessagePortLike, options: MessagePortOptions = {}): Transport {
   return new MessagePortTransport(port, options);
@@ -62,7 +62,7 @@ class MessagePortTransport implements Transport {
     this.#isStarted = true;
     this.#port.addEventListener('message', (event) => this.#onData((event as { readonly data?: unknown }).data));
     this.#port.addEventListener('messageerror', () =>
-      emitError(this, new ParseError('A message came that cannot be read in this context')),
+      emitError(this, new ParseError('A message arrived that this context cannot deserialize')),
     );
     this.#port.addEventListener('close', () => void this.#end());
     this.#port.start();
@@ -104,7 +104,7 @@ class MessagePortTransport implements Transport {
   }
 
   #end(): Promise<void> {
-    // Later, so that a callback that closes again finds the promise that is already there.
+    // Deferred, so that a callback that calls `close` again finds the existing promise.
     this.#closing ??= resolvedPromise.then(() => this.#finish());
     return this.#closing;
   }

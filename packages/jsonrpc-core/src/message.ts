@@ -1,20 +1,20 @@
 /**
- * The messages of JSON-RPC 2.0 as MCP uses them, and what tells their kinds apart: `typeof` and own keys alone. Nothing inherited counts, nor a key in
- * another case, so that what is checked here is what every other reader of the same bytes sees.
+ * The messages of JSON-RPC 2.0 as MCP uses them, and checks for their kinds. Only an object's own keys in exact case count, so that these checks
+ * agree with every other reader of the same bytes.
  */
 
 /** Any value that JSON can carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** A JSON object. Members that are `undefined` do not reach the wire. */
+/** A JSON object. Members that are `undefined` are not sent. */
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** A request's id: a string or an integer, never `null`. `1` and `"1"` are two ids. */
+/** A request's id: a string or an integer, never `null`. `1` and `"1"` are different ids. */
 export type RequestId = string | number;
 
-/** Asks the peer to do something and to answer exactly once. */
+/** A message that asks the peer to do something. The peer sends exactly one response. */
 export interface JsonRpcRequest {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
@@ -22,53 +22,53 @@ export interface JsonRpcRequest {
   readonly params?: JsonObject;
 }
 
-/** Tells the peer something. It is never answered, not even with an error. */
+/** A message without a response, not even an error. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
   readonly params?: JsonObject;
 }
 
-/** The answer to a request that succeeded. */
+/** The response to a request that succeeded. */
 export interface JsonRpcResultResponse {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
-/** What went wrong: an integer code, one short sentence, and detail in `data`. */
+/** An error: an integer code, one short sentence, and details in `data`. */
 export interface JsonRpcErrorObject {
   readonly code: number;
   readonly message: string;
   readonly data?: JsonValue;
 }
 
-/** The answer to a request that failed. The id is absent or `null` only where the request's own could not be read. */
+/** The response to a request that failed. The id is absent or `null` only if the request's id could not be read. */
 export interface JsonRpcErrorResponse {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | null;
   readonly error: JsonRpcErrorObject;
 }
 
-/** The answer to a request: a result or an error, never both. */
+/** The response to a request: a result or an error, never both. */
 export type JsonRpcResponse = JsonRpcResultResponse | JsonRpcErrorResponse;
 
-/** Everything that travels alone over a transport. */
+/** Every single message that a transport carries. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** What a JSON value is as a message. */
+/** The kind of message that a JSON value is. */
 export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
 
 const { hasOwn } = Object;
 
-/** Far more than honest peers' ids have. */
+/** The longest id accepted, in characters. Ids of real peers are far shorter. */
 export const MAX_ID_LENGTH = 1024;
 
 /**
- * Says which kind of message a value is.
+ * Returns which kind of message a value is.
  *
- * A member that is `undefined` counts as absent, as it does on the wire. A value with `method` beside `result` or `error` is
- * invalid, and so are `params` that are not an object: MCP has parameters by name only.
+ * A member that is `undefined` counts as absent, because it is not sent. A value with both `method` and `result` or `error` is invalid. `params` must
+ * be an object: MCP has no positional parameters.
  */
 export function classifyMessage(value: unknown): MessageKind {
   if (typeof value !== 'object' || value === null) return 'invalid';
@@ -93,15 +93,15 @@ export function isJsonRpcNotification(value: unknown): value is JsonRpcNotificat
   return classifyMessage(value) === 'notification';
 }
 
-/** Tells whether a value is a response: exactly one of a result that is an object and an error with code and message. */
+/** Tells whether a value is a response: either a `result` object, or an `error` with code and message. */
 export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
   return classifyMessage(value) === 'response';
 }
 
 /**
- * Tells whether a value can be a request's id: a string of at most 1,024 characters, or an integer that a double holds exactly.
+ * Tells whether a value can be a request's id: a string of at most 1,024 characters, or a safe integer.
  *
- * JSON-RPC bounds no id; but an answer repeats it, so that with longer ones a peer that asks and does not read would fill the memory of who answers.
+ * JSON-RPC sets no limit, but every response repeats the id. With long ids, a peer that does not read responses could fill this side's memory.
  */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' ? value.length <= MAX_ID_LENGTH : Number.isSafeInteger(value);
@@ -126,7 +126,7 @@ export function isErrorObject(value: unknown): value is JsonRpcErrorObject {
   return hasOwn(value, 'code') && Number.isInteger(value['code']) && hasOwn(value, 'message') && typeof value['message'] === 'string';
 }
 
-/** Whether a member that was read is there, and the object's own. That it was read first makes absent ones cheap to see. */
+/** Tells whether a member is the object's own. Reading the value first makes the check for absent members cheap. */
 function isOwn(message: Record<string, unknown>, key: string, value: unknown): boolean {
   return value !== undefined && hasOwn(message, key);
 }
@@ -135,9 +135,9 @@ function isOwn(message: Record<string, unknown>, key: string, value: unknown): b
 export type MutableJsonObject = { -readonly [K in keyof JsonObject]: JsonObject[K] };
 
 /**
- * Makes a shallow copy to add members to. Does what spread does, ten times faster where members are added (V8 of Node 20).
+ * Makes a shallow copy that members can be added to. Same result as object spread, ten times faster if members are added (V8 of Node 20).
  *
- * Assigning would take a member named `__proto__`, which JSON may hold, for the prototype; so such an object is spread.
+ * An object with an own member `__proto__` is spread instead, because assigning that member would set the prototype.
  */
 export function copyObject(source: JsonObject): MutableJsonObject {
   return Object.hasOwn(source, '__proto__') ? { ...source } : Object.assign({}, source);

@@ -1,4 +1,4 @@
-/** `@mortise/jsonrpc-core/messages`: telling messages apart, reading them from text or values, writing them, and the codes of JSON-RPC. */
+/** `@mortise/jsonrpc-core/messages`: classify, parse and serialize messages, and the error codes of JSON-RPC. */
 
 export { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './wire-error.ts';
 export {

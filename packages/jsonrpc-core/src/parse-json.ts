@@ -1,18 +1,18 @@
-/** From JSON text to a value, within bounds that are counted on the text before it is parsed. The only place where JSON of a peer is parsed. */
+/** Parses JSON text within limits that are checked on the text first. All JSON from a peer is parsed here. */
 
 import { ParseError } from './errors.ts';
 import { readMessageHead } from './malformed.ts';
 import type { JsonValue } from './message.ts';
 
-/** How many arrays and objects may lie in one another, so that code which walks a value cannot run out of stack. */
+/** How deeply arrays and objects may nest, so that recursive code does not overflow the stack. */
 const MAX_DEPTH = 128;
 const DEFAULT_MAX_VALUES = 500_000;
 
 /**
- * Parses JSON text. Of equal keys the last one counts, as in `JSON.parse`.
+ * Parses JSON text. Of equal keys the last one wins, as in `JSON.parse`.
  *
- * @param maxValues How many values the text may hold, counted as the `{`, `[` and `,` outside strings. A bound on the length of a text alone bounds
- *   little: each `{}` becomes thirty times as much memory. 500,000 values take at most 85 MB of heap and 0.3 s to read (Node 20).
+ * @param maxValues How many values the text may hold, counted as the `{`, `[` and `,` outside strings. A limit on the length alone is too weak: each
+ * `{}` becomes thirty times as much memory. 500,000 values take at most 85 MB of heap and 0.3 s to read (Node 20).
  * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than 128 levels, or holds more than `maxValues`.
  */
 export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES): JsonValue {
@@ -21,14 +21,14 @@ export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES):
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // The platform's message quotes the text, which may hold secrets, so it is not passed on.
+    // The platform's message is not passed on: it quotes the text, which may hold secrets.
     throw new ParseError('The text is not valid JSON');
   }
 }
 
-/** What of a text is over its bounds, and what to do; undefined where nothing is. */
+/** Returns the limit that a text exceeds, with the remedy, or undefined. */
 function findExcess(text: string, maxValues: number): string | undefined {
-  // Each level and each value takes two characters, so most texts are not looked at. The engine's own search then clears most of the rest.
+  // Each level and each value takes two characters, so a short text needs no scan. The native search rules out most others.
   const mayNest = text.length > 2 * MAX_DEPTH && countAny(text, '{[', MAX_DEPTH) > MAX_DEPTH;
   const mayBeMany = text.length > 2 * maxValues && countAny(text, '{[,', maxValues) > maxValues;
   return mayNest || mayBeMany ? scan(text, maxValues) : undefined;
@@ -42,7 +42,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Counts exactly, which means outside strings. */
+/** Counts exactly, skipping strings. */
 function scan(text: string, maxValues: number): string | undefined {
   let depth = 0;
   let values = 0;
@@ -50,7 +50,7 @@ function scan(text: string, maxValues: number): string | undefined {
     const char = text.charCodeAt(at);
     if (char === QUOTE) at = findStringEnd(text, at + 1);
     else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
-      if (++depth > MAX_DEPTH) return `The JSON nests more than ${MAX_DEPTH} levels deep: send it flatter`;
+      if (++depth > MAX_DEPTH) return `The JSON nests more than ${MAX_DEPTH} levels deep: send less nested data`;
       values++;
     } else if (char === COMMA) values++;
     else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth--;
@@ -59,21 +59,21 @@ function scan(text: string, maxValues: number): string | undefined {
   return undefined;
 }
 
-/** Where the string that starts at `from` ends; the text's length where it does not. */
+/** Returns where the string that starts at `from` ends, or the text's length if it does not end. */
 function findStringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end;
 }
 
-/** Whether an odd number of backslashes stands before a place. */
+/** Tells whether an odd number of backslashes precedes a position. */
 function isEscaped(text: string, at: number, from: number): boolean {
   let start = at;
   while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;
   return (at - start) % 2 === 1;
 }
 
-/** How often any of some characters comes, in strings too; counts no further than one more than `limit`. */
+/** Counts the given characters, also inside strings. Stops at one more than `limit`. */
 function countAny(text: string, chars: string, limit: number): number {
   let count = 0;
   for (const char of chars) {
@@ -82,11 +82,11 @@ function countAny(text: string, chars: string, limit: number): number {
   return count;
 }
 
-/** From which length on a message is measured: the number of shorter ones alone bounds them. */
+/** Messages at least this long are measured. For shorter ones the limit on their number is enough. */
 const LEAST_LENGTH_MEASURED = 1024;
 
 /**
- * Says how many bytes a message counts as while it is in flight, for `MessageInfo.bytes`: those of its text in UTF-8.
+ * Returns how many bytes a message counts for while in flight (`MessageInfo.bytes`): its text in UTF-8.
  *
  * @returns undefined for a short message, which need not be measured.
  */

@@ -1,9 +1,9 @@
-/** From a message to one line of JSON. */
+/** Writes a message as one line of JSON. */
 
 import { UsageError } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonRpcMessage, type JsonRpcResultResponse } from './message.ts';
 
-/** Where `withSerialized` leaves the text. Registered, so that another installed copy of this package finds it. */
+/** The key under which `withSerialized` stores the text. A registered symbol, so that another installed copy of this package finds it. */
 const SERIALIZED: unique symbol = Symbol.for('mortise.serialized');
 
 interface Marked {
@@ -11,12 +11,12 @@ interface Marked {
 }
 
 /**
- * Marks a result with its JSON text, so that `serializeMessage` writes the text and does not walk the object again.
+ * Attaches JSON text to a result, so that `serializeMessage` writes this text and does not serialize the object again.
  *
- * For results that are sent often and change seldom, such as a long list. The mark is invisible to `JSON.stringify`, to loops
- * and to spread (a copy by spread is an ordinary, unmarked object). Whoever changes a marked object afterwards sends the old text.
+ * Use it for results that are sent often and change seldom, such as a long list. `JSON.stringify`, loops and spread do not see the text, so a copy by
+ * spread is an ordinary object. If you change the object afterwards, the old text is still sent.
  *
- * @param text Exactly `JSON.stringify(result)`; nothing checks it.
+ * @param text Exactly `JSON.stringify(result)`. It is not checked.
  * @returns The same object, or a copy if it is frozen.
  */
 export function withSerialized<R extends JsonObject>(result: R, text: string): R {
@@ -25,9 +25,9 @@ export function withSerialized<R extends JsonObject>(result: R, text: string): R
 }
 
 /**
- * Writes a message as one line of JSON, without a newline at its end. An array of messages is written as a batch.
+ * Writes a message as one line of JSON, without a trailing newline. An array of messages is written as a batch.
  *
- * @throws {UsageError} `ERR_SERIALIZE`: the message holds what JSON cannot carry.
+ * @throws {UsageError} `ERR_SERIALIZE`: JSON cannot represent the message.
  */
 export function serializeMessage(message: JsonRpcMessage | readonly JsonRpcMessage[]): string {
   try {
@@ -53,7 +53,7 @@ function serializeResult(message: JsonRpcResultResponse): string {
   const marked = isJsonObject(result) ? (result as Marked)[SERIALIZED] : undefined;
   if (marked !== undefined) return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${marked}}`;
   const text: string | undefined = JSON.stringify(message);
-  // A result with a toJSON of its own, such as a Date, is an object here and something else on the wire.
+  // A result with its own toJSON, such as a Date, is an object here but may serialize to something else.
   if (!isJsonObject(result) || (typeof result['toJSON'] === 'function' && JSON.stringify(result)?.[0] !== '{')) {
     throw new UsageError('ERR_SERIALIZE', 'The result cannot be written as a JSON object');
   }

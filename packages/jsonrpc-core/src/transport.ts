@@ -1,4 +1,4 @@
-/** `@mortise/jsonrpc-core/transport`: what implementers of transports use beside the `Transport` interface itself. */
+/** `@mortise/jsonrpc-core/transport`: helpers for implementers of transports, besides the `Transport` interface itself. */
 
 export { createCallableTransport } from './wrap-transport.ts';
 export {

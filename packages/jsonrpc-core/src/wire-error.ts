@@ -1,4 +1,4 @@
-/** The error codes of JSON-RPC, and the error that a peer gets for whatever was thrown here. */
+/** The error codes of JSON-RPC, and the conversion of thrown values to errors that are safe to send. */
 
 import { isMortiseError, type ProtocolError } from './errors.ts';
 import type { JsonRpcErrorObject } from './message.ts';
@@ -7,14 +7,14 @@ import type { JsonRpcErrorObject } from './message.ts';
 export const PARSE_ERROR = -32700;
 /** The JSON is not a message. */
 export const INVALID_REQUEST = -32600;
-/** There is no such method, or it is not available. */
+/** The method does not exist or is not available. */
 export const METHOD_NOT_FOUND = -32601;
-/** The parameters do not fit the method. */
+/** The parameters are invalid for the method. */
 export const INVALID_PARAMS = -32602;
-/** The receiver failed. */
+/** The receiver failed internally. */
 export const INTERNAL_ERROR = -32603;
 
-/** The same five codes under the names that MCP's TypeScript users know. */
+/** The five codes under the names that users of MCP's TypeScript SDK know. */
 export const ErrorCode = {
   ParseError: -32700,
   InvalidRequest: -32600,
@@ -23,15 +23,15 @@ export const ErrorCode = {
   InternalError: -32603,
 } as const;
 
-/** What the peer sees of a failure that was not meant for it. Frozen, so that it can be shared. */
+/** The neutral error sent for internal failures. Frozen, so that it can be shared. */
 const INTERNAL: JsonRpcErrorObject = Object.freeze({ code: INTERNAL_ERROR, message: 'Internal error' });
 
 /**
- * Turns whatever a handler threw into an error that is safe to send.
+ * Converts a value that a handler threw to an error that is safe to send. Never throws.
  *
- * A `ProtocolError` is sent as it says. Everything else, a `RemoteError` of another peer included, becomes -32603 with a
- * neutral message: stacks, paths and secrets stay here. A gateway that wants to pass a remote error on throws
- * `new ProtocolError(error.rpcCode, error.message, error.data)`. Never throws, whatever it is given.
+ * A `ProtocolError` is sent unchanged. Everything else, including a `RemoteError` of another peer, becomes -32603 with a neutral message, so that
+ * stacks, paths and secrets do not leak. A gateway that wants to forward a remote error throws `new ProtocolError(error.rpcCode, error.message,
+ * error.data)`.
  */
 export function toWireError(thrown: unknown): JsonRpcErrorObject {
   try {

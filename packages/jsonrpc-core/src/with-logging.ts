@@ -1,13 +1,13 @@
-/** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
+/** Logs the messages of a transport: kinds, methods and ids, never their contents. */
 
 import { guardLogger, type Logger } from './instruments.ts';
 import { classifyMessage } from './message.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
 import { watchMessages, wrapTransport } from './wrap-transport.ts';
 
-/** Where lines go, and how they look. */
+/** The logger of a wrapped transport, and its label. */
 export interface LoggingOptions {
-  /** Gets every line. */
+  /** Receives every line. */
   readonly logger: Logger;
   /**
    * The name of the transport in each line.
@@ -17,7 +17,9 @@ export interface LoggingOptions {
   readonly label?: string | undefined;
 }
 
-/** Logs each message, exchange and the end of a transport as `debug`, and its errors as `warning`. Payloads, which may hold secrets, are never logged. */
+/**
+ * Logs each message, each exchange and the close of a transport as `debug`, and its errors as `warning`. Never logs payloads, which may hold secrets.
+ */
 export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
   const { label = 'transport' } = options;
   const logger = guardLogger(options.logger);
@@ -49,7 +51,7 @@ function describe(value: unknown): string {
   }
 }
 
-/** A peer chooses method names, so they are kept short and on one line. */
+/** The peer chooses method names, so they are shortened and kept on one line. */
 function quote(method: unknown): string {
   return JSON.stringify(String(method).slice(0, 100));
 }

@@ -1,4 +1,4 @@
-/** Counts what passes over a transport and measures how long the peer takes. */
+/** Counts the messages of a transport and measures response times. */
 
 import { type Clock, systemClock } from './clock.ts';
 import { type Meter } from './instruments.ts';
@@ -6,9 +6,9 @@ import { classifyMessage, type JsonRpcMessage, type JsonRpcRequest, type JsonRpc
 import type { Transport, TransportFactory } from './transport/transport.ts';
 import { type TransportHooks, watchMessages, wrapTransport } from './wrap-transport.ts';
 
-/** What is counted with, and how it is labelled. */
+/** The meter of a wrapped transport, and its label. */
 export interface MetricsOptions {
-  /** Gets every count and duration. */
+  /** Receives every count and duration. */
   readonly meter: Meter;
   /**
    * The value of the attribute `transport`.
@@ -20,12 +20,12 @@ export interface MetricsOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** How many requests are timed at once; what goes beyond is counted only. */
+/** How many requests are timed at once. Further ones are only counted. */
 const MAX_TIMED = 10_000;
 
 /**
- * Counts messages (`mcp.transport.messages` by `direction` and `kind`), errors (`mcp.transport.errors`) and ends
- * (`mcp.transport.closes`), and records `mcp.transport.request_duration_ms` of the requests sent, by `method` and `outcome`.
+ * Counts messages (`mcp.transport.messages` by `direction` and `kind`), errors (`mcp.transport.errors`) and closes (`mcp.transport.closes`). Records
+ * `mcp.transport.request_duration_ms` of the requests sent, by `method` and `outcome`.
  */
 export function withMetrics<T extends Transport | TransportFactory>(inner: T, options: MetricsOptions): T {
   return wrapTransport(inner, () => createHooks(options));
@@ -65,7 +65,7 @@ function createHooks({ meter, label = 'transport', clock = systemClock }: Metric
       watching.receive(message, info, next);
     },
     async exchange(request, exchangeOptions, next) {
-      // Exchanges may have equal ids at once, so each keeps its own time.
+      // Concurrent exchanges may have equal ids, so each keeps its own start time.
       const call: Timed = { method: request.method, sinceMs: clock.monotonicMs() };
       try {
         const response = await watching.exchange(request, exchangeOptions, next);

@@ -1,4 +1,4 @@
-/** Opens a lost channel again. The layers above open their sessions again themselves. */
+/** Reopens a lost channel. It does not restore MCP sessions: clients and servers do that. */
 
 import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
@@ -17,15 +17,15 @@ import {
   type TransportFactory,
 } from './transport/transport.ts';
 
-/** How a lost channel is opened again. */
+/** Options of `withReconnect`. */
 export interface ReconnectOptions {
   /**
-   * How many attempts in a row may bring no message from the peer before the transport gives up and closes.
+   * How many attempts in a row may pass without a message from the peer. Then the transport gives up and closes.
    *
    * @default 10
    */
   readonly maxAttempts?: number | undefined;
-  /** Times the waits. @default systemClock */
+  /** Times the delays. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
@@ -33,11 +33,11 @@ const MIN_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * Makes a transport that opens a fresh one whenever its channel breaks.
+ * Makes a transport that opens a new channel whenever the current one breaks.
  *
- * A loss is reported by `onerror` with a `ConnectionLostError`, upon which `Connection` rejects what was in flight; sends
- * wait until the channel is open again. Waits grow exponentially from 500 ms to 30 s, with jitter. The first `start` is tried once only.
- * `onclose` fires when it is closed or has given up. `exchange` and `openLegacy` pass to the present channel.
+ * A loss is reported by `onerror` with a `ConnectionLostError`, and `Connection` then rejects the requests in flight. Sends wait until the channel is
+ * open again. Delays grow exponentially from 500 ms to 30 s, with jitter. The first `start` is tried only once. `onclose` fires when the transport is
+ * closed or has given up. `exchange` and `openLegacy` use the current channel.
  */
 export function withReconnect(factory: TransportFactory, options: ReconnectOptions = {}): Transport {
   checkOptions('withReconnect options', options, { maxAttempts: 0, clock: 'object' });
@@ -66,7 +66,7 @@ class ReconnectingTransport implements Transport {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** The present channel; while it is being opened again, the lost one. */
+  /** The current channel. While a new one is being opened, the lost one. */
   current: Transport;
 
   readonly #factory: TransportFactory;
@@ -120,7 +120,7 @@ class ReconnectingTransport implements Transport {
     let isOver = false;
     const giveBack = holdTransport(channel, {
       onMessage: (message, info) => {
-        // A message shows that the channel works. A peer that only takes and drops connections must reach maxAttempts.
+        // A message proves that the channel works. A peer that accepts and drops connections must still reach maxAttempts.
         this.#attempts = 0;
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },
@@ -154,7 +154,7 @@ class ReconnectingTransport implements Transport {
     if (this.#state === 'closed') return;
     const { maxAttempts = 10 } = this.#options;
     if (this.#attempts >= maxAttempts) {
-      emitError(this, new ConnectionClosedError(`The connection could not be opened again in ${maxAttempts} attempts`));
+      emitError(this, new ConnectionClosedError(`The connection could not be reopened in ${maxAttempts} attempts`));
       this.#end();
       return;
     }

@@ -1,4 +1,4 @@
-/** Puts code between a transport and its user, without hiding any ability of the transport. */
+/** Adds hooks to a transport and keeps all of its other members available. */
 
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './message.ts';
 import { emitError, holdTransport, runCallback, toCallbackError } from './transport/hold-transport.ts';
@@ -12,40 +12,39 @@ import {
   type TransportFactory,
 } from './transport/transport.ts';
 
-/** What a wrapper does with what passes. Each hook may call `next`, change what it passes on, or leave it out. */
+/** The hooks of a wrapper. Each one may call `next`, call it with changed arguments, or not call it at all. */
 export interface TransportHooks {
-  /** A message leaves. */
+  /** Called when a message is sent. */
   send?(
     message: JsonRpcMessage,
     options: SendOptions | undefined,
     next: (message: JsonRpcMessage, options?: SendOptions) => Promise<void>,
   ): Promise<void>;
-  /** A message has arrived. */
+  /** Called when a message arrives. */
   receive?(message: JsonRpcMessage, info: MessageInfo | undefined, next: (message: JsonRpcMessage, info?: MessageInfo) => void): void;
-  /** An exchange is made. Its notifications are at `options.onMessage`. `{ ...options }` has all that `options` has. */
+  /** Called for each exchange. Its notifications go to `options.onMessage`. `{ ...options }` copies every option. */
   exchange?(
     request: JsonRpcRequest,
     options: ExchangeOptions | undefined,
     next: (request: JsonRpcRequest, options?: ExchangeOptions) => Promise<JsonRpcResponse>,
   ): Promise<JsonRpcResponse>;
-  /** The transport reports an error. */
+  /** Called when the transport reports an error. */
   error?(error: Error, next: (error: Error) => void): void;
-  /** The channel has ended. */
+  /** Called when the channel has closed. */
   close?(next: () => void): void;
 }
 
 /**
  * Wraps a transport, a factory of transports, or an object that is both.
  *
- * Every other member of the inner one (`exchange`, `openLegacy`, `sessionId`, `setProtocolVersion` and what this package
- * does not know) stays within reach. Transports that a factory or `openLegacy` makes are wrapped too. Messages of exchanges
- * that a transport hosts for a server pass unseen.
+ * Every other member of the inner transport (`exchange`, `openLegacy`, `sessionId`, `setProtocolVersion` and custom ones) stays available. Transports
+ * made by a factory or by `openLegacy` are wrapped too. The hooks do NOT see messages of exchanges that a transport hosts for a server.
  *
- * @param hooks What to do with what passes; a function is called once for each channel, for hooks that keep state.
+ * @param hooks The hooks, or a function that is called once for each channel, for hooks that keep state.
  */
 export function wrapTransport<T extends Transport | TransportFactory>(inner: T, hooks: TransportHooks | (() => TransportHooks)): T {
   const channelHooks = typeof hooks === 'function' ? hooks() : hooks;
-  /** The members that differ from those of the inner one. */
+  /** The members that replace those of the inner transport. */
   const own: Record<PropertyKey, unknown> = isTransport(inner) ? createChannel(inner, channelHooks) : {};
   const { exchange } = channelHooks;
   if (isExchangeTransport(inner) && exchange) {
@@ -56,7 +55,10 @@ export function wrapTransport<T extends Transport | TransportFactory>(inner: T, 
   return new Proxy<T & object>(inner, { apply: () => wrapTransport((inner as TransportFactory)(), hooks), ...passTo(inner, own) });
 }
 
-/** A caller may be its own options, whose members are of its class: a hook that makes others of them, `{ ...options, onMessage }`, would lose those. */
+/**
+ * Makes options that spread completely. The caller may pass an object whose members are getters and methods of its class, which `{ ...options }`
+ * drops.
+ */
 function toSpreadable(options: ExchangeOptions): ExchangeOptions {
   const { headers, onMessage, onAbort, pauseTimeout } = options;
   return {
@@ -88,7 +90,7 @@ function createChannel(inner: Transport, hooks: TransportHooks): Record<Property
 }
 
 function listen(shell: Transport, inner: Transport, hooks: TransportHooks): void {
-  // A hook may call `next` later, when no caller is left to catch what the program's callbacks throw; so `next` never throws.
+  // A hook may call `next` later, when nothing would catch an error thrown by the program's callbacks. So `next` never throws.
   const onError = (error: Error): void => emitError(shell, error);
   const report = (error: Error): void => (hooks.error ? hooks.error(error, onError) : onError(error));
   const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => runCallback(() => shell.onmessage?.(message, info), report);
@@ -109,7 +111,7 @@ function isTransport(value: object): value is Transport {
   return typeof (value as Partial<Transport>).send === 'function';
 }
 
-/** Hooks that see each message, those of exchanges too, before it passes on unchanged. */
+/** Makes hooks that call `see` with each message, including those of exchanges, and pass it on unchanged. */
 export function watchMessages(
   see: (direction: 'in' | 'out', message: JsonRpcMessage) => void,
 ): Required<Pick<TransportHooks, 'send' | 'receive' | 'exchange'>> {
@@ -136,7 +138,7 @@ export function watchMessages(
 }
 
 /**
- * Makes a transport that is a factory of further ones too: how a program names a server once. Everything but a call passes to `own`.
+ * Makes a transport that can also be called to make further transports to the same peer. Every member comes from `own`.
  *
  * @param factory Makes another transport to the same peer.
  */
@@ -144,14 +146,14 @@ export function createCallableTransport<T extends Transport>(own: T, factory: Tr
   return new Proxy<T & TransportFactory>((() => factory()) as T & TransportFactory, passTo(own, {}));
 }
 
-/** Passes every member to `inner`, but those that `own` has. */
+/** Passes access to every member to `inner`, except those that `own` has. */
 function passTo(inner: object, own: Record<PropertyKey, unknown>): Required<Pick<ProxyHandler<object>, 'get' | 'set'>> {
   const holderOf = (key: PropertyKey): object => (Object.hasOwn(own, key) ? own : inner);
   return {
     get(_target, key) {
       const holder = holderOf(key);
       const value: unknown = Reflect.get(holder, key);
-      // Its methods may reach for private members.
+      // Bound, because methods of `inner` may use private members.
       return holder === inner && typeof value === 'function' ? (value.bind(inner) as unknown) : value;
     },
     set: (_target, key, value) => Reflect.set(holderOf(key), key, value),

@@ -1,4 +1,4 @@
-/** Wrappers that fit around any transport, and the one function that they are all made with. */
+/** The wrappers for any transport, and `wrapTransport`, which they are built on. */
 
 export { type TransportHooks, watchMessages, wrapTransport } from './wrap-transport.ts';
 export { type LoggingOptions, withLogging } from './with-logging.ts';

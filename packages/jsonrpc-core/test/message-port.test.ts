@@ -22,7 +22,7 @@ it.each([
   await Promise.all([server.start(), client.start()]);
   const params = { content, more: 'x'.repeat(200) };
   const first = client.request('a', params);
-  await expect(client.request('a', params)).rejects.toThrow('maxInFlightBytes is 5000 here');
+  await expect(client.request('a', params)).rejects.toThrow('maxInFlightBytes is 5000');
   gate.resolve(undefined);
   await first;
   expect([...seen, server.inFlightBytes]).toEqual(['frame', true, 0]);

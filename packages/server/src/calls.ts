@@ -1,4 +1,4 @@
-/** What the server makes a `Call` of itself: a request on a connection, and what has no request behind it. */
+/** The server's own kinds of `Call`: a request on a connection, and a call without a request. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
@@ -6,15 +6,15 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, Principal } from '@mortise/protocol/contracts';
 import type { Channel } from './channel.ts';
 
-/** The principal of a connection whose transport verified no user: the user of the machine. */
+/** The principal on a connection without a verified user: the user of this machine. */
 export const LOCAL: Principal = 'local';
 
-/** How many microtasks a response takes at most from the handler to the transport: far more than it ever does. */
+/** How many microtasks to wait at most for a response to reach the transport. Far more than needed. */
 const MAX_TURNS = 100;
 
 export class ChannelCall implements Call {
   readonly inbound: InboundCall;
-  /** What the call arrived on. */
+  /** The connection that the call arrived on. */
   readonly owner: Channel;
 
   constructor(inbound: InboundCall, owner: Channel) {
@@ -35,7 +35,7 @@ export class ChannelCall implements Call {
     return this.inbound.isCancelled;
   }
 
-  /** The connection cancels its calls itself. */
+  /** Does nothing: the connection cancels its calls itself. */
   cancel(): void {}
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
@@ -43,18 +43,18 @@ export class ChannelCall implements Call {
   }
 
   /**
-   * Sends a notification right after the call's response, which must be on its way already. Not if the call was cancelled.
+   * Sends a notification right after the call's response, which must be about to be sent. Sends nothing if the call was cancelled.
    *
-   * @returns Resolves once the transport has it, or there is no more point in it.
+   * @returns Resolves once the notification is handed over, or will not be sent.
    */
   async sendAfterResponse(notification: JsonRpcNotification): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS && !this.inbound.isSettled; turn++) await resolvedPromise;
-    // Not waited for: a client that does not read must not keep the server from closing.
+    // Not awaited, because a client that does not read must not keep the server from closing.
     if (this.inbound.isSettled && !this.inbound.isCancelled) void this.owner.send(notification).catch(() => undefined);
   }
 }
 
-/** A `Call` without a request of its client behind it: a notification, or a tool that runs from its record. */
+/** Makes a `Call` without a client's request, for a notification or for a tool that runs from a stored record. */
 export function createCall(caller: Pick<Call, 'principal' | 'auth' | 'signal'>, send: Call['send']): Call {
   return {
     ...caller,
@@ -62,7 +62,7 @@ export function createCall(caller: Pick<Call, 'principal' | 'auth' | 'signal'>, 
     get isCancelled() {
       return caller.signal.aborted;
     },
-    // What it belongs to is cancelled elsewhere.
+    // The owner of the work cancels it.
     cancel: () => undefined,
   };
 }

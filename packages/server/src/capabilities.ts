@@ -1,4 +1,4 @@
-/** What the server says that it can do: what was declared, what is registered, what extensions have. */
+/** The capabilities that the server advertises: those declared, those of registered items, and those of extensions. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,7 +7,7 @@ import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Principal, ServerExtension } from '@mortise/protocol/contracts';
 
-/** Who asks for capabilities. */
+/** The client that capabilities are advertised to. */
 export interface CapabilityAudience {
   readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
@@ -20,7 +20,7 @@ export class CapabilityBook {
   readonly #extensions: readonly ServerExtension[];
   #declared: ServerCapabilities;
   #registered: ServerCapabilities = {};
-  /** Declared and registered together, by revision. */
+  /** Declared and registered capabilities, by revision. */
   #own = new Map<Revision, ServerCapabilities>();
 
   constructor(declared: ServerCapabilities = {}, extensions: readonly ServerExtension[] = []) {
@@ -28,13 +28,13 @@ export class CapabilityBook {
     this.#extensions = extensions;
   }
 
-  /** Adds to what the program declared. */
+  /** Adds to the capabilities that the program declared. */
   declare(capabilities: ServerCapabilities): void {
     this.#declared = merge(this.#declared, capabilities);
     this.#own = new Map();
   }
 
-  /** Says what registering something shows. What the program declared wins. @returns Whether that is new. */
+  /** Adds the capability that a registration implies. A declared capability wins. @returns Whether it is new. */
   register(name: string, capability: JsonObject): boolean {
     if (Object.hasOwn(this.#registered, name)) return false;
     this.#registered = { ...this.#registered, [name]: capability };
@@ -42,14 +42,14 @@ export class CapabilityBook {
     return true;
   }
 
-  /** Whether a capability, dotted for a nested one, is advertised in a revision, extensions' own ones apart. */
+  /** Whether a capability (dotted if nested) is advertised in a revision. Ignores capabilities of extensions. */
   has(revision: Revision, dotted: string): boolean {
     let own = this.#own.get(revision);
     if (!own) this.#own.set(revision, (own = serverCapabilitiesFor(revision, merge(this.#registered, this.#declared))));
     return hasCapability(own, dotted);
   }
 
-  /** What a client is shown. */
+  /** Returns the capabilities that a client is shown. */
   advertise(revision: Revision, audience: CapabilityAudience): ServerCapabilities {
     let capabilities = merge(this.#registered, this.#declared);
     for (const extension of this.#extensions) {
@@ -72,7 +72,7 @@ function merge(under: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Nothing can reach such a client that it did not ask for at that moment. */
+/** Removes `listChanged` and `subscribe`, because unsolicited notifications cannot reach this client. */
 function withoutChangeNotifications(capabilities: ServerCapabilities): ServerCapabilities {
   const kept: Record<string, JsonValue | undefined> = { ...capabilities };
   for (const name of ['tools', 'resources', 'prompts']) {

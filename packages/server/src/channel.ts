@@ -1,4 +1,4 @@
-/** One connection of a server: both eras on it at once, each message classed by itself, one table of ids for both. */
+/** One connection of a server. Both eras may use it at once: each message is classified by itself, and ids share one table. */
 
 import {
   isMortiseError,
@@ -21,7 +21,7 @@ import type { ClientFacts } from './middleware/middleware.ts';
 import type { Served } from './serve-request.ts';
 import { type ClientRequestOptions, Session } from './session.ts';
 
-/** Serves a transport until it closes. Rejects when the transport cannot be started. */
+/** Serves a transport until it closes. Rejects if the transport cannot be started. */
 export async function openChannel(server: Server, transport: Transport): Promise<ServerConnection> {
   const channel = new Channel(server, transport);
   await channel.start();
@@ -36,7 +36,7 @@ export class Channel implements ServerConnection, ConnectionRules {
   readonly #connection: Connection;
   #session: Session | undefined;
   #keepAlive: KeepAlive | undefined;
-  /** Whether a modern request has come: such a client knows that an error may lack its id. */
+  /** Whether a modern request has arrived. Such a client accepts an error response without an id. */
   #hasModernClient = false;
 
   constructor(server: Server, transport: Transport) {
@@ -111,7 +111,7 @@ export class Channel implements ServerConnection, ConnectionRules {
   }
 }
 
-/** The legacy session of a connection. Its client is the sender of the first message. */
+/** The legacy session of a connection. It belongs to the sender of the first message. */
 class ChannelSession extends Session {
   readonly #connection: Connection;
 

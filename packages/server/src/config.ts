@@ -1,4 +1,4 @@
-/** What tools, resources and prompts are registered with, and the handles that registering gives back. */
+/** The options for registering tools, resources and prompts, and the handles that registering returns. */
 
 import type {
   Annotations,
@@ -16,53 +16,53 @@ import type { ToolOptions } from '@mortise/protocol/contracts';
 import type { VisibilityContext } from './handler-context.ts';
 import type { AnySchema, InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
 
-/** What lists show of anything, and to whom. */
+/** The options that all registrations share. */
 export interface ListedConfig<App = unknown> {
-  /** For people. */
+  /** A title for people. */
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** Each with a `src` that is `https:` or `data:`. Shown since 2025-11-25. */
+  /** Each `src` must be `https:` or `data:`. Sent since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined;
   readonly _meta?: MetaObject | undefined;
   /**
-   * Whether this caller may see it, in lists and in calls alike: what is hidden is answered like what does not exist. Asked for
-   * each request, so it must be quick. A list with such a rule is `cacheScope: 'private'`.
+   * Whether this caller may see the item, in lists and in calls. For other callers the item does not exist. Called for each request, so it must be
+   * fast. A list with such a rule has `cacheScope: 'private'`.
    */
   readonly visible?: ((ctx: VisibilityContext<App>) => boolean) | undefined;
 }
 
-/** A tool's registration. */
+/** The options of a tool. */
 export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> extends ListedConfig<App>, ToolOptions {
-  /** Of the arguments; a tool without it takes none and its handler is given the context alone. */
+  /** The schema of the arguments. Without it the tool takes no arguments, and its handler gets only the context. */
   readonly inputSchema?: In | undefined;
-  /** Of `structuredContent`, which is checked against it. */
+  /** The schema of `structuredContent`, which is checked against it. */
   readonly outputSchema?: Out | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  /** What a verified token must be good for. A caller whose token lacks one is refused; `local` callers have no token and need none. */
+  /** The scopes that the caller's token needs. A caller without one of them is rejected. `local` callers have no token and need no scopes. */
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** A resource's, or a template's, registration. */
+/** The options of a resource or a resource template. */
 export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
   /** Bytes, before any encoding. */
   readonly size?: number | undefined;
-  /** How long what is read stays good. @default the server's `cache.readTtlMs` */
+  /** How long the content may be cached, in milliseconds. @default the server's `cache.readTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** Whether others than its reader may use a copy of what is read. @default 'private' */
+  /** Whether a cached copy may be shared with other callers. @default 'private' */
   readonly cacheScope?: CacheScope | undefined;
 }
 
-/** A prompt's registration. */
+/** The options of a prompt. */
 export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> extends ListedConfig<App> {
   /**
-   * Each field is given as a string, and may convert it: `z.coerce.number()`, not `z.number()`. Fields may be `completable`.
+   * The schema of the arguments. Each field receives a string and may convert it: `z.coerce.number()`, not `z.number()`. Fields may be `completable`.
    */
   readonly argsSchema?: Args | undefined;
 }
 
-/** One item of what a resource holds; without `uri` it is the one that was asked for. Bytes are sent as base64. */
+/** One content item of a resource. Without `uri` it gets the requested URI. Bytes are sent as base64. */
 export type ReadContent =
   | {
       readonly uri?: string | undefined;
@@ -77,7 +77,7 @@ export type ReadContent =
       readonly _meta?: MetaObject | undefined;
     };
 
-/** What a reader may give back. `undefined` means that there is no such resource. */
+/** What a reader may return. `undefined` means that no such resource exists. */
 export type ReadReturn =
   | string
   | Uint8Array
@@ -88,12 +88,12 @@ export type ReadReturn =
   | InputRequiredResult
   | undefined;
 
-/** What a prompt's handler may give back: text (one message of the user), one message, several, or the whole result. */
+/** What a prompt's handler may return: text (one user message), one message, several messages, or the whole result. */
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult | InputRequiredResult;
 
 /**
- * What a handler may give back: a whole result, or just text, one block of content, or several. A tool with an `outputSchema` gives
- * `structuredContent` of the type that the schema takes, or says that it failed; without `content` it is mirrored as JSON text.
+ * What a tool's handler may return: a whole result, text, one content block, or several. A tool with an `outputSchema` returns `structuredContent` of
+ * the schema's input type, or a result with `isError`. Without `content`, `structuredContent` is repeated as JSON text.
  */
 export type ToolReturn<Out = undefined> =
   | InputRequiredResult
@@ -109,7 +109,7 @@ export interface StructuredResultLike<Value> {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** The result of a tool that failed: `content` says how, and `outputSchema` does not apply. */
+/** The result of a tool that failed: `content` describes the failure, and `outputSchema` does not apply. */
 export interface FailedResultLike {
   readonly isError: true;
   readonly content?: readonly ContentBlock[] | undefined;
@@ -117,27 +117,27 @@ export interface FailedResultLike {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** A tool's result, with everything that can be filled in left optional. */
+/** A tool's result. Members that the server can fill in are optional. */
 export interface ToolResultLike {
   readonly content?: readonly ContentBlock[] | undefined;
   readonly structuredContent?: unknown;
-  /** The tool failed, and `content` says how; `outputSchema` does not apply. @default false */
+  /** Whether the tool failed. Then `content` describes the failure, and `outputSchema` does not apply. @default false */
   readonly isError?: boolean | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
-/** A tool's handler: `(args, ctx)` where there is an `inputSchema`, `(ctx)` where there is none. */
+/** A tool's handler: `(args, ctx)` with an `inputSchema`, `(ctx)` without one. */
 export type ToolHandler<In, Out, Context> = In extends undefined
   ? (ctx: Context) => ToolReturn<Out> | Promise<ToolReturn<Out>>
   : (args: InferOutput<In>, ctx: Context) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
 
-/** What a tool's `inputSchema` may be: its root is an object. */
+/** What a tool's `inputSchema` may be. Its root must be an object. */
 export type ToolInputSchema = ObjectSchema | undefined;
 
-/** What a tool's `outputSchema` may be: any schema. Revisions up to 2025-11-25 list only those whose root is an object. */
+/** What a tool's `outputSchema` may be: any schema. Revisions up to 2025-11-25 only list schemas whose root is an object. */
 export type ToolOutputSchema = AnySchema | undefined;
 
-/** A prompt's handler: `(args, ctx)` where there is an `argsSchema`, `(ctx)` where there is none. */
+/** A prompt's handler: `(args, ctx)` with an `argsSchema`, `(ctx)` without one. */
 export type PromptHandler<Args, Context> = Args extends undefined
   ? (ctx: Context) => PromptReturn | Promise<PromptReturn>
   : (args: InferOutput<Args>, ctx: Context) => PromptReturn | Promise<PromptReturn>;
@@ -145,47 +145,47 @@ export type PromptHandler<Args, Context> = Args extends undefined
 /** Reads the resource at one URI. */
 export type ResourceReader<Context> = (uri: URL, ctx: Context) => ReadReturn | Promise<ReadReturn>;
 
-/** The variables of a template, percent-decoded; a list where the template says so. */
+/** The variables of a template, percent-decoded. A list if the template defines a list. */
 export type TemplateVariables = Readonly<Record<string, string | string[]>>;
 
-/** Reads a resource of a template's family. */
+/** Reads a resource that matches a template. */
 export type TemplateReader<Context> = (uri: URL, variables: TemplateVariables, ctx: Context) => ReadReturn | Promise<ReadReturn>;
 
-/** What every handle can do, also while clients are connected: they hear that the list changed. */
+/** The handle of a registered item. Changes are possible while clients are connected: they are notified that the list changed. */
 export interface RegisteredItem {
   readonly name: string;
-  /** Whether it is shown and can be used. */
+  /** Whether the item is listed and can be used. */
   readonly enabled: boolean;
   enable(): void;
-  /** Hides it from everyone; a call is answered as if it did not exist. */
+  /** Hides the item from every caller. Calls fail as if it did not exist. */
   disable(): void;
-  /** Takes it away for good. */
+  /** Removes the item permanently. */
   remove(): void;
 }
 
-/** What a handle's `update` may change, beside the options of the registration; what is not named stays. */
+/** What a handle's `update` may change besides the options of the registration. Members that are left out stay unchanged. */
 interface Changes {
-  // The handler's arguments belong to a schema that may have changed too, so nothing here can tie the two together.
+  // Not typed by the schema's arguments, because the same update may change the schema too.
   readonly handler?: ((...args: never[]) => unknown) | undefined;
-  /** The same as `handler`. */
+  /** Same as `handler`. */
   readonly callback?: ((...args: never[]) => unknown) | undefined;
   readonly enabled?: boolean | undefined;
 }
 
-/** What may be changed of a tool. `name: null` removes it. */
+/** The changes that a tool's `update` accepts. `name: null` removes the tool. */
 export interface ToolChanges extends ToolConfig, Changes {
   readonly name?: string | null | undefined;
-  /** The same as `inputSchema`. */
+  /** Same as `inputSchema`. */
   readonly paramsSchema?: ObjectSchema | undefined;
 }
 
 /** A registered tool. */
 export interface RegisteredTool extends RegisteredItem {
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new name is taken or malformed; nothing is changed then. */
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new name is taken or malformed. Nothing is changed then. */
   update(changes: ToolChanges): void;
 }
 
-/** What may be changed of a resource. `uri: null` removes it. */
+/** The changes that a resource's `update` accepts. `uri: null` removes the resource. */
 export interface ResourceChanges extends ResourceConfig, Changes {
   readonly name?: string | undefined;
   readonly uri?: string | null | undefined;
@@ -197,7 +197,7 @@ export interface RegisteredResource extends RegisteredItem {
   update(changes: ResourceChanges): void;
 }
 
-/** What may be changed of a template. `name: null` removes it. */
+/** The changes that a template's `update` accepts. `name: null` removes the template. */
 export interface ResourceTemplateChanges extends ResourceConfig, Changes {
   readonly name?: string | null | undefined;
 }
@@ -208,7 +208,7 @@ export interface RegisteredResourceTemplate extends RegisteredItem {
   update(changes: ResourceTemplateChanges): void;
 }
 
-/** What may be changed of a prompt. `name: null` removes it. */
+/** The changes that a prompt's `update` accepts. `name: null` removes the prompt. */
 export interface PromptChanges extends PromptConfig, Changes {
   readonly name?: string | null | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * `Context`: one request on its way through the server. Handlers, middleware and extensions all get this object. What most requests do not
- * need is made when it is first used.
+ * `Context`: one request while it is served. Handlers, middleware and extensions all get this object. Parts that few requests need are created on
+ * first use.
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, RequestId } from '@mortise/jsonrpc-core';
@@ -40,17 +40,17 @@ import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 import type { Asks, Server } from './server.ts';
 import type { Session } from './session.ts';
 
-/** What a request is, once its revision is known. */
+/** What is known of a request once its revision is known. */
 export interface ContextInit {
   readonly server: Server;
   readonly route: Route;
-  /** Undefined for a notification, and for a tool that runs from its record. */
+  /** Undefined for a notification, and for a tool that runs from a stored record. */
   readonly requestId: RequestId | undefined;
-  /** Canonical. */
+  /** In canonical form. */
   readonly params: JsonObject;
   readonly client: ClientFacts;
   readonly call: Call;
-  /** Of a legacy client. */
+  /** The session, for a legacy client. */
   readonly session: Session | undefined;
 }
 
@@ -67,34 +67,34 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   readonly client: ClientFacts;
   readonly call: Call;
   readonly session: Session | undefined;
-  /** The params as they came, before any middleware. */
+  /** The params as they arrived, before any middleware. */
   readonly givenParams: JsonObject;
   params: JsonObject;
   app: unknown = undefined;
-  /** A result that is not converted: an extension's own, or a list whose items have their revision's shape. */
+  /** A result that must not be converted: an extension's own, or a list whose items already have their revision's shape. */
   ownResult: JsonObject | undefined = undefined;
-  /** Where the program gave a tracer. */
+  /** Set if the program gave a tracer. */
   span: Span | undefined = undefined;
   earlier: EarlierRounds | undefined = undefined;
-  /** What this run asks in the modern era; undefined until it asks, or goes on with an earlier round. */
+  /** What this run asks in the modern era. Undefined until it asks, or continues an earlier round. */
   round: Round | undefined = undefined;
-  /** The client's roots, asked for once. */
+  /** The client's roots, requested at most once per call. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   /** How many notifications the handler has sent. */
   reports = 0;
-  /** How many questions were sent to the client as requests. */
+  /** How many requests were sent to the client. */
   asked = 0;
-  /** Whether the response comes from elsewhere: what the handler still gives is dropped, or goes to a task. */
+  /** Whether the response comes from elsewhere. The handler's own result is then dropped, or goes to a task. */
   isConcluded = false;
-  /** Called when the client is asked though the handler goes on. */
+  /** Called when a question is sent to the client although the handler still runs. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  /** Whether the response was given. */
+  /** Whether the response was sent. */
   isEnded = false;
-  /** What the handler goes on with where no request waits for it any more: a task's run. */
+  /** The task's run, if the handler continues as a task. */
   taskRun: HandlerRun | undefined = undefined;
-  /** The handler's time; undefined for one that has no bound, or is done. */
+  /** The handler's time limit. Undefined without a limit, or once the handler is done. */
   deadline: Deadline | undefined = undefined;
-  /** How many questions to the client are open. */
+  /** How many questions to the client are pending. */
   openAsks = 0;
   #cancellation: Cancellation | undefined;
   #asking: Cancellation | undefined;
@@ -121,17 +121,17 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.route.method;
   }
 
-  /** What the request is about: a tool's or prompt's name, a resource's URI. */
+  /** The tool's or prompt's name, or the resource's URI. */
   get target(): string | undefined {
     const { targetParam } = this.route;
-    // Middleware may have set the params to anything.
+    // Middleware may have set the params to any value.
     const target = targetParam === undefined ? undefined : (this.params as JsonObject | null)?.[targetParam];
     return typeof target === 'string' ? target : undefined;
   }
 
   /**
-   * How logs and errors name the request: `tool "add"`. A name is shown only if the program registered it: what a peer sends could fill the
-   * memory of warnings that are given once.
+   * The request's name in logs and errors: `tool "add"`. Only registered names are shown, because names from a peer could fill the memory of one-time
+   * warnings.
    */
   get name(): string {
     const { method, route, target } = this;
@@ -181,7 +181,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   // ---- its end
 
-  /** Whether nothing may be sent any more. */
+  /** Whether nothing may be sent for this request any more. */
   get isOver(): boolean {
     if (this.taskRun) return this.taskRun.signal.aborted;
     return this.isEnded || this.call.isCancelled;
@@ -195,40 +195,40 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.#cancellation.signal;
   }
 
-  /** Tells the handler to stop. */
+  /** Aborts the handler's signal. */
   abort(reason: Error): void {
     (this.#cancellation ??= new Cancellation()).cancel(reason);
   }
 
-  /** Aborts when the request has its response: what is still asked of the client then is given up. */
+  /** Aborts when the request has its response, to cancel questions to the client that are still pending. */
   get asking(): AbortSignal {
     return (this.#asking ??= new Cancellation()).signal;
   }
 
-  /** Called right before the response is given: the last progress is sent, and nothing after that. */
+  /** Must be called right before the response is sent. Sends the last progress; afterwards nothing is sent. */
   end(): void {
     if (this.isEnded) return;
     if (this.openAsks > 0 && !this.#isAborted) {
       this.server.warnOnce(
-        `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
+        `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort the question by its signal`,
       );
     }
     if (this.deadline) this.server.deadlines.end(this.deadline);
     this.#progress?.end(this.call.isCancelled);
     this.#asking?.cancel(callOver());
     this.isEnded = true;
-    // A handler that goes on as a task still gets the task's signal.
+    // A handler that continues as a task still needs the task's signal.
     if (!this.taskRun) this.#cancellation?.release();
   }
 
-  /** Whether its client cancelled the handler, or its time is over. */
+  /** Whether the client cancelled the call, or its time limit was reached. */
   get #isAborted(): boolean {
     return this.call.isCancelled || this.#cancellation?.isCancelled === true;
   }
 
   // ---- for extensions
 
-  /** What the handler is given: this object, with the members of extensions. Called right before the handler runs. */
+  /** Returns the handler's context: this object with the members of extensions. Called right before the handler runs. */
   forHandler(): HandlerContext {
     if (this.server.extensions.length > 0) addExtensionMembers(this);
     return this as OwnContext as HandlerContext;
@@ -243,7 +243,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.ask(ask);
   }
 
-  /** The handler's questions, steps and reports go to a task from now on, and its signal is the task's. */
+  /** Connects the handler to a task: its questions, steps and notifications go to the task, and its signal is the task's. */
   continueIn(run: HandlerRun): void {
     this.taskRun = run;
     if (!this.#cancellation) return;
@@ -273,7 +273,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   report(notification: JsonRpcNotification): Promise<void> {
     if (this.taskRun) return this.taskRun.report(notification);
-    // What an earlier round sent is not sent again.
+    // Notifications that an earlier round sent are not sent again.
     return this.reports++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
   }
 
@@ -283,21 +283,21 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (this.isOver) return resolvedPromise;
     const convert = notification.params && this.revision.toWire.notifications.get(notification.method);
     const sent = this.call.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
-    // A caller that left is not the handler's fault.
+    // A failed send is not the handler's fault: the client has left.
     return sent === resolvedPromise ? sent : sent.catch(ignore);
   }
 
-  /** The steps of `once`. */
+  /** The steps of `ctx.once`. */
   get steps(): Steps {
     return (this.#steps ??= new Steps());
   }
 
-  /** Goes on with the steps of earlier rounds. */
+  /** Sets the steps of earlier rounds. */
   set steps(steps: Steps) {
     this.#steps = steps;
   }
 
-  /** Opens what earlier rounds left, if the request goes on with one. Rejects where it cannot be opened. */
+  /** Opens the state of earlier rounds, if the request continues one. Rejects if the state cannot be opened. */
   openRound(): Promise<Round> {
     this.#opening ??= this.#withAsks(async (asks) => (this.round = await asks.openRound(this)));
     return this.#opening;
@@ -362,7 +362,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (!this.isOver) this.call.closeStream?.(retryMs);
   }
 
-  /** Counts an open question. Where the handler does not wait for it, its rejection must not end the process. */
+  /** Counts a pending question. If the handler does not await it, its rejection must not end the process. */
   #withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
     const asked = this.server.withAsks(use);
     this.openAsks += 1;

@@ -1,6 +1,6 @@
 /**
- * Tools, prompts and resources as values: written where they belong, given to a server later, and their types known to
- * `createClient<typeof server>`.
+ * Tools, prompts and resources as values. They are defined in any module and given to a server later. `createClient<typeof server>` knows their
+ * types.
  */
 
 import type {
@@ -23,24 +23,24 @@ export interface ToolDefinition<In = ToolInputSchema, Out = ToolOutputSchema, Ap
   readonly kind: 'tool';
   readonly config: ToolConfig<In, Out, App>;
   readonly handler: ToolHandler<In, Out, HandlerContext<App>>;
-  /** Never there at run time: what a caller gives and gets, for typed clients. */
+  /** Types only, never set at run time: the tool's input and output, for typed clients. */
   readonly '~types'?: {
     readonly input: In extends undefined ? undefined : InferInput<In>;
     readonly output: Out extends undefined ? undefined : InferOutput<Out>;
   };
 }
 
-/** Any tool, whatever its schemas: the values of `options.tools`. */
+/** Any tool, whatever its schemas: the type of the values in `options.tools`. */
 export interface AnyToolDefinition {
   readonly kind: 'tool';
   readonly config: object;
-  // The types of the arguments are known where the tool was defined; here they only have to fit nothing.
+  // The argument types are known where the tool is defined. Here every handler must be assignable.
   readonly handler: (...args: never[]) => unknown;
   readonly '~types'?: { readonly input: unknown; readonly output: unknown };
 }
 
 /**
- * Makes a tool without a server. `new McpServer(info, { tools: { add } })` serves it under the name `add`.
+ * Defines a tool without a server. `new McpServer(info, { tools: { add } })` serves it under the name `add`.
  *
  * @see 2026-07-28 server/tools
  */
@@ -56,7 +56,7 @@ export interface PromptDefinition<Args = ObjectSchema | undefined, App = unknown
   readonly kind: 'prompt';
   readonly config: PromptConfig<Args, App>;
   readonly handler: PromptHandler<Args, HandlerContext<App>>;
-  /** Never there at run time. */
+  /** Types only, never set at run time. */
   readonly '~types'?: { readonly input: Args extends undefined ? undefined : InferInput<Args> };
 }
 
@@ -68,7 +68,7 @@ export interface AnyPromptDefinition {
   readonly '~types'?: { readonly input: unknown };
 }
 
-/** Makes a prompt without a server. */
+/** Defines a prompt without a server. */
 export function definePrompt<Args extends ObjectSchema | undefined = undefined, App = unknown>(
   config: PromptConfig<Args, App>,
   handler: PromptHandler<Args, HandlerContext<App>>,
@@ -76,7 +76,7 @@ export function definePrompt<Args extends ObjectSchema | undefined = undefined, 
   return { kind: 'prompt', config, handler };
 }
 
-/** A resource at one address, as a value. */
+/** A resource at one URI, as a value. */
 export interface ResourceDefinition<App = unknown> {
   readonly kind: 'resource';
   readonly uri: string;
@@ -84,7 +84,7 @@ export interface ResourceDefinition<App = unknown> {
   readonly read: ResourceReader<HandlerContext<App>>;
 }
 
-/** A family of resources, as a value. */
+/** A resource template, as a value. */
 export interface ResourceTemplateDefinition<App = unknown> {
   readonly kind: 'resource template';
   readonly template: ResourceTemplate;
@@ -92,7 +92,7 @@ export interface ResourceTemplateDefinition<App = unknown> {
   readonly read: TemplateReader<HandlerContext<App>>;
 }
 
-/** Makes a resource without a server: at one address, or for a template's whole family. */
+/** Defines a resource without a server, at one URI or for a template. */
 export function defineResource<App = unknown>(
   uri: string,
   config: ResourceConfig<App>,
@@ -108,7 +108,7 @@ export function defineResource<App = unknown>(
   config: ResourceConfig<App>,
   read: ResourceReader<HandlerContext<App>> | TemplateReader<HandlerContext<App>>,
 ): ResourceDefinition<App> | ResourceTemplateDefinition<App> {
-  // The overloads tie the reader's kind to that of the address, which a union cannot say.
+  // The overloads pair each reader type with its address type, which a union cannot express.
   if (typeof at === 'string') return { kind: 'resource', uri: at, config, read: read as ResourceReader<HandlerContext<App>> };
   return { kind: 'resource template', template: at, config, read: read as TemplateReader<HandlerContext<App>> };
 }

@@ -1,11 +1,11 @@
-/** What a model reads of an error that a tool threw: nothing of stacks, paths and secrets. See docs/decisions/tool-errors.md. */
+/** The text that a model sees of an error thrown by a tool, without stacks, paths and secrets. See docs/decisions/tool-errors.md. */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { hideInText } from './hide-secrets.ts';
 
 const MAX_CHARACTERS = 300;
 
-/** Beside what has the form of a secret. Linear: no repetition nests or overlaps. */
+/** Removed in addition to likely secrets. Linear: no repetition nests or overlaps. */
 const UNSAFE: readonly (readonly [RegExp, string])[] = [
   [/file:\/\/\S+/gi, '[path]'],
   [/(^|[\s"'`(=[,])\/[^\s"'`()/]+\/[^\s"'`()]*/g, '$1[path]'],
@@ -15,16 +15,16 @@ const UNSAFE: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The default of `ServerOptions.describeError`: the first line of what a `ToolError`, another error of Mortise or a plain `Error`
- * says, without what looks like a path or a secret. Subclasses and errors with a `code`, as the platform and libraries throw them,
- * speak of the inside of the server: of those, undefined.
+ * The default of `ServerOptions.describeError`. Returns the first line of the message of a `ToolError`, another Mortise error or a plain `Error`,
+ * without likely paths and secrets. Returns undefined for subclasses and for errors with a `code`, because platform and library errors reveal
+ * internals.
  */
 export function describeError(error: unknown): string | undefined {
   try {
     if (isMortiseError(error)) return error.code === 'ERR_TOOL' ? error.message : toSafeLine(error.message);
     return isPlainError(error) ? toSafeLine(error.message) : undefined;
   } catch {
-    // Whatever was thrown may have getters that throw.
+    // A thrown value may have getters that throw.
     return undefined;
   }
 }

@@ -1,13 +1,13 @@
-/** The one file that asks for a revision's era. All else follows from whether a request belongs to a session, or is a fact of the revision. */
+/** The only code that reads a revision's era. Everything else depends on whether a request has a session, or on the revision's own rules. */
 
 import type { Era, Revision } from '@mortise/protocol';
 
-/** Whether something that exists in some eras exists in a revision; without eras it exists everywhere. */
+/** Tells whether something limited to some eras exists in a revision. Without eras it exists everywhere. */
 export function existsIn(eras: readonly Era[] | undefined, { era }: Revision): boolean {
   return eras?.includes(era) ?? true;
 }
 
-/** Error codes from here down to -32099 belong to the specification: only those that the revision defines may be sent. */
+/** Returns the highest error code reserved by the specification. From there down to -32099, only codes that the revision defines may be sent. */
 export function firstReservedCode({ era }: Revision): number {
   return era === 'modern' ? -32000 : -32020;
 }

@@ -1,37 +1,37 @@
-/** The errors that a server's own code throws, each with what to do about it. */
+/** The errors that a server throws. Each message names the remedy. */
 
 import { MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protocol/model';
 import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
 
 /**
- * Thrown by a tool to tell the model what went wrong, in words meant for it: the call's answer is an `isError` result with
- * this message as it is. Any other error is shown only as far as it is safe, see `McpServerOptions.describeError`.
+ * Throw it in a tool to tell the model what went wrong. The call gets an `isError` result with this message, unchanged. The messages of other errors
+ * are filtered, see `McpServerOptions.describeError`.
  */
 export class ToolError extends MortiseError {
   override readonly name: string = 'ToolError';
   override readonly code: 'ERR_TOOL' = 'ERR_TOOL';
 }
 
-/** Something cannot be registered as it was given: a name that is taken or malformed, an option that nobody owns. */
+/** A registration is invalid: a name is taken or malformed, or an option is unknown. */
 export class RegistrationError extends MortiseError {
   override readonly name: string = 'RegistrationError';
   override readonly code: 'ERR_REGISTRATION' = 'ERR_REGISTRATION';
 }
 
-/** A schema cannot be converted to JSON Schema, so no client could know what to send. */
+/** A schema cannot be converted to JSON Schema, so clients could not know what to send. */
 export class SchemaUnsupportedError extends MortiseError {
   override readonly name: string = 'SchemaUnsupportedError';
   override readonly code: 'ERR_SCHEMA_UNSUPPORTED' = 'ERR_SCHEMA_UNSUPPORTED';
 }
 
-/** A handler gave something that is not a result of its kind. The peer gets a neutral error. */
+/** A handler returned something that is not a valid result. The peer gets a neutral error. */
 export class InvalidHandlerResultError extends MortiseError {
   override readonly name: string = 'InvalidHandlerResultError';
   override readonly code: 'ERR_HANDLER_RESULT' = 'ERR_HANDLER_RESULT';
 }
 
-/** Why a handler was stopped: the reason of its `signal`. `ERR_HANDLER_TIMEOUT`: it did not finish in `handlerTimeoutMs`. */
+/** Why a handler was stopped: the reason of its `signal`. `ERR_HANDLER_TIMEOUT`: it did not finish within `handlerTimeoutMs`. */
 export class HandlerStoppedError extends MortiseError {
   override readonly name: string = 'HandlerStoppedError';
   override readonly code: 'ERR_HANDLER_TIMEOUT' | 'ERR_SERVER_CLOSED';
@@ -42,31 +42,31 @@ export class HandlerStoppedError extends MortiseError {
   }
 }
 
-/** Why a question to the client, or a step of `ctx.once`, came to nothing. */
+/** Why a question to the client, or a step of `ctx.once`, failed. */
 export type AskErrorCode =
-  /** No question can reach this client. */
+  /** Questions cannot reach this client. */
   | 'ERR_ASK_UNAVAILABLE'
-  /** The question cannot be put to a client as it was written. */
+  /** The question is not valid. */
   | 'ERR_INVALID_ASK'
-  /** The client answered with something that the question does not allow. */
+  /** The client's answer does not fit the question. */
   | 'ERR_INVALID_ANSWER'
-  /** The handler asked something else when it ran again, so the answer that came does not fit. The message shows both questions. */
+  /** The handler asked a different question when it ran again, so the answer does not fit. The message shows both questions. */
   | 'ERR_ASK_CHANGED'
-  /** The request asked back as often as `requestState.maxRounds` lets it. */
+  /** The request asked the client as often as `requestState.maxRounds` allows. */
   | 'ERR_TOO_MANY_ASKS'
-  /** The value of a `ctx.once` step cannot be kept. The step itself did run. */
+  /** The value of a `ctx.once` step is not JSON, so it cannot be kept. The step itself did run. */
   | 'ERR_INVALID_STEP'
   /**
-   * The client did not declare that it can answer. Left uncaught it is answered as the revision says: -32021 where that code exists, else as
-   * the handler's failure.
+   * The client did not declare the capability to answer. If not caught, the client gets -32021 in revisions with that code, otherwise the error of a
+   * failed handler.
    */
   | 'ERR_CLIENT_CAPABILITY';
 
-/** A question to the client came to nothing; `code` says why. */
+/** A question to the client failed. `code` tells why. */
 export class AskError extends MortiseError {
   override readonly name: string = 'AskError';
   override readonly code: AskErrorCode;
-  /** What the client would have to declare, where the code is `ERR_CLIENT_CAPABILITY`. */
+  /** The capabilities that the client lacks, if the code is `ERR_CLIENT_CAPABILITY`. */
   readonly requiredCapabilities: ClientCapabilities | undefined;
 
   constructor(
@@ -81,39 +81,39 @@ export class AskError extends MortiseError {
 }
 
 /**
- * A question was sent to the client, and the handler will run again with the answer: this run is over. Let this error pass. To clean
- * up use `finally`; a `catch` that is meant for other errors throws this one again.
+ * Ends a handler's run after a question was sent to the client. The handler runs again with the answer. Do not swallow this error: clean up in
+ * `finally`, and rethrow it in a `catch` for other errors.
  */
 export class Suspended extends MortiseError {
   override readonly name: string = 'Suspended';
   override readonly code: 'ERR_SUSPENDED' = 'ERR_SUSPENDED';
 }
 
-/** Why a question is given up whose request has its response. */
+/** Makes the error for a question that is cancelled because its request already has a response. */
 export function callOver(): Suspended {
   return new Suspended('The call is over');
 }
 
-/** A page that the user has to open. */
+/** A URL that the user must open. */
 export interface RequiredPage {
   readonly message: string;
   readonly url: string;
-  /** Unique within the server. @default a random one */
+  /** Unique within the server. @default a random id */
   readonly elicitationId?: string | undefined;
 }
 
 /**
- * Thrown by a handler that cannot go on before the user has opened pages, and need not wait for it: 2025-11-25 answers with
- * -32042; later revisions ask for the pages and run the handler again. Earlier ones have no pages.
+ * Throw it in a handler that cannot continue before the user has opened URLs. In 2025-11-25 the client gets error -32042. Later revisions ask the
+ * user to open the URLs and run the handler again. Earlier revisions have no URL elicitation.
  *
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
 export class UrlElicitationRequiredError extends ProtocolError {
   override readonly name: string = 'UrlElicitationRequiredError';
-  /** With their ids, by which `ctx.completeElicitation` says that one is done. */
+  /** The URLs with their ids. Pass an id to `ctx.completeElicitation` when the interaction is complete. */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
-  constructor(pages: readonly RequiredPage[], message = 'The user has to open a page first') {
+  constructor(pages: readonly RequiredPage[], message = 'The user must first open a URL') {
     const elicitations = pages.map(({ elicitationId = crypto.randomUUID(), url, message: text }): ElicitRequestURLParams => ({
       mode: 'url',
       elicitationId,

@@ -1,4 +1,4 @@
-/** What changes, and who in this process listens: one subscription of the message bus per topic, one event per list and turn. */
+/** Change events within this process: one subscription of the message bus per topic, and at most one event per list and event-loop turn. */
 
 import type { Clock, ClockTimer, JsonRpcNotification, Logger } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
@@ -9,12 +9,12 @@ export type ListKind = 'tools' | 'resources' | 'prompts';
 
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
-/** The bus topic of a list's changes; `notifications/` and the topic is the notification's method. */
+/** Returns the bus topic of a list's changes. The notification's method is `notifications/` plus the topic. */
 export function listTopic(kind: ListKind): string {
   return `${kind}/list_changed`;
 }
 
-/** The list that a notification is about. */
+/** Returns the list that a notification is about. */
 export function listKindOf(method: string): ListKind | undefined {
   return LIST_KINDS.find((kind) => method === `notifications/${listTopic(kind)}`);
 }
@@ -25,7 +25,7 @@ export function resourceTopic(uri: string): string {
   return `${RESOURCE}${uri}`;
 }
 
-/** What the server itself sends for an event; undefined for an event of an extension. A subscription may cover more than its own URI. */
+/** Returns the notification for an event, or undefined for an extension's event. A subscription may also cover URIs below its own. */
 export function toNotification({ topic, payload }: BusMessage): JsonRpcNotification | undefined {
   if (LIST_KINDS.some((kind) => topic === listTopic(kind))) return { jsonrpc: '2.0', method: `notifications/${topic}` };
   if (!topic.startsWith(RESOURCE)) return undefined;
@@ -34,14 +34,14 @@ export function toNotification({ topic, payload }: BusMessage): JsonRpcNotificat
   return { jsonrpc: '2.0', method: 'notifications/resources/updated', params };
 }
 
-/** Of notifications with the same key, the newest says everything. */
+/** Returns a key for merging: of several notifications with the same key, only the newest matters. */
 export function keyOf({ method, params }: JsonRpcNotification): string {
   return `${method} ${String(params?.['uri'])}`;
 }
 
-/** A session or a `subscriptions/listen`. */
+/** A listener for events: a session or a `subscriptions/listen`. */
 export interface EventListener {
-  /** Events that are meant for one principal reach its listeners alone. */
+  /** Events for one principal only reach that principal's listeners. */
   readonly principal: Principal;
   onEvent(event: BusMessage): void;
 }
@@ -60,7 +60,7 @@ export class Events {
   readonly #changed = new Set<ListKind>();
   #timer: ClockTimer | undefined;
 
-  /** @param bus The program's own, behind which there may be other machines. */
+  /** @param bus The program's own bus, which may connect several machines. */
   constructor(bus: MessageBus | undefined, clock: Clock, logger: Logger) {
     this.#isShared = bus !== undefined;
     this.#clock = clock;
@@ -95,7 +95,7 @@ export class Events {
     return this.publish({ topic: resourceTopic(uri), payload: { uri } });
   }
 
-  /** A list changed. Changes of one turn are published once, and not at all while there is no listener. */
+  /** Announces that a list changed. Several changes in one turn are published once. Nothing is published without listeners. */
   listChanged(kind: ListKind): void {
     if (!this.#isShared && !this.#topics.has(listTopic(kind))) return;
     this.#changed.add(kind);

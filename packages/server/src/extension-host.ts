@@ -1,4 +1,4 @@
-/** What extensions are given: their methods, filters and interceptors become the server's, and tools can be run from records. */
+/** The interface for extensions: they add methods, filters and interceptors to the server, and can run tools from stored records. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -11,7 +11,7 @@ import { createCall } from './calls.ts';
 import type { Server } from './server.ts';
 import { toCallError } from './wire-error.ts';
 
-/** Installs an extension. @throws {RegistrationError} Its id is not a valid one, or its listen filter's key is taken. */
+/** Installs an extension. @throws {RegistrationError} Its id is invalid, or the key of its listen filter is taken. */
 export function installExtension(server: Server, extension: ServerExtension): void {
   if (typeof (extension as Partial<ServerExtension> | null)?.install !== 'function')
     throw new RegistrationError('the server\'s options: each of "extensions" must be an object with id and install, such as createTasks()');
@@ -27,7 +27,7 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
       server.methods.intercept(method, async (context, next) => {
         let inner: JsonObject | undefined;
         const result = await fn(context.params, context, async () => (inner = await next()));
-        // What the extension answers itself has the shape that it chose.
+        // A result of the extension's own is already in its final shape.
         if (result !== inner && extension.answers?.includes(method)) context.ownResult = result;
         return result;
       });
@@ -42,14 +42,14 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
     publish: (event) => server.events.publish(event),
     addFilter(filter) {
       if (server.listenFilters.some(({ key }) => key === filter.key))
-        throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
+        throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is already taken`);
       server.listenFilters.push(filter);
     },
     onClose: (fn) => server.onClose(fn),
   };
 }
 
-/** Runs a tool from its record. It enters at the handler: middleware and scopes were settled when the record was made. */
+/** Runs a tool from a stored record. Skips middleware and scope checks, which were done when the record was made. */
 async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
   const revision = findRevision(record.revision);
   if (!revision)
@@ -62,7 +62,7 @@ async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun):
   if (!server.tools || !item || !route) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
   const params = { name: record.tool, arguments: record.arguments, ...(record.meta ? { _meta: record.meta } : {}) };
   const client = { info: undefined, capabilities: record.clientCapabilities };
-  // What belongs to the run is sent by `run.report`.
+  // Notifications of the run are sent by `run.report`.
   const call = createCall({ principal: record.principal, signal: run.signal }, async () => undefined);
   const context = new Context({ server, route, requestId: undefined, params, client, call, session: undefined });
   context.continueIn(run);

@@ -1,4 +1,4 @@
-/** A legacy session whose messages an HTTP handler delivers one by one: the requests that run in it, and those that it sends to its client. */
+/** A legacy session whose messages an HTTP handler delivers one by one, with the requests in progress in both directions. */
 
 import {
   CancelledError,
@@ -17,7 +17,7 @@ import { type ClientRequestOptions, closedError, Session } from './session.ts';
 
 interface RunningCall {
   readonly call: Call;
-  /** Settles `receive`. */
+  /** Settles the promise of `receive`. */
   readonly settle: (response: JsonRpcResponse | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ export class HostedSession extends Session implements LegacySession {
 
   async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     const isRequest = isJsonRpcRequest(message);
-    // Other principals do not learn that the session exists.
+    // A session looks nonexistent to other principals.
     if (call.principal !== this.principal || this.isClosed)
       return isRequest ? refuse(message, 'There is no such session: send "initialize" to open one') : undefined;
     if (isRequest) return this.#serve(message, call);
@@ -54,7 +54,7 @@ export class HostedSession extends Session implements LegacySession {
       const running: RunningCall = { call, settle: resolve };
       this.#running.set(id, running);
       void served.then((response) => {
-        // A cancelled call may end when its id belongs to another.
+        // A cancelled call may end when a newer call already uses its id.
         if (this.#running.get(id) === running) this.#running.delete(id);
         resolve(response);
       });
@@ -65,7 +65,7 @@ export class HostedSession extends Session implements LegacySession {
     if (isRequestId(requestId)) this.#end(requestId, new CancelledError(typeof reason === 'string' ? reason : undefined));
   }
 
-  /** A cancelled request has no response. */
+  /** Ends a request without a response. */
   #end(id: RequestId, reason: Error): void {
     const running = this.#running.get(id);
     this.#running.delete(id);
@@ -84,13 +84,13 @@ export class HostedSession extends Session implements LegacySession {
     return new RequestTable({
       send: (request, { options }) => carrierOf(options).send(request),
       sendCancelled(params, { options }): void {
-        // Nothing is sent for a call that its client has given up.
+        // No cancellation is sent for a question of a call that the client itself cancelled.
         if (options?.call?.isCancelled) return;
         void carrierOf(options)
           .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
           .catch(() => undefined);
       },
-      // Unguessable and unique, also where several machines write to one session.
+      // Unguessable and unique, also if several machines write to one session.
       newId: () => crypto.randomUUID(),
       onError: () => undefined,
       timeoutMs: Infinity,

@@ -1,6 +1,6 @@
 /**
- * `@mortise/server`: write an MCP server once, serve it in every revision of the protocol. Here: what programs use. Middleware that comes
- * with it is at `/middleware`, every error at `/errors`, the types of what `McpServer` takes and gives at `/types`.
+ * `@mortise/server`: MCP servers for every revision of the protocol. More entry points: middleware at `/middleware`, every error at `/errors`, the
+ * types around `McpServer` at `/types`.
  */
 
 export { McpServer, type McpServerOptions } from './mcp-server.ts';

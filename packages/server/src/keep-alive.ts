@@ -1,10 +1,10 @@
-/** Pings a silent legacy client, and closes the connection when it does not answer. */
+/** Pings a silent legacy client, and closes the connection if it does not respond. */
 
 import { type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import type { Connection } from '@mortise/jsonrpc-core/connection';
 import type { Server } from './server.ts';
 
-/** How long a ping waits for its answer, in milliseconds. */
+/** How long a ping waits for its response, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 /** How many pings in a row must fail before the connection is closed. */
 const MAX_FAILURES = 3;
@@ -22,7 +22,7 @@ export class KeepAlive {
 
   /**
    * @param everyMs How long the client must have been silent before a ping is sent.
-   * @param isPingable Whether pings may be sent now: the client speaks a legacy revision and is ready.
+   * @param isPingable Whether pings may be sent now: the client uses a legacy revision and is ready.
    */
   constructor(server: Server, connection: Connection, everyMs: number, isPingable: () => boolean) {
     this.#server = server;
@@ -33,7 +33,7 @@ export class KeepAlive {
     this.#wait(everyMs);
   }
 
-  /** Something came from the client. */
+  /** Called when a message arrived from the client. */
   heard(): void {
     this.#heardAtMs = this.#server.clock.monotonicMs();
     this.#failures = 0;
@@ -63,11 +63,11 @@ export class KeepAlive {
       await this.#connection.request('ping', undefined, { timeoutMs: TIMEOUT_MS, resetTimeoutOnProgress: false });
       this.heard();
     } catch (error) {
-      // An error is an answer too: the client lives.
+      // An error response also shows that the client is alive.
       if (error instanceof RemoteError) return this.heard();
       if (this.#isStopped) return;
       this.#failures += 1;
-      this.#server.logger.log('warning', 'A ping was not answered', { sessionId: transport.sessionId, inARow: this.#failures });
+      this.#server.logger.log('warning', 'A ping got no response', { sessionId: transport.sessionId, inARow: this.#failures });
     }
   }
 }

@@ -11,15 +11,15 @@ import { type EventListener, keyOf, LIST_KINDS, listTopic, resourceTopic, toNoti
 import { Outbox } from './outbox.ts';
 import { checkSubscribedUri } from './session.ts';
 
-/** How many listens one connection may have open. */
+/** How many `subscriptions/listen` one connection may have open. */
 const MAX_LISTENS = 100;
 
 /** The part of a filter that the server accepts. */
 interface AcceptedFilter {
-  /** As in the acknowledgement. */
+  /** The accepted filter, as sent in the acknowledgement. */
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
-  /** How many resources it names. */
+  /** How many resources the filter names. */
   readonly subscriptions: number;
   readonly extensions: readonly (readonly [filter: ListenFilter, accepted: JsonValue])[];
 }
@@ -74,7 +74,7 @@ export class Listen implements EventListener {
     return this.#context.principal;
   }
 
-  /** Acknowledges, then delivers. Resolves with the closing result when the server ends it, rejects when the client does. */
+  /** Acknowledges, then delivers events. Resolves with the final result when the server ends the subscription, rejects when the client does. */
   async run(): Promise<JsonObject> {
     const { server, signal } = this.#context;
     signal.throwIfAborted();
@@ -85,7 +85,7 @@ export class Listen implements EventListener {
     server.listens.add(this);
     try {
       for (const topic of topics) server.events.listen(topic, this);
-      // Before anything can be published, so it is the first message.
+      // Pushed before any event can be published, so that it is the first message.
       this.#push('notifications/subscriptions/acknowledged', { notifications }, undefined);
       return await new Promise<JsonObject>((resolve, reject) => {
         this.#finish = resolve;
@@ -109,7 +109,7 @@ export class Listen implements EventListener {
   }
 
   /**
-   * Ends the subscription from the server's side: its result, then, on a channel, the notification that some clients wait for.
+   * Ends the subscription from the server's side. Sends the result and, on a channel, the cancellation notification that some clients wait for.
    *
    * @returns Resolves once both are sent.
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
@@ -127,12 +127,14 @@ export class Listen implements EventListener {
     return this.#context.requestId ?? null;
   }
 
-  /** The connection that the request came on. Over HTTP each listen is a stream of its own, which the transport bounds. */
+  /**
+   * The connection of the request. Undefined over HTTP, where each `subscriptions/listen` has its own stream and the transport limits their number.
+   */
   get #channel(): Channel | undefined {
     return this.#context.call instanceof ChannelCall ? this.#context.call.owner : undefined;
   }
 
-  /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or name too many resources in them. */
+  /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or too many resources in them. */
   #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
     const { subscriptions } = this.#accepted;
@@ -148,7 +150,7 @@ export class Listen implements EventListener {
     if (others.size < MAX_LISTENS) return;
     throw new ProtocolError(
       INTERNAL_ERROR,
-      `This connection has ${MAX_LISTENS} listens open, which is the most: cancel one first, or name more in one`,
+      `This connection has ${MAX_LISTENS} open subscriptions/listen requests, the maximum: cancel one first, or combine their filters`,
     );
   }
 

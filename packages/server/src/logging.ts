@@ -1,4 +1,4 @@
-/** Log messages to clients: the level and rate that let one through, and `ctx.log` itself. */
+/** Log messages to clients: filtering by level and rate, and `ctx.log`. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
@@ -10,13 +10,13 @@ import { hideSecrets } from './hide-secrets.ts';
 import type { Server } from './server.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** How many messages one session, or one modern request, may get at once; further ones are dropped and counted. */
+/** How many messages one session, or one modern request, may receive at once. Further ones are dropped and counted. */
 const BURST = 100;
 const PER_SECOND = 50;
 
-/** Lets messages through by level and rate, with what looks like a secret taken out. One a legacy session, one a modern request. */
+/** Filters log messages by level and rate and removes likely secrets. One per legacy session or modern request. */
 export class LogGate {
-  /** The least severe level that passes. */
+  /** The least severe level that is sent. */
   threshold: LogLevel;
   readonly #clock: Clock;
   #bucket: TokenBucket | undefined;
@@ -27,7 +27,7 @@ export class LogGate {
     this.#clock = clock;
   }
 
-  /** The params of the notification for a message that passes; undefined for one that does not. */
+  /** Returns the notification's params, or undefined if the message is filtered out. */
   admit(level: LogLevel, data: JsonValue, logger: string | undefined): JsonObject | undefined {
     if (!isLevelEnabled(level, this.threshold)) return undefined;
     this.#bucket ??= new TokenBucket(BURST, PER_SECOND, this.#clock);
@@ -35,24 +35,26 @@ export class LogGate {
       this.#dropped += 1;
       return undefined;
     }
-    // The next message says how many were dropped since the last.
+    // Tells the client how many messages were dropped before this one.
     const meta = this.#dropped === 0 ? {} : { _meta: { 'dev.mortise/droppedMessages': this.#dropped } };
     this.#dropped = 0;
     return { level, ...(logger === undefined ? {} : { logger }), data: hideSecrets(data), ...meta };
   }
 }
 
-/** Warns the operator once where the server does not declare logging. */
+/** Warns the operator once if the server does not declare logging. */
 export function warnOfSilence(server: Server, revision: Revision, use: string): void {
   if (server.capabilities.has(revision, 'logging')) return;
-  server.warnOnce(`${use} sends nothing, as the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);
+  server.warnOnce(
+    `${use} sends nothing, because the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`,
+  );
 }
 
 export function noSuchLevel(level: unknown): TypeError {
   return new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`);
 }
 
-/** Makes `ctx.log`, and `ctx.log.info` and its like. */
+/** Makes `ctx.log` with its methods such as `ctx.log.info`. */
 export function createLog(context: Context): HandlerLog {
   let gate: LogGate | undefined;
   const write = async (level: LogLevel, data: JsonValue, logger?: string): Promise<void> => {
@@ -67,7 +69,7 @@ export function createLog(context: Context): HandlerLog {
   return Object.assign(write, Object.fromEntries(byLevel) as Record<LogLevel, (typeof byLevel)[number][1]>);
 }
 
-/** What lets the log messages of a request through; undefined where its client gets none. */
+/** Returns the filter for a request's log messages. Undefined if the client gets none. */
 function findGate({ server, session, revision, meta }: Context): LogGate | undefined {
   if (!server.capabilities.has(revision, 'logging')) return undefined;
   if (session && revision.rules.logLevel === 'session') return session.logGate;

@@ -1,4 +1,4 @@
-/** `@mortise/server/low-level`: methods by name and requests as they come, for gateways and for what `McpServer` does not offer. */
+/** `@mortise/server/low-level`: handlers for methods by name and for raw requests, for gateways and for what `McpServer` does not offer. */
 
 export { type CloseOptions, type HandlerRequest, type RequestHandler, Server } from './server.ts';
 export type { RawHandler, RawSession } from './raw-handler.ts';

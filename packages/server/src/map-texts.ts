@@ -1,14 +1,14 @@
-/** Walks over JSON that leaves the server, and changes the texts in it. */
+/** Changes the texts in JSON that the server sends. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 
-/** Deeper than this nothing is looked at; the protocol's own bound on nesting is lower. */
+/** Deeper levels are not changed. The protocol's own limit on nesting is lower. */
 const MAX_DEPTH = 200;
 
 /**
- * A copy of a value in which each text and number is what `change` makes of it; the value itself where nothing changes.
+ * Copies a value and replaces each text and number by what `change` returns. Returns the same value if nothing changes.
  *
- * @param change Is given the name of the member that holds the text; '' for items of a list.
+ * @param change Called with a text or number and the name of its member; '' for items of a list.
  */
 export function mapTexts<T extends JsonValue>(value: T, change: (text: string | number, name: string) => string | number): T {
   const visit = (part: JsonValue, name: string, depth: number): JsonValue => {
@@ -27,6 +27,6 @@ export function mapTexts<T extends JsonValue>(value: T, change: (text: string | 
     }
     return copy ?? part;
   };
-  // Every branch gives back a value of the kind that it was given, which the compiler cannot follow.
+  // Each branch keeps the kind of its value, which the compiler cannot infer.
   return visit(value, '', 0) as T;
 }

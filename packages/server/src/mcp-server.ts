@@ -1,4 +1,4 @@
-/** `McpServer`: tools, resources and prompts by name. Written once, served in every revision, to any number of clients at once. */
+/** `McpServer`: tools, resources and prompts by name, for every revision of the protocol and any number of clients at once. */
 
 import type { Implementation } from '@mortise/protocol/model';
 import type {
@@ -33,27 +33,24 @@ export type ToolDefinitions = Readonly<Record<string, AnyToolDefinition>>;
 
 /** The options of `McpServer`. */
 export interface McpServerOptions<App = unknown, ToolValues extends ToolDefinitions = ToolDefinitions> extends ServerOptions<App> {
-  /** Tools made by `defineTool`, under their names. `createClient<typeof server>` knows their types. @default none */
+  /** Tools made by `defineTool`, by name. `createClient<typeof server>` knows their types. @default none */
   readonly tools?: ToolValues | undefined;
-  /** Prompts made by `definePrompt`, under their names. @default none */
+  /** Prompts made by `definePrompt`, by name. @default none */
   readonly prompts?: Readonly<Record<string, AnyPromptDefinition>> | undefined;
-  /** Resources and templates made by `defineResource`, under their names. @default none */
+  /** Resources and templates made by `defineResource`, by name. @default none */
   readonly resources?: Readonly<Record<string, ResourceDefinition<App> | ResourceTemplateDefinition<App>>> | undefined;
 }
 
 /**
  * A server of tools, resources and prompts.
  *
- * ```ts
- * const server = new McpServer({ name: 'calculator', version: '1.0.0' });
- * server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b));
- * await serveStdio(server);
+ * ```ts const server = new McpServer({ name: 'calculator', version: '1.0.0' }); server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b)); await serveStdio(server);
  * ```
  *
  * @see 2026-07-28 server/index
  */
 export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> extends Server<App> {
-  /** Never there at run time: the tools given as values, for `createClient<typeof server>`. */
+  /** Types only, never set at run time: the tools given as values, for `createClient<typeof server>`. */
   declare readonly '~tools'?: ToolValues;
   /** @internal */
   override readonly tools: Tools;
@@ -61,12 +58,12 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   readonly #prompts: Prompts;
 
   /**
-   * Nothing is served before `connect`, or before something that hosts the server is given it: `serveStdio(server)`, `serveHttp(server)`.
+   * Creates a server. It serves nothing until you call `connect`, or pass it to a host such as `serveStdio(server)` or `serveHttp(server)`.
    *
    * @param info Shown to clients.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, an option is unknown or of another type, or a tool, prompt
-   * or resource among the options cannot be registered.
-   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema among the options cannot be converted to JSON Schema.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, an option is unknown or has the wrong type, or a tool, prompt or
+   * resource in the options cannot be registered.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema in the options cannot be converted to JSON Schema.
    */
   constructor(info: Implementation, options: McpServerOptions<App, ToolValues> = {}) {
     super(info, options);
@@ -84,7 +81,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     }
   }
 
-  /** This server: where the official SDK has its low-level object. */
+  /** This server itself, for code written for the official SDK, whose `server` is its low-level object. */
   get server(): Server<App> {
     return this;
   }
@@ -92,8 +89,8 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   /**
    * Registers a tool, and notifies connected clients that the list changed.
    *
-   * @param handler Given the checked arguments and the context, or the context alone where there is no `inputSchema`.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or there is no such option, here and in the installed extensions.
+   * @param handler Called with the validated arguments and the context, or with the context alone if there is no `inputSchema`.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or neither the server nor an installed extension has such an option.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be converted to JSON Schema.
    * @see 2026-07-28 server/tools
    */
@@ -106,9 +103,9 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   }
 
   /**
-   * Registers a resource at one address, or a template's whole family.
+   * Registers a resource at one URI, or a resource template, and notifies connected clients.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the address or the template's name is taken, the address is not a URI, or there is no such option.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the URI or the template's name is taken, the URI is invalid, or an option is unknown.
    * @see 2026-07-28 server/resources
    */
   registerResource(name: string, uri: string, config: ResourceConfig<App>, read: ResourceReader<HandlerContext<App>>): RegisteredResource;
@@ -129,9 +126,10 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   }
 
   /**
-   * Registers a prompt.
+   * Registers a prompt, and notifies connected clients.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, there is no such option, or a required field of `argsSchema` takes no string.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, an option is unknown, or a required field of `argsSchema` does not accept a
+   * string.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: `argsSchema` cannot be converted to JSON Schema.
    * @see 2026-07-28 server/prompts
    */
@@ -143,7 +141,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     return this.#prompts.register(name, config as PromptConfig, handler as HandlerFn);
   }
 
-  /** @internal With the first argument or variable that can be completed. */
+  /** @internal Called when an argument or variable with completion is registered first. */
   serveCompletions(): void {
     if (!this.capabilities.register('completions', {})) return;
     this.methods.set('completion/complete', { run: (params, context) => complete(params, context, this.#prompts, this.#resources) });

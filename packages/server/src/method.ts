@@ -1,4 +1,4 @@
-/** What serves each method: handlers, interceptors and middleware, put together for a revision when first needed, and kept. */
+/** The handlers, interceptors and middleware of each method. They are combined per revision on first use and cached. */
 
 import type { JsonObject, MortiseError } from '@mortise/jsonrpc-core';
 import { type Era, REVISIONS, type Revision } from '@mortise/protocol';
@@ -9,16 +9,16 @@ import type { Context } from './context.ts';
 import { existsIn } from './era.ts';
 
 export interface MethodEntry {
-  /** Takes canonical params, gives a canonical result. */
+  /** Takes canonical params, returns a canonical result. */
   readonly run: (params: JsonObject, context: Context) => JsonObject | Promise<JsonObject>;
-  /** True where the method may take as long as it likes. */
+  /** True if the method has no time limit. */
   readonly isUnbounded?: boolean | undefined;
-  /** Where an extension's method exists; without it, the method is the program's own and is served wherever the revision has it. */
+  /** The eras in which an extension's method exists. Undefined for the program's own methods, which are served in every revision that has them. */
   readonly eras?: readonly Era[] | undefined;
   readonly nameParam?: string | undefined;
-  /** True where the target is a name that the program has registered, and not the peer's own text. */
+  /** True if the target is a name that the program registered, not text from the peer. */
   readonly findsByName?: boolean | undefined;
-  /** The result of a call that was stopped at its time, or could not ask what it had to; an error without. */
+  /** Makes the result of a call that timed out or could not ask the client. Without it, the client gets an error response. */
   readonly toFailedResult?: (error: MortiseError) => JsonObject;
 }
 
@@ -37,25 +37,25 @@ interface Wrapper {
   readonly link: ChainLink;
 }
 
-/** A method of one revision with everything that serving it needs. */
+/** Everything needed to serve one method in one revision. */
 export interface Route {
   readonly method: string;
   readonly revision: Revision;
-  /** What the revision says of the method; undefined for a method of the program's own, or of an extension. */
+  /** The revision's facts about the method. Undefined for a method of the program or of an extension. */
   readonly facts: MethodFacts | undefined;
   readonly entry: MethodEntry;
-  /** The parameter that names what the request is about. */
+  /** The parameter that holds the name or URI the request is about. */
   readonly targetParam: string | undefined;
   /** Middleware and interceptors, outermost first. */
   readonly chain: readonly ChainLink[];
-  /** In some revision, its result may be a question to the client; the handler is then run again. */
+  /** Whether in some revision the result may be a question to the client, after which the handler runs again. */
   readonly mayAsk: boolean;
   readonly readParams: Convert | undefined;
   readonly writeResult: Convert | undefined;
 }
 
 export class Methods {
-  /** The program's own handlers. */
+  /** The program's own notification handlers. */
   readonly notifications: Map<string, NotificationHandler> = new Map();
   readonly #capabilities: CapabilityBook;
   readonly #entries = new Map<string, readonly MethodEntry[]>();
@@ -63,13 +63,13 @@ export class Methods {
   readonly #interceptors: Wrapper[] = [];
   #routes = new Map<Revision, Map<string, Route>>();
 
-  /** @param outermost Stands around every method. */
+  /** @param outermost Wraps every method. */
   constructor(capabilities: CapabilityBook, outermost: ChainLink | undefined) {
     this.#capabilities = capabilities;
     this.#middleware = outermost ? [{ method: undefined, link: outermost }] : [];
   }
 
-  /** Adds an extension's entry, or sets the program's own; undefined takes that away. */
+  /** Adds an extension's entry, or sets the program's own. Undefined removes it. */
   set(method: string, entry: MethodEntry | undefined): void {
     this.#entries.set(method, withEntry(this.#entries.get(method), entry));
     this.forgetRoutes();
@@ -80,7 +80,7 @@ export class Methods {
     this.forgetRoutes();
   }
 
-  /** Puts an extension's interceptor between the middleware and the method. */
+  /** Adds an extension's interceptor between the middleware and the method. */
   intercept(method: string, link: ChainLink): void {
     this.#interceptors.push({ method, link });
     this.forgetRoutes();
@@ -90,7 +90,7 @@ export class Methods {
     return isKnownRequest(method) || this.#entries.has(method);
   }
 
-  /** The parameter of a method that names what the request is about. */
+  /** Returns the parameter that holds the name or URI a method's request is about. */
   nameParam(method: string): string | undefined {
     const facts = REVISIONS.map(({ requests }) => requests.get(method));
     return [...(this.#entries.get(method) ?? []), ...facts].find((entry) => entry?.nameParam !== undefined)?.nameParam;
@@ -102,12 +102,12 @@ export class Methods {
     const known = routes.get(method);
     if (known) return known;
     const route = this.#createRoute(revision, method);
-    // What does not exist is not kept: a caller could fill the memory with names.
+    // Unknown methods are not cached, because a caller could fill the memory with names.
     if (route) routes.set(method, route);
     return route;
   }
 
-  /** Routes are kept until something is registered. */
+  /** Clears the cached routes after a registration. */
   forgetRoutes(): void {
     this.#routes = new Map();
   }
@@ -144,7 +144,7 @@ function withEntry(entries: readonly MethodEntry[] = [], entry: MethodEntry | un
 
 let knownRequests: ReadonlySet<string> | undefined;
 
-/** Whether the protocol has a request of this name in any revision: only the program's own methods are served in all. */
+/** Tells whether the protocol has a request of this name in any revision. Only methods of the program's own are served in every revision. */
 export function isKnownRequest(method: string): boolean {
   return (knownRequests ??= new Set(REVISIONS.flatMap(({ requests }) => [...requests.keys()]))).has(method);
 }

@@ -1,4 +1,4 @@
-/** `@mortise/server/middleware`: middleware that is ready to use, and the types of one's own. */
+/** `@mortise/server/middleware`: ready-made middleware, and the types for writing your own. */
 
 export { auditLog, type AuditLogOptions, type AuditOutcome, type AuditRecord } from './middleware/audit-log.ts';
 export { RATE_LIMITED, rateLimit, type RateLimitOptions } from './middleware/rate-limit.ts';

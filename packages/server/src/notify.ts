@@ -1,4 +1,4 @@
-/** `ctx.notify` and its like: the notifications that a handler sends by name. */
+/** `ctx.notify`, `ctx.sendNotification` and `ctx.completeElicitation`: the notifications that a handler sends. */
 
 import type { JsonObject, JsonRpcNotification, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -14,19 +14,19 @@ export function sendNotification(context: Context, method: string, params: JsonO
   const { level, data, logger, progressToken } = params;
   switch (method) {
     case 'notifications/progress':
-      // A token of another call may no longer be active, so only the call's own is used.
+      // The progress token of another call may no longer be valid, so only the call's own is used.
       return progressToken === context.meta[META_PROGRESS_TOKEN] ? context.progress(params as unknown as ProgressUpdate) : resolvedPromise;
     case 'notifications/message':
       return context.log(level as LogLevel, data as JsonValue, logger as string | undefined);
     case 'notifications/cancelled':
-      // Only the server itself may send one, for what it began itself.
+      // Handlers cannot send cancellations: only the server sends them, for its own requests.
       return resolvedPromise;
     default:
       return publish(context, method, params) ?? context.report({ jsonrpc: '2.0', method, ...(params === NO_PARAMS ? {} : { params }) });
   }
 }
 
-/** Where clients subscribe to changes, a handler's notification of one reaches those who did. */
+/** Publishes a handler's change notification to subscribed clients, in revisions with subscriptions. */
 function publish({ revision, server }: Context, method: string, { uri }: JsonObject): Promise<void> | undefined {
   if (revision.rules.changeNotifications !== 'listen') return undefined;
   if (method === 'notifications/resources/updated') return server.events.resourceUpdated(String(uri));
@@ -42,7 +42,7 @@ export function completeElicitation(context: Context, elicitationId: string): Pr
   if (!revision.rules.elicitationIds || !hasCapability(client.capabilities, 'elicitation.url')) return resolvedPromise;
   const notification: JsonRpcNotification = { jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } };
   if (!context.isOver) return context.send(notification);
-  // The page may be done with after the call.
+  // Sent by the session, because the interaction may be completed after the call.
   context.session?.tell(notification, undefined);
   return resolvedPromise;
 }

@@ -1,4 +1,4 @@
-/** The options of a server, and how they are checked. Every option has a default that is right for most. */
+/** The options of a server and their checks. Every option has a default. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -8,75 +8,83 @@ import type { JsonSchemaValidator, MessageBus, ReplayStore, ServerExtension, Sta
 import { RegistrationError } from './errors.ts';
 import type { MiddlewareCall } from './middleware/middleware.ts';
 
-/** What `options.context` may look at: the request before its app context exists. */
+/** The request as `options.context` sees it, before the app context exists. */
 export type ContextCall = Omit<MiddlewareCall<undefined>, 'app'>;
 
-/** What modern results say about caching. It guards nothing: `visible` and `scopes` do. */
+/** Cache hints in modern results. They are not access control: use `visible` and `scopes` for that. */
 export interface CacheOptions {
-  /** How long a list or discovery stays good, in milliseconds. @default 0: ask again, or listen for changes */
+  /** How long a list or discovery result may be cached, in milliseconds. @default 0: ask again, or listen for changes */
   readonly listTtlMs?: number | undefined;
-  /** How long what was read stays good where the resource does not say, in milliseconds. @default 0 */
+  /** How long a resource's content may be cached if the resource sets no `ttlMs`, in milliseconds. @default 0 */
   readonly readTtlMs?: number | undefined;
-  /** Whose lists are, as long as no rule hides something from some callers; then it is always `private`. @default 'public' */
+  /** Whether cached lists may be shared between callers. A list with a `visible` rule is always `private`. @default 'public' */
   readonly listScope?: CacheScope | undefined;
 }
 
-/** The `requestState` of modern requests that ask the client: how it is sealed, stored and bounded. */
+/** How the `requestState` of modern requests is sealed, stored and limited. */
 export interface RequestStateOptions {
   /**
-   * Keys of 32 bytes. The first one seals, every one opens, so that a new key can be put in front of an old one. Servers that
-   * share their keys go on with each other's rounds.
+   * Keys of 32 bytes. The first one seals, all of them open. To change keys, put the new one first. Servers with the same keys can continue each
+   * other's rounds.
    *
-   * @default a random key of this server, so that only this process can go on
+   * @default a random key, so that only this process can continue
    */
   readonly keys?: readonly Uint8Array[] | undefined;
-  /** How long the client has for its answer, in milliseconds: a state that is older is refused. @default 600_000 (10 minutes) */
+  /** How long the client has to answer, in milliseconds. An older state is rejected. @default 600_000 (10 minutes) */
   readonly ttlMs?: number | undefined;
-  /** Holds states of more than 262,144 characters (256 KiB); the client then gets a sealed reference. @default none: they are an error */
+  /** Stores states of more than 262,144 characters (256 KiB). The client then gets a sealed reference. @default none: such a state is an error */
   readonly store?: StateStore | undefined;
   /**
-   * Lets each state be used once: the second request with it is refused (-32602). Without one a client that sends a state
-   * again runs the handler again from there, and steps of `ctx.once` that came after it with it, under the same idempotency keys.
+   * Allows each state to be used only once. A second request with the same state gets -32602. Without it, such a request runs the handler again from
+   * that point, including later steps of `ctx.once`, with the same idempotency keys.
    *
    * @default none
    */
   readonly replay?: ReplayStore | undefined;
-  /** How many times one request may ask back. @default 10 */
+  /** How many times one request may ask the client. @default 10 */
   readonly maxRounds?: number | undefined;
 }
 
 /** The options of `Server` and `McpServer`. */
 export interface ServerOptions<App = unknown> {
-  /** What the server can do beside what registering shows: `logging`, `experimental`, or `tools` before the first tool exists. @default none beside those */
+  /**
+   * Capabilities to declare besides those of registered items, such as `logging`, `experimental`, or `tools` before the first tool exists. @default
+   * none
+   */
   readonly capabilities?: ServerCapabilities | undefined;
   /** How to use the server, for the model. @default none */
   readonly instructions?: string | undefined;
-  /** The revisions to speak. @default `REVISIONS` of `@mortise/protocol`; leave the legacy ones out for a server without sessions */
+  /** The revisions to serve. @default `REVISIONS` of `@mortise/protocol`; for a server without sessions leave out the legacy ones */
   readonly revisions?: readonly Revision[] | undefined;
-  /** Makes the app context of a request: a tenant, a database handle. Once a request, before any middleware; may be async. @default none: `undefined` */
+  /**
+   * Makes the app context of a request, such as a tenant or a database handle. Called once per request, before any middleware; may be async. @default
+   * none: `undefined`
+   */
   readonly context?: ((call: ContextCall) => App | Promise<App>) | undefined;
-  /** Parts that add to the protocol, such as `createTasks()` of `@mortise/tasks/server`. @default none */
+  /** Protocol extensions, such as `createTasks()` of `@mortise/tasks/server`. @default none */
   readonly extensions?: readonly ServerExtension[] | undefined;
-  /** Carries change events between the machines of one server. @default one within this process */
+  /** Carries change events between several machines that run this server. @default a bus within this process */
   readonly messageBus?: MessageBus | undefined;
-  /** Checks plain JSON Schemas. @default the eval-free validator of `@mortise/protocol/json-schema`, loaded when first needed */
+  /** Validates values against plain JSON Schemas. @default the eval-free validator of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | undefined;
-  /** How long a handler may run, in milliseconds; questions to the client do not count. `Infinity` for no bound. @default 600_000 */
+  /**
+   * How long a handler may run, in milliseconds, not counting the time it waits for the client's answers. `Infinity` for no limit. @default 600_000
+   */
   readonly handlerTimeoutMs?: number | undefined;
-  /** The `requestState` of modern requests that ask the client: keys, lifetime, size, number of rounds. @default as each member says */
+  /** The `requestState` of modern requests that ask the client: keys, lifetime, size, number of rounds. @default see each member */
   readonly requestState?: RequestStateOptions | undefined;
   /** How many items a page of a list holds. @default 1_000 */
   readonly pageSize?: number | undefined;
-  /** What modern results say about how long they stay good, and for whom. @default as each member says */
+  /** Cache hints in modern results. @default see each member */
   readonly cache?: CacheOptions | undefined;
   /**
-   * Pings a legacy client on a connection that has been silent for so long, in milliseconds; three pings without an answer close the
-   * connection. @default no pings
+   * Pings a legacy client after this many milliseconds without a message. Three pings in a row without a response close the connection.
+   * @default no pings
    */
   readonly keepAliveMs?: number | undefined;
   /**
-   * What the model reads of an error that a tool threw; undefined for a neutral sentence. The default shows the messages of
-   * `ToolError` and of plain `Error`, with paths and what looks like a secret taken out, and nothing of any other error.
+   * Returns the text that the model sees of an error thrown by a tool, or undefined for a neutral text. The default shows the messages of `ToolError`
+   * and plain `Error`, without likely paths and secrets, and hides all other errors.
    *
    * @default `describeError`
    */
@@ -84,30 +92,30 @@ export interface ServerOptions<App = unknown> {
   /** How many resources one legacy session may subscribe to, and all `subscriptions/listen` of one connection may name. @default 1_000 */
   readonly maxSubscriptions?: number | undefined;
   /**
-   * How many bytes of requests in flight and of answers unread one connection may have, where its transport counts them (stdio and WebSocket
-   * do); a request beyond that is refused (-32603). @default 64 MiB
+   * How many bytes of requests in flight and unread responses one connection may have, if its transport counts them (stdio and WebSocket do). A
+   * request beyond that gets -32603. @default 64 MiB
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
-   * Opens a span around each request, in the trace that its `_meta` names, and around what handlers ask the client:
-   * `createOpenTelemetryTracer()` of `@mortise/protocol/opentelemetry`. @default none
+   * Opens a span around each request, in the trace named in its `_meta`, and around each question to the client. See `createOpenTelemetryTracer()` of
+   * `@mortise/protocol/opentelemetry`. @default none
    */
   readonly tracer?: Tracer | undefined;
-  /** Receives what the program should know: errors of handlers, whole; what was refused or dropped. @default the one that the host offers, or none */
+  /** Receives the full errors of handlers, and warnings about rejected or dropped messages. @default the host's logger, or none */
   readonly logger?: Logger | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The options of `McpServer` that hold tools, prompts and resources made elsewhere: checked with each registration. */
+/** The options of `McpServer` with tools, prompts and resources as values. Each value is checked when it is registered. */
 type Values = { readonly tools?: object; readonly prompts?: object; readonly resources?: object };
 
 const KEY_BYTES = 32;
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, an option is unknown or of another kind. */
+/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, or an option is unknown or of the wrong kind. */
 export function checkServer(info: Implementation, options: ServerOptions & Values): void {
   if (typeof info !== 'object' || (info as unknown) === null || typeof info.name !== 'string' || typeof info.version !== 'string')
-    throw new RegistrationError('The first argument of a new server is { name, version }, both strings');
+    throw new RegistrationError('The first argument of a new server must be { name, version }, both strings');
   checkOptions<ServerOptions & Values>(
     "the server's options",
     options,
@@ -138,23 +146,25 @@ export function checkServer(info: Implementation, options: ServerOptions & Value
   );
   const { listTtlMs = 0, readTtlMs = 0, listScope = 'public' } = options.cache ?? {};
   if (!isTtl(listTtlMs) || !isTtl(readTtlMs) || !isCacheScope(listScope))
-    throw new RegistrationError('cache: "listTtlMs" and "readTtlMs" are integers of milliseconds, "listScope" is "public" or "private"');
+    throw new RegistrationError(
+      'cache: "listTtlMs" and "readTtlMs" must be integers of 0 or more milliseconds, "listScope" must be "public" or "private"',
+    );
   for (const key of options.requestState?.keys ?? []) {
     if (ArrayBuffer.isView(key) && key.length === KEY_BYTES) continue;
     throw new RegistrationError(
-      `requestState.keys: a key is a Uint8Array of ${KEY_BYTES} bytes: make it with crypto.getRandomValues(new Uint8Array(${KEY_BYTES}))`,
+      `requestState.keys: a key must be a Uint8Array of ${KEY_BYTES} bytes: create it with crypto.getRandomValues(new Uint8Array(${KEY_BYTES}))`,
     );
   }
 }
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: something else than a revision, or none. */
+/** @throws {RegistrationError} `ERR_REGISTRATION`: the list is empty, or a value is not a revision. */
 export function chooseRevisions(given: readonly Revision[] = REVISIONS): readonly Revision[] {
   if (given.length === 0 || given.some((each) => !REVISIONS.includes(each)))
     throw new RegistrationError("revisions: give values of @mortise/protocol, at least one, such as revisionsOf('modern')");
   return REVISIONS.filter((revision) => given.includes(revision));
 }
 
-/** Whether a value can be a `ttlMs`. */
+/** Tells whether a value is a valid `ttlMs`. */
 export function isTtl(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,36 +1,33 @@
-/** Notifications that wait for a slow reader: bounded, and those of the same key merged. */
+/** A bounded queue of notifications for a slow reader. Notifications with the same key are merged. */
 
 import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
-/** How many notifications may wait for a slow listener. */
+/** How many notifications may be queued. */
 const MAX_WAITING = 1024;
 
 interface Target {
   send(notification: JsonRpcNotification): Promise<void>;
 }
 
-/**
- * Sends notifications one after the other. While the transport is full they wait; of those with the same key only the newest
- * is kept, so a slow reader costs no more than the keys that it may get.
- */
+/** Sends notifications one after the other. While the transport is full they are queued. Of several with the same key only the newest is kept. */
 export class Outbox {
   readonly #target: Target;
   readonly #onOverflow: (() => void) | undefined;
   readonly #waiting = new Map<unknown, JsonRpcNotification>();
   #isSending = false;
 
-  /** @param onOverflow Called when more than 1,024 would wait. What waited is dropped. */
+  /** @param onOverflow Called when more than 1,024 would be queued. The queued notifications are dropped. */
   constructor(target: Target, onOverflow?: () => void) {
     this.#target = target;
     this.#onOverflow = onOverflow;
   }
 
-  /** @param key Equal for notifications of which the newest says it all; undefined for one that must not be merged. */
+  /** @param key Equal for notifications of which only the newest matters. Undefined for one that must not be merged. */
   push(notification: JsonRpcNotification, key: string | undefined): void {
     if (!this.#isSending) return this.#sendNow(notification);
     const id = key ?? notification;
-    // Set anew, so that it is sent in the order of time.
+    // Deleted and set again, so that the order is by time.
     this.#waiting.delete(id);
     if (this.#waiting.size >= MAX_WAITING) {
       this.clear();
@@ -42,7 +39,7 @@ export class Outbox {
     this.#waiting.clear();
   }
 
-  /** Sends what waits, without waiting any longer. */
+  /** Sends the queued notifications at once, without waiting for the transport. */
   flush(): void {
     const waiting = [...this.#waiting.values()];
     this.clear();

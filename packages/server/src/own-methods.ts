@@ -1,4 +1,4 @@
-/** The methods that every server has: discovery and subscriptions, the handshake of a legacy session, and the methods within one. */
+/** The methods of every server: discovery, subscriptions, the legacy handshake, and the methods of legacy sessions. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
@@ -13,7 +13,7 @@ import { methodNotFoundError } from './wire-error.ts';
 const NOTHING: JsonObject = Object.freeze({});
 
 export function addOwnMethods(server: Server): void {
-  // Methods of sessions exist in revisions with sessions only.
+  // These methods exist only in revisions with sessions.
   const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
     server.methods.set(method, { run: (params, context) => run(context.session as Session, params, context) ?? NOTHING });
   add('initialize', initialize);
@@ -34,7 +34,7 @@ function discover({ server, revision, via, principal, auth }: Context): JsonObje
     supportedVersions: server.versions,
     capabilities: server.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
     ...(instructions === undefined ? {} : { instructions }),
-    // What extensions show may depend on who asks.
+    // Capabilities of extensions may depend on the caller.
     ...(server.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
   };
 }
@@ -51,26 +51,26 @@ function initialize(session: Session, _params: JsonObject, { server, revision, c
 }
 
 /**
- * The revision that `initialize` opens a session in.
+ * Returns the revision for a session that `initialize` opens.
  *
- * @throws {ProtocolError} The session is open already, or the server serves no legacy revision.
+ * @throws {ProtocolError} The session is already open, or the server serves no legacy revision.
  */
 export function negotiate({ revisions, versions }: Server, session: Session, params: JsonObject | undefined): Revision {
   if (session.revision)
-    throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
+    throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open a new connection for another session');
   const revision = negotiateLegacy(params?.['protocolVersion'], revisions);
   if (revision) return revision;
-  const problem = `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`;
+  const problem = `"initialize" is not supported by this server: the supported protocol versions are ${versions.join(', ')}`;
   throw new ProtocolError(methodNotFoundError('initialize').rpcCode, problem, { supported: versions });
 }
 
-/** The revision of a request before `initialize`, which only a ping may be. */
+/** Returns the revision of a request before `initialize`. Only `ping` is allowed then. */
 export function findBeforeOpening({ revisions, versions, modern }: Server, method: string): Revision {
   const revision = negotiateLegacy(undefined, revisions);
   if (method === 'ping' && revision) return revision;
   const ways = revision ? ['send "initialize" first'] : [];
   if (modern.size > 0)
     ways.push(`name the protocol version (${[...modern.keys()].join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`);
-  const problem = `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`;
+  const problem = `"${method.slice(0, 100)}" arrived before a protocol version was negotiated: ${ways.join(', or ')}`;
   throw new ProtocolError(INVALID_PARAMS, problem, { supported: versions });
 }

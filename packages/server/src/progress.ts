@@ -1,4 +1,4 @@
-/** `ctx.progress`: thinned out, strictly growing, complete at the call's end. */
+/** `ctx.progress`: limits the rate of progress notifications, drops values that do not increase, and sends the last one before the response. */
 
 import type { ClockTimer, JsonObject } from '@mortise/jsonrpc-core';
 import { isProgressToken } from '@mortise/protocol/checks';
@@ -9,24 +9,24 @@ import type { ProgressUpdate } from './handler-context.ts';
 import { Outbox } from './outbox.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** How many notifications of one call may go out at once. */
+/** How many notifications of one call may be sent at once. */
 const BURST = 20;
 const PER_SECOND = 20;
 
-/** Makes what reports the progress of a call; undefined where its client did not ask for progress. */
+/** Makes the reporter for a call's progress. Undefined if the client did not ask for progress. */
 export function createReporter(context: Context): ProgressReporter | undefined {
   const token = context.meta[META_PROGRESS_TOKEN];
   return isProgressToken(token) ? new ProgressReporter(token, context) : undefined;
 }
 
 /**
- * Sends steps at once while the burst lasts, then so many a second; while the transport is full, none. Of the steps that have to wait it keeps
- * the newest.
+ * Sends the first steps at once, then a limited number per second, and none while the transport is full. Of the steps that wait, only the newest is
+ * kept.
  *
  * @see 2026-07-28 basic/patterns/progress#behavior-requirements
  */
 export class ProgressReporter {
-  /** The highest step that was reported, by this round of the call or an earlier one. */
+  /** The highest progress reported in this round or an earlier one. */
   highest: number | undefined;
   readonly #token: ProgressToken;
   readonly #context: Context;
@@ -50,7 +50,7 @@ export class ProgressReporter {
     if (!this.#timer) this.#sendOrWait();
   }
 
-  /** Sends what still waits, unless the call was cancelled. Call before the response is sent. */
+  /** Sends a step that still waits, unless the call was cancelled. Must be called before the response is sent. */
   end(isCancelled: boolean): void {
     this.#timer?.cancel();
     if (isCancelled) return this.#outbox.clear();

@@ -1,11 +1,11 @@
-/** `@mortise/server/rank`: puts suggestions into the order in which a person who types would want them. */
+/** `@mortise/server/rank`: sorts suggestions for completion by how well they match. */
 
-/** How much of a candidate is looked at, so that a long one costs no more than a line does. */
+/** How many characters of a candidate are compared, so that long candidates stay cheap. */
 const MAX_CHARACTERS = 256;
 
 /**
- * Keeps the candidates that match what was typed, best first: those that begin with it, those with a word that does, those that
- * hold it, and those that have its characters in order. Case and accents make no difference; nothing typed matches all.
+ * Returns the candidates that match the typed text, best first: those that start with it, those with a word that starts with it, those that contain
+ * it, and those with its characters in order. Case and accents are ignored. An empty text matches all candidates.
  *
  * Takes time linear in the candidates' length.
  *
@@ -21,20 +21,20 @@ export function rank(value: string, candidates: Iterable<string>): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Better first; equal scores keep the order in which the candidates were given. */
+/** A higher score is better. Candidates with equal scores keep their order. */
 function scoreOf(typed: string, candidate: string): number {
   const text = fold(candidate);
   if (text === typed) return 0;
   if (text.startsWith(typed)) return 1;
-  // `toolsList` is two words.
+  // `toolsList` counts as two words.
   if (toWords(candidate.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')).includes(` ${toWords(typed)}`)) return 2;
   if (text.includes(typed)) return 3;
-  // Tighter matches first: the gaps only order such matches among themselves.
+  // The number of gaps only orders such matches among themselves: fewer gaps first.
   const gaps = countGaps(typed, text);
   return gaps === undefined ? Infinity : 4 + gaps / (gaps + 1);
 }
 
-/** How many characters lie between those that were typed, or undefined where they are not all there in order. */
+/** Counts the characters between the typed ones. Undefined if the candidate does not have them all in order. */
 function countGaps(typed: string, text: string): number | undefined {
   let gaps = 0;
   let at = -1;

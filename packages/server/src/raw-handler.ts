@@ -1,4 +1,4 @@
-/** `Server.onAnyRequest`: for gateways, which answer requests as they came. */
+/** `Server.onAnyRequest`: lets gateways handle requests exactly as they arrived. */
 
 import { isJsonRpcResponse, toWireError } from '@mortise/jsonrpc-core/messages';
 import type { JsonObject, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
@@ -8,19 +8,19 @@ import { serveRequest } from './serve-request.ts';
 import type { Server } from './server.ts';
 import type { ClientRequestOptions, Session } from './session.ts';
 
-/** The legacy session behind a raw request: its id, and how its client is asked. */
+/** The legacy session of a raw request. */
 export interface RawSession {
-  /** The session's id, where the transport has one. */
+  /** The session's id, if the transport has one. */
   readonly id: string | undefined;
-  /** Asks the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach it. */
+  /** Sends a request to the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach the client. */
   request(method: string, params: JsonObject | undefined, options?: ClientRequestOptions): Promise<JsonObject>;
 }
 
 /**
- * Answers a raw request, or gives undefined to leave it to the server.
+ * Handles a raw request, or returns undefined to leave it to the server.
  *
- * @param session Undefined for a modern request, on which servers send none to the client.
- * @returns The whole response (its id must be the request's own), sent as it is: unknown members and error data stay.
+ * @param session Undefined for a modern request, because then a server cannot send requests to the client.
+ * @returns The whole response, with the request's id. It is sent unchanged, including unknown members and error data.
  */
 export type RawHandler = (
   request: JsonRpcRequest,
@@ -28,7 +28,7 @@ export type RawHandler = (
   session: RawSession | undefined,
 ) => JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
-/** Serves a request by the program's raw handler, or by the server where that gives undefined. Never rejects. */
+/** Serves a request by the program's raw handler, or by the server if the handler returns undefined. Never rejects. */
 export async function serveRaw(
   server: Server,
   handler: RawHandler,
@@ -42,7 +42,7 @@ export async function serveRaw(
     if (response === undefined) return serveRequest(server, request, call, session);
     if (isJsonRpcResponse(response) && response.id === id) return response;
     throw new InvalidHandlerResultError(
-      'The raw handler gave something that is not a response to the request: return { jsonrpc, id, result } or { jsonrpc, id, error }',
+      'The raw handler returned something that is not a response to the request: return { jsonrpc, id, result } or { jsonrpc, id, error }',
     );
   } catch (error) {
     server.logger.log('error', 'The raw handler failed', { method, error });

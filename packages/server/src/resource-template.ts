@@ -1,11 +1,11 @@
-/** A family of resources behind one URI template: how its members are listed and how its variables are completed. */
+/** A resource template: a URI template with callbacks to list its resources and to complete its variables. */
 
 import type { Annotations, Icon, MetaObject } from '@mortise/protocol/model';
 import { UriTemplate } from '@mortise/protocol';
 import type { Completer } from './completable.ts';
 import { RegistrationError } from './errors.ts';
 
-/** A member of a family as a list shows it. What it leaves out is taken from the template's registration. */
+/** A resource that a template's `list` returns. Members that are left out come from the template's registration. */
 export interface ListedResource {
   readonly uri: string;
   readonly name?: string | undefined;
@@ -19,16 +19,16 @@ export interface ListedResource {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** Names the members of a family that exist now. `list(ctx)` is asked for every `resources/list`. */
+/** Lists the resources of a template that exist now. Called for every `resources/list`. */
 export type ListResources<Context = unknown> = (
   ctx: Context,
 ) => { readonly resources: readonly ListedResource[] } | Promise<{ readonly resources: readonly ListedResource[] }>;
 
-/** What a template can tell beside reading. */
+/** The callbacks of a template besides its reader. */
 export interface ResourceTemplateCallbacks {
-  /** `undefined`, written out, where the members cannot be listed. */
+  /** Must be given. Pass `undefined` if the resources cannot be listed. */
   readonly list: ListResources | undefined;
-  /** Suggestions by variable. */
+  /** Completers by variable name. */
   readonly complete?: Readonly<Record<string, Completer>> | undefined;
 }
 
@@ -47,7 +47,7 @@ export class ResourceTemplate {
 
   /**
    * @throws {UriTemplateError} `ERR_URI_TEMPLATE`: not a template of RFC 6570, or too long.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: `complete` names a variable that the template has not.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `complete` names a variable that the template does not have.
    */
   constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
     if (typeof uriTemplate !== 'string' && typeof (uriTemplate as UriTemplate | undefined)?.variableNames !== 'object')
@@ -55,7 +55,7 @@ export class ResourceTemplate {
     const { complete = {} } = (callbacks as Partial<ResourceTemplateCallbacks> | undefined) ?? {};
     if (typeof callbacks !== 'object' || Object.values(complete).some((completer) => typeof completer !== 'function'))
       throw new RegistrationError(
-        `template "${String(uriTemplate)}": the second argument is { list, complete: { variable: function } }, { list: undefined } where there is no list`,
+        `template "${String(uriTemplate)}": the second argument must be { list, complete: { variable: function } }, or { list: undefined } if there is no list`,
       );
     this.uriTemplate = typeof uriTemplate === 'string' ? UriTemplate.parse(uriTemplate) : uriTemplate;
     this.#callbacks = callbacks;
@@ -68,12 +68,12 @@ export class ResourceTemplate {
     }
   }
 
-  /** Lists the members; undefined where they cannot be listed. */
+  /** Lists the resources. Undefined if they cannot be listed. */
   get listCallback(): ListResources | undefined {
     return this.#callbacks.list;
   }
 
-  /** The completer of a variable, if it has one. */
+  /** Returns the completer of a variable, if it has one. */
   completeCallback(variable: string): Completer | undefined {
     const { complete } = this.#callbacks;
     return complete !== undefined && Object.hasOwn(complete, variable) ? complete[variable] : undefined;

@@ -1,4 +1,4 @@
-/** The way of one request: from the message to its handler, and from what the handler gives to exactly one response. */
+/** Serves one request: from the message to its handler, and from the handler's outcome to exactly one response. */
 
 import { isThenable } from '@mortise/jsonrpc-core/connection';
 import {
@@ -25,29 +25,29 @@ import { toClientFacts } from './session-state.ts';
 import { traceRequest } from './tracing.ts';
 import { methodNotFoundError, toCallError } from './wire-error.ts';
 
-/** The response to a request; a plain one where nothing waits, so that it costs no promise. */
+/** The response to a request. Not a promise if nothing had to be awaited. */
 export type Served = JsonRpcResponse | Promise<JsonRpcResponse>;
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** Serves a request. Neither throws nor rejects. @param session Of a legacy client. */
+/** Serves a request. Neither throws nor rejects. @param session The session of a legacy client. */
 export function serveRequest(server: Server, request: JsonRpcRequest, call: Call, session: Session | undefined): Served {
   const { id, method } = request;
   try {
-    // 1. Its revision and its client: a session knows both, a modern request names both itself.
+    // 1. Find revision and client: from the session, or from a modern request's `_meta`.
     const { revision, client } = session ? session.callerOf(request) : readCaller(server, request);
-    // 2. What serves the method in this revision.
+    // 2. Find the route of the method in this revision.
     const route = server.methods.findRoute(revision, method);
     if (!route) throw methodNotFoundError(method);
-    // 3. Are its params well formed? Revisions without tasks in the core ignore `params.task`.
+    // 3. Check the params. Revisions without tasks in the core ignore `params.task`.
     const given = request.params?.['task'] === undefined || revision.rules.coreTasks ? request.params : withoutTask(request.params);
     const problem = route.facts && checkClientParams(method, given);
     if (problem !== undefined) throw invalidParamsError(problem);
-    // 4. From this revision's shape to the canonical one.
+    // 4. Convert the params from this revision's shape to the canonical one.
     const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
-    // 5. The one object for the request from here on.
+    // 5. Create the request's context.
     const context = new Context({ server, route, requestId: id, params, client: client ?? toClientFacts(params), call, session });
-    // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
+    // 6. Middleware, 7. the handler with its time limit, 8. its result in this revision's shape, 9. what the revision adds to every result.
     const { tracer } = server.options;
     return tracer ? traceRequest(tracer, context, () => run(context)) : run(context);
   } catch (error) {
@@ -59,7 +59,7 @@ function readCaller(server: Server, { params }: JsonRpcRequest): { readonly revi
   const meta = readRequestMeta(params);
   if (typeof meta === 'string') throw invalidParamsError(meta);
   const revision = server.modern.get(meta.protocolVersion);
-  // A legacy version may be named among the supported ones, but only `initialize` opens it.
+  // A client may name a supported legacy version here, but legacy versions need `initialize`.
   if (!revision) throw unsupportedVersionError(meta.protocolVersion.slice(0, 100), server.versions);
   return { revision, client: { info: meta.clientInfo, capabilities: meta.clientCapabilities } };
 }
@@ -104,7 +104,7 @@ async function runFrom(context: Context, index: number): Promise<JsonObject> {
   });
 }
 
-/** Middleware sees an `input_required` result like any other, and never the `Suspended` that the handler threw. */
+/** Runs middleware and handler. Middleware gets an `input_required` result like any other, and never sees the handler's `Suspended`. */
 async function runInChain(context: Context): Promise<JsonObject> {
   let outcome: Outcome;
   try {
@@ -127,7 +127,7 @@ function runHandler(context: Context): JsonObject | Promise<JsonObject> {
 
 // ---- questions in place of an outcome
 
-/** The result that asks the client instead of the handler's outcome; undefined where the outcome becomes the response. */
+/** Returns the result that asks the client. Undefined if the handler's own outcome is the response. */
 function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> | undefined {
   const { round, server } = context;
   if (context.isConcluded) return undefined;
@@ -141,7 +141,7 @@ function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> |
   return server.withAsks((asks) => asks.askInstead(context, outcome));
 }
 
-/** The pages that a `UrlElicitationRequiredError` names. */
+/** Returns the URLs of a `UrlElicitationRequiredError`. */
 function findPages(error: unknown): readonly JsonObject[] | undefined {
   if (!isMortiseError(error) || error.code !== 'ERR_PROTOCOL') return undefined;
   const { rpcCode, data } = error as ProtocolError;
@@ -180,7 +180,7 @@ function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   }
 }
 
-/** Says why something is not a result. */
+/** Returns why a value is not a valid result. */
 function findFault(result: unknown): string | undefined {
   if (!isJsonObject(result)) return result === null ? 'null' : Array.isArray(result) ? 'an array' : typeof result;
   const { _meta, resultType } = result;
@@ -193,11 +193,11 @@ function fail(context: Context, error: unknown): JsonRpcResponse {
     context.end();
     const isPlanned = isMortiseError(error) && error.code === 'ERR_PROTOCOL';
     if (context.call.isCancelled) logCancelled(context);
-    // The client gets a neutral sentence, the operator all of it.
+    // The client gets a neutral message, the operator the whole error.
     else if (!isPlanned) context.server.logger.log('error', 'A handler failed', { method: context.method, target: context.target, error });
     context.span?.recordError(error);
   } catch {
-    // A logger or tracer that fails must not cost the request its response.
+    // If the logger or tracer fails, the request still gets its response.
   }
   return { jsonrpc: '2.0', id: context.requestId as RequestId, error: toCallError(error, context.revision) };
 }
@@ -220,7 +220,7 @@ function logCancelled({ call, server, method, requestId }: Context): void {
 
 // ---- the result in its revision's shape, with what the revision requires on every result
 
-/** Marks results that are finished already, as kept pages of lists are. */
+/** Marks results that need no further changes, such as cached pages of lists. */
 const FINISHED: unique symbol = Symbol('finished');
 
 /** Marks a result as finished. @returns The same object. */
@@ -244,7 +244,7 @@ function addModernMembers(result: JsonObject, { route, server }: Context): JsonO
   const meta = result['_meta'];
   finished['_meta'] = isJsonObject(meta) ? { ...server.resultMeta, ...meta } : server.resultMeta;
   if (route.facts?.cacheable && resultType === 'complete') {
-    // What is read is its reader's own unless the resource says otherwise.
+    // Content of a resource is private unless the resource says otherwise.
     const { listTtlMs = 0, listScope = 'public', readTtlMs = 0 } = server.options.cache ?? {};
     const isRead = route.method === 'resources/read';
     if (!isTtl(finished['ttlMs'])) finished['ttlMs'] = isRead ? readTtlMs : listTtlMs;

@@ -1,4 +1,4 @@
-/** `Server`: methods and notifications by name, and the one way that every request goes. `McpServer` adds tools, resources and prompts. */
+/** `Server`: methods and notifications by name. `McpServer` adds tools, resources and prompts. */
 
 import type { Clock, JsonObject, JsonRpcNotification, JsonRpcRequest, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
 import { type ConnectOptions, guardLogger, silentLogger, systemClock, type TransportLike } from '@mortise/jsonrpc-core/transport';
@@ -43,40 +43,40 @@ import { HostedSession } from './hosted-session.ts';
 import { type Served, serveRequest } from './serve-request.ts';
 import type { Session } from './session.ts';
 
-/** A request as a low-level handler sees it: canonical, checked. */
+/** A request as a low-level handler sees it: canonical and validated. */
 export interface HandlerRequest<Params = JsonObject> {
   readonly method: string;
   readonly params: Params;
 }
 
-/** Serves one method. What it gives is the canonical result; a `ProtocolError` that it throws becomes the error response. */
+/** Serves one method. Returns the canonical result. A `ProtocolError` that it throws becomes the error response. */
 export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
 ) => JsonObject | Promise<JsonObject>;
 
-/** How a server ends. */
+/** Options of `close`. */
 export interface CloseOptions {
-  /** How long what is in flight may still take, in milliseconds. @default 0 */
+  /** How long requests in flight may still take, in milliseconds. @default 0 */
   readonly drainMs?: number | undefined;
 }
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
 
-/** How many different warnings a server remembers to have given. */
+/** How many different one-time warnings a server remembers. */
 const MAX_WARNINGS = 1000;
 
-/** What asks the client, loaded when a handler first asks. */
+/** The module that asks the client, loaded when a handler first asks. */
 export type Asks = typeof import('./asks/asks.ts');
 
 let loadedAsks: Promise<Asks> | undefined;
 
 /**
- * A server by methods. It serves any number of connections, sessions and exchanges at once, in every revision, and keeps nothing
- * of one caller for another.
+ * A server with handlers by method. It serves any number of connections, sessions and HTTP exchanges at once, in every revision, and shares no state
+ * between callers.
  *
- * `initialize`, `ping`, `server/discover`, `subscriptions/listen`, and a session's methods are there already; a handler that is
- * set for one of them replaces it.
+ * `initialize`, `ping`, `server/discover`, `subscriptions/listen` and the methods of sessions are built in. A handler that you set for one of them
+ * replaces it.
  */
 export class Server<App = unknown> implements McpEndpoint {
   readonly info: Implementation;
@@ -94,7 +94,7 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly capabilities: CapabilityBook;
   /** @internal */
   readonly methods: Methods;
-  /** @internal The `_meta` of modern results that have no other. One frozen object for all. */
+  /** @internal The `_meta` of modern results without one of their own. One frozen object shared by all. */
   readonly resultMeta: JsonObject;
   /** @internal */
   readonly deadlines: Deadlines;
@@ -110,9 +110,9 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly sessions: Set<Session> = new Set();
   /** @internal */
   readonly listens: Set<Listen> = new Set();
-  /** @internal The tools, where this is an `McpServer`. */
+  /** @internal The tools, if this is an `McpServer`. */
   readonly tools: Tools | undefined;
-  /** @internal The revisions that a request may name itself, by version. */
+  /** @internal The revisions that a request may name in its `_meta`, by version. */
   readonly modern: ReadonlyMap<string, Revision>;
   readonly #onClose: (() => Promise<void>)[] = [];
   readonly #warnings = new Set<string>();
@@ -120,10 +120,10 @@ export class Server<App = unknown> implements McpEndpoint {
   #sink: Logger;
 
   /**
-   * Nothing is served before `connect`, or before something that hosts the server is given it: `serveStdio(server)`, `serveHttp(server)`.
+   * Creates a server. It serves nothing until you call `connect`, or pass it to a host such as `serveStdio(server)` or `serveHttp(server)`.
    *
    * @param info Shown to clients.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is unknown or of another type.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is unknown or has the wrong type.
    */
   constructor(info: Implementation, options: ServerOptions<App> = {}) {
     checkServer(info, options as ServerOptions);
@@ -147,7 +147,7 @@ export class Server<App = unknown> implements McpEndpoint {
 
   // ---- requests
 
-  /** Answers one modern request. */
+  /** Serves one modern request. */
   handle(request: JsonRpcRequest, call: Call): Served {
     return this.serve(request, call);
   }
@@ -157,8 +157,8 @@ export class Server<App = unknown> implements McpEndpoint {
   }
 
   /**
-   * Answers one request. Those of every connection, session and HTTP exchange come here. Neither throws nor rejects, and gives no promise where
-   * nothing waits.
+   * Serves one request of any connection, session or HTTP exchange. Neither throws nor rejects. Returns a promise only if something has to be
+   * awaited.
    *
    * @internal
    */
@@ -169,17 +169,17 @@ export class Server<App = unknown> implements McpEndpoint {
 
   // ---- what it serves
 
-  /** Declares capabilities beside those of `options.capabilities`. Clients that are connected already do not learn of it. */
+  /** Declares capabilities in addition to `options.capabilities`. Clients that are already connected do not see them. */
   registerCapabilities(capabilities: ServerCapabilities): void {
     this.capabilities.declare(capabilities);
     this.methods.forgetRoutes();
   }
 
   /**
-   * Serves a method, of the protocol or of your own. The capability that a method of the protocol needs is advertised with it.
+   * Sets the handler of a method, of the protocol or of your own. For a protocol method, the capability it needs is advertised too.
    *
-   * @param method One of the protocol's is served only in the revisions that have it.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the method is not a name, such as a schema of the official SDK's first API.
+   * @param method A protocol method is only served in revisions that have it.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the method is not a name. The official SDK's request schemas are not accepted.
    */
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
     checkHandler('setRequestHandler', method, handler);
@@ -191,7 +191,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
-  /** Takes back `setRequestHandler`: requests for the method get -32601 from then on. */
+  /** Removes the handler of a method. Requests for it then get -32601. */
   removeRequestHandler(method: string): this {
     this.methods.set(method, undefined);
     return this;
@@ -204,27 +204,27 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
-  /** Takes back `setNotificationHandler`. */
+  /** Removes the handler of a notification. */
   removeNotificationHandler(method: string): this {
     this.methods.notifications.delete(method);
     return this;
   }
 
   /**
-   * Sees every request first, as it came and whatever its method or revision, and may answer it as it likes. For gateways: nothing
-   * is checked or converted; unknown methods, members and error data pass byte for byte as far as JSON keeps them.
+   * Sets a handler that gets every request first, unchanged, in any method and revision, and may respond to it. For gateways: nothing is validated or
+   * converted, so unknown methods, members and error data are kept.
    */
   onAnyRequest(handler: RawHandler): this {
     checkFunction('onAnyRequest(handler)', handler);
-    if (this.#rawHandler) throw new RegistrationError('onAnyRequest is set already: one handler sees every request');
+    if (this.#rawHandler) throw new RegistrationError('onAnyRequest is already set: a server has one such handler');
     this.#rawHandler = handler;
     return this;
   }
 
   /**
-   * Wraps every request, or those of one method. The first one added is the outermost.
+   * Adds middleware for every request, or for one method. The one added first is the outermost.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or there is no such method.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or an unknown method.
    */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
@@ -233,7 +233,7 @@ export class Server<App = unknown> implements McpEndpoint {
     checkFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
     if (method !== undefined && !this.methods.has(method))
       throw new RegistrationError(`use("${method}", middleware): there is no such method. Set the handler of one of your own first`);
-    // Middleware runs for requests only, and these have an id, which a context need not have.
+    // A context may lack a request id, but middleware only runs for requests, which have one.
     this.methods.use(method, middleware as unknown as ChainLink);
     return this;
   }
@@ -246,14 +246,14 @@ export class Server<App = unknown> implements McpEndpoint {
   // ---- how it is reached
 
   /**
-   * Serves a connection. May be called any number of times, each with a transport of its own; no client learns of another.
+   * Serves a connection. May be called any number of times, each with a new transport. Clients do not learn of each other.
    *
-   * @param transport Also one that was written for another SDK, with the same members.
+   * @param transport Also accepts a transport written for another SDK, with the same members.
    * @throws Whatever the transport's `start` rejects with.
    */
   async connect(transport: TransportLike | EndpointTransport, { logger }: ConnectOptions = {}): Promise<ServerConnection> {
     if (!isEndpointTransport(transport) && !isChannel(transport)) {
-      const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as a new StdioServerTransport()';
+      const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as new StdioServerTransport()';
       throw new RegistrationError(`${what}; to serve stdio write serveStdio(server)`);
     }
     const offered = logger ?? (transport as LoggerOffering).defaultLogger;
@@ -261,12 +261,12 @@ export class Server<App = unknown> implements McpEndpoint {
     return isEndpointTransport(transport) ? transport.attach(this) : openChannel(this, transport as Transport);
   }
 
-  /** Whether a connection is open. */
+  /** Tells whether any connection is open. */
   isConnected(): boolean {
     return this.channels.size > 0;
   }
 
-  /** Ends subscriptions with their result, lets calls finish, aborts what is left, closes every connection and session. */
+  /** Ends subscriptions with their result, lets calls finish, aborts the rest, and closes every connection and session. */
   async close({ drainMs = 0 }: CloseOptions = {}): Promise<void> {
     await Promise.all([...this.listens].map((listen) => listen.end()));
     await Promise.all([...this.channels].map((channel) => channel.drain(drainMs)));
@@ -293,7 +293,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this.methods.nameParam(method);
   }
 
-  /** Takes a host's logger, as long as the program gave none and no other host did. It receives the warnings that were given before. */
+  /** Sets the logger of a host, unless the program or another host set one. It also receives earlier warnings. */
   offerLogger(logger: Logger): void {
     if (this.options.logger !== undefined || this.#sink !== silentLogger) return;
     this.#sink = logger;
@@ -314,31 +314,30 @@ export class Server<App = unknown> implements McpEndpoint {
 
   // ---- what it sends unasked
 
-  /** Tells clients that the list of tools changed; registering and handles do so by themselves. */
+  /** Notifies clients that the list of tools changed. Registering tools and changing them by handles does this automatically. */
   async sendToolListChanged(): Promise<void> {
     this.events.listChanged('tools');
   }
 
-  /** Tells clients that the list of resources or templates changed; registering and handles do so by themselves. */
+  /** Notifies clients that the list of resources or templates changed. Registering and handles do this automatically. */
   async sendResourceListChanged(): Promise<void> {
     this.events.listChanged('resources');
   }
 
-  /** Tells clients that the list of prompts changed; registering and handles do so by themselves. */
+  /** Notifies clients that the list of prompts changed. Registering and handles do this automatically. */
   async sendPromptListChanged(): Promise<void> {
     this.events.listChanged('prompts');
   }
 
-  /** Tells those who subscribed to a resource that it changed. */
+  /** Notifies clients that subscribed to a resource that it changed. */
   async sendResourceUpdated({ uri }: { readonly uri: string }): Promise<void> {
     await this.events.resourceUpdated(uri);
   }
 
   /**
-   * Sends a log message to legacy clients, as far as their levels let it pass. Modern clients have log messages within their own
-   * requests only: use `ctx.log`.
+   * Sends a log message to legacy clients whose log level includes it. Modern clients only get log messages within their own requests: use `ctx.log`.
    *
-   * @param sessionId The one session to send it to. @default all of this process
+   * @param sessionId The one session to send it to. @default all sessions of this process
    * @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. Works in every legacy revision.
    */
   async sendLoggingMessage({ level, data, logger }: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
@@ -364,7 +363,7 @@ function toLink(makeApp: NonNullable<ServerOptions['context']>): ChainLink {
 function checkHandler(call: string, method: unknown, handler: unknown): void {
   if (typeof method !== 'string')
     throw new RegistrationError(
-      `${call}(method, handler): "method" is a name, such as 'tools/list', in place of the schema that the official SDK takes`,
+      `${call}(method, handler): "method" must be a name, such as 'tools/list', and not a schema as in the official SDK`,
     );
   checkFunction(`${call}("${method}", handler)`, handler);
 }
@@ -373,7 +372,7 @@ function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw new RegistrationError(`${what}: its last argument must be a function, got ${typeof value}`);
 }
 
-/** A transport that knows where a server without a logger of its own had best write: the class of stdio does. */
+/** A transport with a logger for servers that have none of their own, such as the stdio transport. */
 interface LoggerOffering {
   readonly defaultLogger?: Logger | undefined;
 }

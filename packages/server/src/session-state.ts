@@ -1,4 +1,4 @@
-/** What a session remembers of `initialize` and after, and the plain JSON in which a host stores it. */
+/** The state of a legacy session, and the plain JSON form in which a host stores it. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -13,17 +13,17 @@ export interface Agreement {
   readonly client: ClientFacts;
   /** The capabilities that the server declared to the client. */
   readonly advertised: ServerCapabilities;
-  /** Whether `notifications/initialized` came: only then may the server write to the client unasked. */
+  /** Whether `notifications/initialized` arrived. Before that, the server must not send anything unsolicited. */
   isReady: boolean;
   logLevel?: LogLevel | undefined;
-  /** The resources that it subscribed to. */
+  /** The resources that the client subscribed to. */
   readonly uris: Set<string>;
 }
 
-/** The layout of the state. Counted up whenever what is inside changes its meaning. */
+/** The version of the stored state. Incremented when its meaning changes. */
 const LAYOUT = 1;
 
-/** @param agreed Undefined for a session that was not opened yet. */
+/** @param agreed Undefined for a session before `initialize`. */
 export function toState(agreed: Agreement | undefined): SessionState {
   if (!agreed) return { layout: LAYOUT };
   const { revision, client, advertised, isReady, logLevel, uris } = agreed;
@@ -39,9 +39,9 @@ export function toState(agreed: Agreement | undefined): SessionState {
 }
 
 /**
- * Gives undefined for a session that had not been opened yet.
+ * Reads a stored state. Returns undefined for a session before `initialize`.
  *
- * @throws {ProtocolError} -32602: the state has a layout or revision that this server does not know.
+ * @throws {ProtocolError} -32602: this server does not know the state's layout or revision.
  */
 export function fromState(state: SessionState, spoken: readonly Revision[]): Agreement | undefined {
   const { layout, revision: version, subscriptions = [], ...rest } = state;
@@ -52,31 +52,31 @@ export function fromState(state: SessionState, spoken: readonly Revision[]): Agr
       INVALID_PARAMS,
       `The saved session has layout ${layout} and version ${String(version)}, which this server does not know: open a new session`,
     );
-  // A server wrote the rest, and only the host's store had it since.
+  // Not validated: a server wrote this state, and only the host's store had it since.
   return { revision, uris: new Set(subscriptions as readonly string[]), ...(rest as unknown as Omit<Agreement, 'revision' | 'uris'>) };
 }
 
-/** Room for a small icon. Ten thousand sessions with so much each take less than 100 MiB. */
+/** Enough for a small icon. Ten thousand sessions of this size take less than 100 MiB. */
 const MAX_CHARACTERS = 8 * 1024;
 const MAX_VALUES = 1_000;
 
-/** Whether what a client says of itself, or of its roots, is too much to be kept for as long as its session lives. */
+/** Tells whether data from a client is too large to keep for the life of its session. */
 export function isTooMuch(value: unknown): boolean {
   const text = JSON.stringify(value);
   return text.length > MAX_CHARACTERS || (text.match(/[[{,]/g)?.length ?? 0) > MAX_VALUES;
 }
 
 /**
- * What a session keeps of its client. Where that is too much, it leaves out what only describes the client for people.
+ * Reads the client's facts to keep in a session. If they are too large, drops the parts of `clientInfo` that are only for display.
  *
- * @throws {ProtocolError} -32602: the rest is still too much.
+ * @throws {ProtocolError} -32602: the rest is still too large.
  */
 export function toClientFacts({ clientInfo, capabilities }: JsonObject): ClientFacts {
   const { icons: _icons, description: _description, websiteUrl: _websiteUrl, ...bare } = clientInfo as JsonObject;
   const info = [clientInfo, bare].find((kept) => !isTooMuch([kept, capabilities]));
   if (info === undefined)
     throw invalidParamsError(
-      `"clientInfo" and "capabilities" are more than a session keeps, ${MAX_CHARACTERS} characters and ${MAX_VALUES} values: say less of this client`,
+      `"clientInfo" and "capabilities" are too large: a session keeps at most ${MAX_CHARACTERS} characters and ${MAX_VALUES} values, so send less client information`,
     );
   return { info: info as unknown as Implementation, capabilities: capabilities as ClientFacts['capabilities'] };
 }

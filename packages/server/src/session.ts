@@ -1,4 +1,4 @@
-/** A legacy session: what `initialize` agreed with one client, and how that client is reached. */
+/** A legacy session: what `initialize` negotiated with one client, and how that client is reached. */
 
 import {
   type JsonObject,
@@ -27,24 +27,24 @@ import { type Agreement, fromState, toState } from './session-state.ts';
 
 /** How a request to the client is sent. */
 export interface ClientRequestOptions {
-  /** The call that it belongs to: it is sent on that call's stream and ends with it. @default none */
+  /** The call that the request belongs to. The request is sent on the call's stream and is cancelled with it. @default none */
   readonly call?: Call | undefined;
   /** Cancels the request. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer. @default 600_000 */
+  /** How long to wait for the response, in milliseconds. @default 600_000 */
   readonly timeoutMs?: number | undefined;
 }
 
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
-/** Each is kept for as long as its subscription lives. */
+/** The longest URI of a subscription, in characters. URIs are kept as long as the subscription. */
 const MAX_URI_LENGTH = 2048;
-/** Of one session's subscriptions together: a caller may have a thousand sessions. */
+/** The most characters of all subscribed URIs of one session. A caller may have a thousand sessions. */
 const MAX_URI_CHARACTERS = 128 * 1024;
-/** How long a question to the client waits for its answer, in milliseconds, unless it says otherwise. */
+/** How long a request to the client waits for its response by default, in milliseconds. */
 const ASK_TIMEOUT_MS = 600_000;
 
 export abstract class Session implements EventListener {
-  /** The client's roots, kept until it announces a change. */
+  /** The client's roots, kept until the client announces a change. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   protected readonly server: Server;
   protected readonly link: SessionLink;
@@ -54,8 +54,8 @@ export abstract class Session implements EventListener {
   #outbox: Outbox | undefined;
 
   /**
-   * @param saved The state of an earlier session that this one goes on from.
-   * @throws {ProtocolError} -32602: the saved state has a layout or revision that this server does not know.
+   * @param saved The stored state of an earlier session to continue.
+   * @throws {ProtocolError} -32602: this server does not know the stored state's layout or revision.
    */
   constructor(server: Server, link: SessionLink, saved?: SessionState) {
     this.server = server;
@@ -75,7 +75,7 @@ export abstract class Session implements EventListener {
     return this.link.sessionId;
   }
 
-  /** What was agreed on; undefined before `initialize`. */
+  /** The negotiated revision. Undefined before `initialize`. */
   get revision(): Revision | undefined {
     return this.#agreed?.revision;
   }
@@ -88,7 +88,7 @@ export abstract class Session implements EventListener {
     return toState(this.#agreed);
   }
 
-  /** Whether the server may write to the client unasked. */
+  /** Whether the server may send unsolicited messages to the client. */
   get isReady(): boolean {
     return this.#agreed?.isReady === true && !this.#isClosed;
   }
@@ -101,7 +101,7 @@ export abstract class Session implements EventListener {
     return this.#isClosed;
   }
 
-  /** Forgets its subscriptions. Safe to call twice. */
+  /** Removes the session's subscriptions. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const { events, sessions } = this.server;
@@ -114,17 +114,17 @@ export abstract class Session implements EventListener {
   // ---- messages of the client
 
   /**
-   * In which revision a request of this session is, and whose it is.
+   * Returns the revision and the client of a request in this session.
    *
-   * @returns Without a client for `initialize`, whose params say who it is.
-   * @throws {ProtocolError} The session speaks no revision yet, or one already.
+   * @returns Without a client for `initialize`, because its params describe the client.
+   * @throws {ProtocolError} The session has no revision yet, or `initialize` is repeated.
    */
   callerOf({ method, params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts | undefined } {
     if (method === 'initialize') return { revision: negotiate(this.server, this, params), client: undefined };
     return { revision: this.revision ?? findBeforeOpening(this.server, method), client: this.client };
   }
 
-  /** Takes a notification. Never throws; a malformed or unknown one is dropped. */
+  /** Handles a notification. Never throws. A malformed or unknown one is dropped. */
   notice({ method, params = {} }: JsonRpcNotification, caller: Pick<Call, 'principal' | 'auth'>): void {
     if (!this.#agreed || this.#isClosed || checkClientNotification(method, params) !== undefined) return;
     if (method === 'notifications/initialized') this.#becomeReady();
@@ -134,13 +134,13 @@ export abstract class Session implements EventListener {
     if (!handler) return;
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
     const context = this.#toContext(method, revision, canonical, caller);
-    // Async, so that what it throws and what it rejects with are one.
+    // Async, so that a throw and a rejection of the handler are handled the same way.
     (async () => handler({ method, params: canonical }, context))().catch((error: unknown) =>
       this.server.logger.log('error', 'A notification handler failed', { method, error }),
     );
   }
 
-  /** What the handler of a notification is given. Nothing cancels a notification. */
+  /** Makes the context for a notification handler. Notifications cannot be cancelled. */
   #toContext(method: string, revision: Revision, params: JsonObject, { principal, auth }: Pick<Call, 'principal' | 'auth'>): Context {
     const { signal } = new AbortController();
     const call = createCall({ principal, auth, signal }, async (message) => (this.isReady ? this.link.send(message) : undefined));
@@ -173,7 +173,7 @@ export abstract class Session implements EventListener {
   }
 
   /**
-   * @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long.
+   * @throws {ProtocolError} -32602: the session has too many subscriptions, or the URI is too long.
    * @throws {HandlerStoppedError} The session is closed.
    */
   subscribe(uri: string): void {
@@ -203,7 +203,9 @@ export abstract class Session implements EventListener {
     this.#onChanged();
   }
 
-  /** Middleware may wait while the client leaves: what it then lets through would be kept, and never given back. */
+  /**
+   * The state of an open session. Throws after the client has left, because changes would be kept forever. Middleware may delay a request that long.
+   */
   get #open(): Agreement {
     if (this.#isClosed || !this.#agreed) throw closedError();
     return this.#agreed;
@@ -227,7 +229,7 @@ export abstract class Session implements EventListener {
 
   // ---- the way to the client
 
-  /** Sends a log message that belongs to no call, if the client's level lets it pass. */
+  /** Sends a log message that belongs to no call, if the client's log level includes it. */
   sendLog(level: LogLevel, data: JsonValue, logger: string | undefined): void {
     const { revision, server } = this;
     if (!revision) return;
@@ -236,7 +238,7 @@ export abstract class Session implements EventListener {
     if (params) this.tell({ jsonrpc: '2.0', method: 'notifications/message', params }, undefined);
   }
 
-  /** Sends a notification that belongs to no call, once the client is ready for such. @param key See `Outbox.push`. */
+  /** Sends a notification that belongs to no call, once the client is ready. @param key See `Outbox.push`. */
   tell(notification: JsonRpcNotification, key: string | undefined): void {
     const { revision } = this;
     if (!revision || !this.isReady) return;
@@ -251,23 +253,25 @@ export abstract class Session implements EventListener {
   /**
    * Sends a request to the client.
    *
-   * @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach it.
-   * @throws {RemoteError} {TimeoutError} and the reasons of `options.signal` and of the call's signal.
+   * @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach the client.
+   * @throws {RemoteError} The client responded with an error.
+   * @throws {TimeoutError} No response arrived in time.
+   * @throws The reasons of `options.signal` and of the call's signal.
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
     this.requireReachable(method);
     return this.sendRequest(method, params, { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS });
   }
 
-  /** Sends a request by what the session was made for: a connection, or messages of an HTTP handler. */
+  /** Sends a request over the session's connection or HTTP handler. */
   protected abstract sendRequest(method: string, params: JsonObject | undefined, options: ClientRequestOptions): Promise<JsonObject>;
 
-  /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the program has switched sessions off. */
+  /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has sessions switched off. */
   requireReachable(method: string): void {
     if (this.link.canRequest) return;
     throw new AskError(
       'ERR_ASK_UNAVAILABLE',
-      `"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`,
+      `"${method}" cannot reach this client: sessions are switched off for this host, so switch them on`,
     );
   }
 
@@ -281,17 +285,17 @@ export function closedError(): HandlerStoppedError {
   return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed');
 }
 
-/** @throws {ProtocolError} -32602: an address is longer than 2,048 characters. */
+/** @throws {ProtocolError} -32602: the URI is longer than 2,048 characters. */
 export function checkSubscribedUri(uri: unknown): void {
   const { length } = String(uri);
   if (length <= MAX_URI_LENGTH) return;
   throw new ProtocolError(
     INVALID_PARAMS,
-    `A URI to subscribe to has ${MAX_URI_LENGTH} characters at most, this one has ${length}: subscribe to a resource with a shorter URI`,
+    `The URI of a subscription may have at most ${MAX_URI_LENGTH} characters, this one has ${length}: subscribe to a resource with a shorter URI`,
   );
 }
 
-/** The route of a notification: what its handlers are given is a context without a request. */
+/** Makes the route of a notification, whose handlers get a context without a request. */
 function toNotificationRoute(revision: Revision, method: string): Route {
   const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
   return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };

@@ -1,4 +1,4 @@
-/** A limit that allows bursts: `burst` at once, `perSecond` in the long run. */
+/** A rate limit with bursts: `burst` at once, `perSecond` in the long run. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 
@@ -17,7 +17,7 @@ export class TokenBucket {
     this.#filledAtMs = clock.monotonicMs();
   }
 
-  /** Takes one token. False where there is none. */
+  /** Takes one token. Returns false if there is none. */
   take(): boolean {
     const now = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#filledAtMs) * this.#perSecond) / 1000);
@@ -27,7 +27,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** How long until there is a token again, in milliseconds, as of the last `take`. */
+  /** Milliseconds until the next token, as of the last `take`. */
   msUntilNext(): number {
     return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) * 1000) / this.#perSecond);
   }

@@ -1,4 +1,4 @@
-/** A span around each request that is served, and around what its handler asks the client. */
+/** Opens a span around each request and around each question to the client. */
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
@@ -23,9 +23,9 @@ export function traceRequest(tracer: Tracer, context: Context, serve: () => Serv
 }
 
 /**
- * Puts a question to the client within a span of its own, a child of its call's span.
+ * Sends a question to the client within its own span, a child of the call's span.
  *
- * @param send Is given the params with the trace's context.
+ * @param send Called with the params, which include the trace context.
  */
 export async function traceAsk(
   { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },
@@ -47,7 +47,7 @@ export async function traceAsk(
   }
 }
 
-/** The names of OpenTelemetry's semantic conventions for MCP. */
+/** Sets attributes by OpenTelemetry's semantic conventions for MCP. */
 function describe(span: Span, method: string, revision: Revision): void {
   span.setAttribute('rpc.system', 'jsonrpc');
   span.setAttribute('mcp.method.name', method);
@@ -63,7 +63,7 @@ function describeRequest(span: Span, { method, target, requestId, sessionId }: C
   if (method.startsWith('resources/')) span.setAttribute('mcp.resource.uri', target);
 }
 
-/** Ends the span. A tracer that fails costs no request its response. */
+/** Ends the span. If the tracer fails, the request still gets its response. */
 function conclude(span: Span, response: JsonRpcResponse, { server }: Context): JsonRpcResponse {
   try {
     if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));

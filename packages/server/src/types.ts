@@ -1,4 +1,4 @@
-/** `@mortise/server/types`: the types of what `McpServer` takes and gives, beyond those that programs name often. Importing this loads no code. */
+/** `@mortise/server/types`: further types around `McpServer` that programs seldom name. Importing it loads no code. */
 
 export type { ToolDefinitions } from './mcp-server.ts';
 export type { ListedResource, ListResources, ResourceTemplateCallbacks } from './resource-template.ts';

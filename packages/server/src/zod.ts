@@ -1,6 +1,6 @@
 /**
- * `@mortise/server/zod`: schemas of a zod that cannot be converted to JSON Schema by itself: 4.0, 4.1 and `zod/mini` by `fromZod(z)`, zod 3
- * by `fromZodV3(convert)`. Imports none of them. Schemas of zod 4.2 and later need nothing of this.
+ * `@mortise/server/zod`: adapters for zod versions without built-in JSON Schema conversion: `fromZod(z)` for 4.0, 4.1 and `zod/mini`,
+ * `fromZodV3(convert)` for zod 3. Imports none of them. zod 4.2 and later needs no adapter.
  */
 
 import type { TypedSchema } from './schema/infer.ts';
@@ -14,17 +14,14 @@ import {
 
 /** The part of zod 4 that is used. */
 export interface ZodLibrary {
-  // The library's own parameter types differ from version to version; what is handed in is a schema of that same library.
+  // Parameter types differ between versions. The schema passed in always belongs to the same library.
   readonly toJSONSchema: (schema: never, params: { readonly target: 'draft-2020-12'; readonly io: SchemaDirection }) => object;
 }
 
 /**
- * Gives a function that lets this zod's schemas and shapes be converted to JSON Schema; their types stay.
+ * Makes a function that adds JSON Schema conversion to this zod's schemas and shapes. Their types stay the same.
  *
- * ```ts
- * import { z } from 'zod'; // 4.0 or 4.1
- * const schema = fromZod(z);
- * server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
+ * ```ts import { z } from 'zod'; // 4.0 or 4.1 const schema = fromZod(z); server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
  * ```
  *
  * @param z The namespace that the schemas are made with.
@@ -38,7 +35,7 @@ export function fromZod(z: ZodLibrary): <S extends TypedSchema | Readonly<Record
   };
 }
 
-/** A schema of zod 3, by structure. */
+/** A schema of zod 3, recognized by structure. */
 export interface ZodV3Schema<Output = unknown, Input = unknown> {
   readonly _output: Output;
   readonly _input: Input;
@@ -46,29 +43,25 @@ export interface ZodV3Schema<Output = unknown, Input = unknown> {
 }
 
 /**
- * Converts a zod 3 schema to JSON Schema: `zodToJsonSchema` of `zod-to-json-schema`, say, as it is.
+ * Converts a zod 3 schema to JSON Schema, for example `zodToJsonSchema` of `zod-to-json-schema`.
  *
- * @param options Which side of a conversion is wanted, also in the words of `zod-to-json-schema`.
+ * @param options The side to convert, `input` or `output`, also as the option of `zod-to-json-schema`.
  */
 export type ZodV3Converter = (schema: never, options: { readonly io: SchemaDirection; readonly pipeStrategy: SchemaDirection }) => object;
 
 /**
- * Gives a function that lets a whole schema of zod 3 (or of `zod/v3` in later packages) be used: an object, not a shape.
+ * Makes a function that adapts whole zod 3 schemas (also of `zod/v3` in later packages). Pass an object schema, not a shape.
  *
- * ```ts
- * import { z } from 'zod/v3';
- * import { zodToJsonSchema } from 'zod-to-json-schema';
- * const schema = fromZodV3(zodToJsonSchema);
- * server.registerTool('add', { inputSchema: schema(z.object({ a: z.number(), b: z.number() })) }, ({ a, b }) => String(a + b));
+ * ```ts import { z } from 'zod/v3'; import { zodToJsonSchema } from 'zod-to-json-schema'; const schema = fromZodV3(zodToJsonSchema); server.registerTool('add', { inputSchema: schema(z.object({ a: z.number(), b: z.number() })) }, ({ a, b }) => String(a + b));
  * ```
  *
- * Does NOT judge what the converter makes of a date, a map or a transform: what it gives is what peers see.
+ * Does NOT check how the converter handles a date, a map or a transform: peers see its output unchanged.
  */
 export function fromZodV3(convert: ZodV3Converter): <Output, Input>(schema: ZodV3Schema<Output, Input>) => StandardSchema<Input, Output> {
   return <Output, Input>(schema: ZodV3Schema<Output, Input>) => {
     if (typeof (schema as Partial<typeof schema>).safeParseAsync !== 'function')
-      throw new TypeError('fromZodV3: not a schema. A shape is wrapped as a whole: z.object({ ... })');
-    // By the async method alone: an async refinement that rejects in a first try without waiting would be an unhandled rejection.
+      throw new TypeError('fromZodV3: the argument is not a schema. For a shape, pass z.object({ ... })');
+    // The async method, because an async refinement that rejects in a synchronous first try is an unhandled rejection.
     const validate: StandardSchema['~standard']['validate'] = async (value) => {
       const { data, error } = await schema.safeParseAsync(value);
       return error ? { issues: error.issues } : { value: data };

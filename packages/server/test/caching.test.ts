@@ -42,9 +42,9 @@ describe('cache hints', () => {
 
   it('[CACHE-003] that may not be sent are refused where they are written, and left out where a reader gives them', async () => {
     const bad: [McpServerOptions['cache'], RegExp][] = [
-      [{ listTtlMs: 0.5 }, /cache: "listTtlMs" and "readTtlMs" are integers of milliseconds/],
+      [{ listTtlMs: 0.5 }, /cache: "listTtlMs" and "readTtlMs" must be integers of 0 or more milliseconds/],
       [{ readTtlMs: -1 }, /cache: "readTtlMs" must be a number, 0 or more, got -1/],
-      [{ listTtlMs: Infinity }, /integers of milliseconds/],
+      [{ listTtlMs: Infinity }, /integers of 0 or more milliseconds/],
       [{ listScope: 'shared' as 'public' }, /"public" or "private"/],
     ];
     for (const [cache, message] of bad) expect(() => serve({ cache })).toThrow(message);
@@ -53,7 +53,7 @@ describe('cache hints', () => {
       /resource "d": "ttlMs" must be a number, 0 or more, got -1/,
     );
     expect(() => server.registerResource('t', new ResourceTemplate('z://{i}', { list: undefined }), { ttlMs: 0.1 }, () => 'd')).toThrow(
-      /"ttlMs" is an integer of milliseconds/,
+      /"ttlMs" must be an integer of 0 or more milliseconds/,
     );
     const handle = server.registerResource('e', 'x://e', {}, () => ({ contents: [{ text: 'e' }], ttlMs: -5, cacheScope: 'all' }) as Loose);
     expect(() => handle.update({ cacheScope: 'x' as 'public' })).toThrow(/"public" or "private"/);

@@ -175,7 +175,7 @@ describe('keep-alive', () => {
       await peer.settle();
     }
     await peer.connection.closed;
-    expect(logger.lines.filter(({ message }) => message === 'A ping was not answered').map(({ data }) => data?.['inARow'])).toEqual([
+    expect(logger.lines.filter(({ message }) => message === 'A ping got no response').map(({ data }) => data?.['inARow'])).toEqual([
       1, 2, 3,
     ]);
     expect(clock.running).toBe(0);

@@ -16,7 +16,7 @@ describe('completable', () => {
     const schema = z.string();
     expect(completable(schema, complete)).toBe(schema);
     expect(getCompleter(schema)).toBe(complete);
-    expect(() => completable(schema, complete)).toThrow(/one without suggestions yet/);
+    expect(() => completable(schema, complete)).toThrow(/must not have suggestions yet/);
   });
 
   it('leaves the schema as good as it was', () => {

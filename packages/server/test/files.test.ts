@@ -111,7 +111,9 @@ describe('what is served', () => {
 
   it('refuses a file that is longer than the bound, in a sentence that names the bound', async () => {
     const refusal = await Promise.resolve(read(open({ maxBytes: 1_000 }), at('big.txt'))).catch((error: unknown) => error);
-    expect(isMortiseError(refusal) && refusal.message).toBe('The file is longer than 1000 bytes, the most that this server gives at once');
+    expect(isMortiseError(refusal) && refusal.message).toBe(
+      'The file is larger than 1000 bytes, the limit of this server (option maxBytes)',
+    );
     expect(await read(open({ maxBytes: 1_001 }), at('big.txt'))).toMatchObject({ text: 'x'.repeat(1_001) });
   });
 });

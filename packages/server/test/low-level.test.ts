@@ -38,7 +38,7 @@ it("says what to pass where a handler is set by a schema, as in the official SDK
   const server = new Server({ name: 'low', version: '1' }) as Loose;
   const schema = { shape: { method: { value: 'tools/list' } }, parse: () => undefined };
   for (const set of ['setRequestHandler', 'setNotificationHandler'])
-    expect(() => server[set](schema, () => ({}))).toThrow(/"method" is a name, such as 'tools\/list', in place of the schema/);
+    expect(() => server[set](schema, () => ({}))).toThrow(/"method" must be a name, such as 'tools\/list', and not a schema/);
 });
 
 describe('methods of one era', () => {

@@ -46,8 +46,8 @@ describe('what no compiler checks', () => {
     ['a shape in the place of the config', (s) => s.registerTool('t', { a: z.number() }, run), /unknown option "a" \(known: .*inputSchema/],
     ['no config', (s) => s.registerTool('t', undefined, run), /"config" must be an object/],
     ['null as config', (s) => s.registerTool('t', null, run), /"config" must be an object, got null/],
-    ['no name', (s) => s.registerTool(undefined, {}, run), /A tool needs a name: .*got undefined/],
-    ['an empty name', (s) => s.registerPrompt('', {}, run), /A prompt needs a name: .*an empty one/],
+    ['no name', (s) => s.registerTool(undefined, {}, run), /The name of a tool must be a non-empty string, got undefined/],
+    ['an empty name', (s) => s.registerPrompt('', {}, run), /The name of a prompt must be a non-empty string, got an empty one/],
     ['a prompt without a handler', (s) => s.registerPrompt('p', { argsSchema: {} }), /prompt "p": the last parameter must be a function/],
     [
       "a shape in the place of a prompt's config",
@@ -60,8 +60,12 @@ describe('what no compiler checks', () => {
       /resource "r": "config" must be an object, got a function/,
     ],
     ['a resource without a reader', (s) => s.registerResource('r', 'x://y', {}), /resource "r": the last parameter must be a function/],
-    ['a template that is none', (s) => s.registerResource('r', { uri: 'x' }, {}, run), /a URI as a string, or a new ResourceTemplate/],
-    ['a template in the place of an address', (s) => s.registerResource('r', 'x://{y}', {}, run), /: a template is new ResourceTemplate/],
+    ['a template that is none', (s) => s.registerResource('r', { uri: 'x' }, {}, run), /a URI string or a new ResourceTemplate/],
+    [
+      'a template in the place of an address',
+      (s) => s.registerResource('r', 'x://{y}', {}, run),
+      /: for a template, pass new ResourceTemplate/,
+    ],
     ['an address with a space', (s) => s.registerResource('r', 'x:// y', {}, run), /URI of RFC 3986: percent-encode/],
     [
       'a field that is undefined',
@@ -89,17 +93,17 @@ describe('what no compiler checks', () => {
   const anything = McpServer as unknown as new (...args: unknown[]) => Record<string, (...args: unknown[]) => unknown>;
   const server = () => new anything({ name: 'm', version: '1' });
   const misuses: [string, () => unknown, RegExp][] = [
-    ['a server of nothing', () => new anything(), /first argument of a new server is \{ name, version \}/],
-    ['a server of text', () => new anything('calculator'), /first argument of a new server is \{ name, version \}/],
+    ['a server of nothing', () => new anything(), /first argument of a new server must be \{ name, version \}/],
+    ['a server of text', () => new anything('calculator'), /first argument of a new server must be \{ name, version \}/],
     [
       'a server without a name',
       () => new anything({ version: '1' }),
-      /first argument of a new server is \{ name, version \}, both strings/,
+      /first argument of a new server must be \{ name, version \}, both strings/,
     ],
     [
       'a version that is a number',
       () => new anything({ name: 'm', version: 1 }),
-      /first argument of a new server is \{ name, version \}, both strings/,
+      /first argument of a new server must be \{ name, version \}, both strings/,
     ],
     ['options that are null', () => new anything({ name: 'm', version: '1' }, null), /options must be an object, got null/],
     [
@@ -121,7 +125,7 @@ describe('what no compiler checks', () => {
     [
       'a key of text, however long',
       () => new anything({ name: 'm', version: '1' }, { requestState: { keys: ['x'.repeat(32)] } }),
-      /requestState.keys: a key is a Uint8Array of 32 bytes: make it with/,
+      /requestState.keys: a key must be a Uint8Array of 32 bytes: create it with/,
     ],
     [
       'keys that are no list',
@@ -150,7 +154,7 @@ describe('what no compiler checks', () => {
     [
       'an audience that there is not',
       () => server()['registerResource']?.('r', 'x:y', { annotations: { audience: 'robot' } }, run),
-      /an "audience" of "user" and "assistant"/,
+      /"audience" must be "user", "assistant" or both/,
     ],
     [
       'a middleware that is none',
@@ -170,12 +174,12 @@ describe('what no compiler checks', () => {
     [
       'a template without its second argument',
       () => new (ResourceTemplate as Loose)('a:{x}'),
-      /second argument is .*\{ list: undefined \} where there is no list$/,
+      /second argument must be .*\{ list: undefined \} if there is no list$/,
     ],
     [
       'a completer that is none',
       () => new (ResourceTemplate as Loose)('a:{x}', { complete: { x: 5 } }),
-      /second argument is \{ list, complete: \{ variable: function \} \}/,
+      /second argument must be \{ list, complete: \{ variable: function \} \}/,
     ],
     ...STRANGERS.map(([what, kind, config, message]): [string, () => unknown, RegExp] => [
       what,

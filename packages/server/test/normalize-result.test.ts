@@ -67,7 +67,7 @@ describe('the check against outputSchema', () => {
   it('[TOOL-037] refuses what does not fit, telling types and no values', async () => {
     const attempt = async (value: unknown): Promise<unknown> => normalize(value, withOutput({ sum: z.number() }));
     await expect(attempt({ structuredContent: { sum: 'hunter2' } })).rejects.toThrow(
-      'tool "add": structuredContent field "sum" must be a number, got a string: the handler must give what outputSchema says',
+      'tool "add": structuredContent field "sum" must be a number, got a string: the handler must return what outputSchema describes',
     );
     await expect(attempt({ structuredContent: 3 })).rejects.toThrow('structuredContent must be an object, got a number');
   });
@@ -144,11 +144,11 @@ describe('what is no result', () => {
       { content: [{ type: 'resource', resource: { uri: 'a:b' } }] },
       'content[0].resource.text is missing: it must be a string',
     ],
-    ['refuses a cycle', { structuredContent: cyclic }, 'structuredContent is not JSON: it holds itself'],
+    ['refuses a cycle', { structuredContent: cyclic }, 'structuredContent is not JSON: it contains a cycle'],
     [
       'refuses a BigInt',
       { structuredContent: { a: 1, n: 1n, z: 1 } },
-      'structuredContent is not JSON: it holds itself, or a BigInt (give it as text)',
+      'structuredContent is not JSON: it contains a cycle or a BigInt (convert a BigInt to a string)',
     ],
     ['refuses a BigInt alone', { structuredContent: 1n }, 'structuredContent is not JSON'],
   ];

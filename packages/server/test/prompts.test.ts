@@ -286,7 +286,7 @@ describe('arguments of a prompt that no string fits', () => {
   ];
   it.each(refused)('are an error at registration that says what to write: %s', (_what, argsSchema, type) => {
     const server = create();
-    const message = new RegExp(`^prompt "p": argument "n" takes no string \\(its type is ${type}\\).*z\\.coerce\\.number\\(\\)`);
+    const message = new RegExp(`^prompt "p": argument "n" has the type ${type}.*z\\.coerce\\.number\\(\\)`);
     expect(() => server.registerPrompt('p', { argsSchema }, () => 'p')).toThrow(message);
     expect(() => server.registerPrompt('p', {}, () => 'p').update({ argsSchema })).toThrow(RegistrationError);
   });

@@ -228,7 +228,7 @@ describe('subscriptions/listen', () => {
     for (let open = 1; open < 100; open++) await listen(peer, { promptsListChanged: true }, `open-${open}`);
     expect((await peer.request('subscriptions/listen', { notifications: { toolsListChanged: true } })).error).toMatchObject({
       code: -32603,
-      message: expect.stringContaining('has 100 listens open, which is the most'),
+      message: expect.stringContaining('has 100 open subscriptions/listen requests, the maximum'),
     });
     await listen(await RawPeer.open(server, MODERN), { toolsListChanged: true });
     peer.notify('notifications/cancelled', { requestId: 'first' });
@@ -253,7 +253,7 @@ describe('subscriptions/listen', () => {
     const wish = (length: number) => ({ notifications: { resourceSubscriptions: ['test://r', `test://${'r'.repeat(length - 7)}`] } });
     expect((await peer.request('subscriptions/listen', wish(2049))).error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining('2048 characters at most'),
+      message: expect.stringContaining('at most 2048 characters'),
     });
     expect((await listen(peer, wish(2048).notifications)).ack['notifications'].resourceSubscriptions).toHaveLength(2);
   });

@@ -277,7 +277,7 @@ describe('registering a tool', () => {
     const [logger, later] = [new MemoryLogger(), new MemoryLogger()];
     server.offerLogger(logger);
     server.offerLogger(later);
-    expect(logger.lines).toMatchObject([{ level: 'warning', message: expect.stringContaining('some clients will not take it') }]);
+    expect(logger.lines).toMatchObject([{ level: 'warning', message: expect.stringContaining('some clients will reject it') }]);
     expect(later.lines).toEqual([]);
   });
 

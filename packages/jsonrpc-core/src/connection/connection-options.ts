@@ -1,4 +1,4 @@
-/** What a `Connection` takes. */
+/** The options of a `Connection`. */
 
 import type { OptionTable } from '../check-options.ts';
 import type { Clock } from '../clock.ts';
@@ -6,18 +6,18 @@ import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../me
 import type { MessageInfo } from '../transport/transport.ts';
 import type { InboundCall } from './inbound-calls.ts';
 
-/** What a handler may give back for a request. */
+/** What a handler may return for a request. */
 export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
-/** What depends on the revision that is spoken. */
+/** The rules that depend on the MCP revision in use. */
 export interface ConnectionRules {
-  /** Whether an array is a batch (JSON-RPC 2.0 section 6), answered by an array; else it is one invalid request. */
+  /** Whether an array is a batch (JSON-RPC 2.0 section 6), whose responses go out as one array. If false, an array is an invalid request. */
   readonly isBatchingOn: boolean;
-  /** Whether an error that answers an unreadable message leaves `id` out; else it is `null`. */
+  /** Whether the error response to an unreadable message omits `id`. If false, its `id` is `null`. */
   readonly isErrorIdOptional: boolean;
   /**
-   * Whether requests, and garbage that may have been one (-32700, -32600), are answered. A client of the modern era sends no responses: both are
-   * then reported by `onError` and dropped.
+   * Whether to respond to requests, and to unreadable messages that may have been requests (-32700, -32600). If false, both are reported by `onError`
+   * and dropped, because a client of the modern era sends no responses.
    */
   readonly isAnswering: boolean;
 }
@@ -25,41 +25,46 @@ export interface ConnectionRules {
 /** How a `Connection` behaves. */
 export interface ConnectionOptions {
   /**
-   * Answers a request. A plain value is answered at once and costs no promise.
+   * Serves a request. A plain return value is sent at once and costs no promise.
    *
-   * What it throws is answered as `toWireError` says. `undefined`, an answer with another id, and what JSON cannot carry are
-   * answered with -32603. Once the call is cancelled or the connection closed, whatever it gives is dropped.
+   * An error that it throws is sent as `toWireError` converts it. -32603 is sent for `undefined`, for a response with another id, and for a response
+   * that JSON cannot represent. Once the call is cancelled or the connection is closed, the response is dropped.
    *
-   * @default every request is answered with -32601
+   * @default every request gets -32601
    */
   onRequest?(request: JsonRpcRequest, call: InboundCall): RequestOutcome;
   /**
-   * Called with each notification, except a cancellation of a request being served here. Progress of a request sent from here goes to that
-   * request's `onProgress` first.
+   * Called with each notification, except a cancellation of a request in progress here. Progress for a request sent from here goes to that request's
+   * `onProgress` first.
    *
    * @default none
    */
   onNotification?(notification: JsonRpcNotification, info: MessageInfo | undefined): void;
-  /** Called with errors that do not end the connection: garbage, unknown answers, throwing callbacks, failed sends. @default none */
+  /**
+   * Called with errors that do not end the connection: unreadable messages, responses with unknown ids, callbacks that throw, failed sends. @default
+   * none
+   */
   onError?(error: Error): void;
-  /** Read with each message, so they may change while the connection is open. @default no batches, `null` as id, all is answered */
+  /** Read for each message, so the rules may change while the connection is open. @default no batches, `null` as id, responses are sent */
   readonly rules?: ConnectionRules | undefined;
   /**
-   * How many bytes of text the requests being served here may have together, where the transport measures them (`MessageInfo`). A request counts
-   * until its handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for the rest of their batch,
-   * count as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one is always served.
+   * The most bytes that requests in progress may have together, if the transport measures them (`MessageInfo`). A request beyond that gets -32603;
+   * other messages are still read. A single request is always served.
+   *
+   * A request counts until its handler has ended, even if it was cancelled before. Responses count until the peer has taken them, and while they wait
+   * for the rest of their batch.
    *
    * @default 64 MiB
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
-   * How long a request waits for its answer, in milliseconds. `Infinity` waits as long as the connection lives.
+   * How long a request waits for its response, in milliseconds. `Infinity` waits as long as the connection lives.
    *
    * @default 60_000
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits whatever progress comes, in milliseconds; one with a longer `timeoutMs` of its own waits for that.
+   * The longest that a request waits even if progress arrives, in milliseconds. A longer `timeoutMs` of the request itself takes precedence.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */

@@ -1,4 +1,4 @@
-/** Requests, answers, notifications and cancellation in both directions over one transport. */
+/** Requests, responses, notifications and cancellation in both directions over one transport. */
 
 import { checkOptions } from '../check-options.ts';
 import { ConnectionClosedError, InvalidRequestError, InvalidResponseError, RemoteError, UsageError } from '../errors.ts';
@@ -22,24 +22,24 @@ import { type Batch, InboundCalls } from './inbound-calls.ts';
 import type { RequestOptions, RequestParams } from './pending-request.ts';
 import { RequestTable } from './request-table.ts';
 
-/** How many messages a batch may hold. A longer one is refused as a whole. */
+/** How many messages a batch may hold. A longer batch is rejected as a whole. */
 const MAX_BATCH = 1000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 
 /**
- * One JSON-RPC connection: correlates answers, serves requests, carries cancellation, progress and timeouts, and settles
- * everything when it closes.
+ * One JSON-RPC connection. It matches responses to requests, serves requests, and handles cancellation, progress and timeouts. When it closes, all
+ * pending requests settle.
  *
- * It takes the transport's callbacks over at `start` and gives them back at the end. Ids it sends are integers that never repeat.
+ * It takes over the transport's callbacks at `start` and restores them at the end. The ids that it sends are integers that never repeat.
  *
  * @see JSON-RPC 2.0; all revisions: basic, basic/utilities/cancellation, basic/utilities/progress
  */
 export class Connection {
-  /** Resolves when the connection has ended, for whatever reason, and all that waited is settled. Never rejects. */
+  /** Resolves when the connection has ended, for any reason, and all pending requests are settled. Never rejects. */
   readonly closed: Promise<void>;
   readonly transport: Transport;
-  /** The requests that were sent from here. `request` is the short way to send one. */
+  /** The requests sent from here. `Connection.request` is a shortcut to it. */
   readonly requests: RequestTable;
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
@@ -51,8 +51,8 @@ export class Connection {
   #closedError: ConnectionClosedError | undefined;
 
   /**
-   * @param transport Unstarted; `start` starts it.
-   * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
+   * @param transport An unstarted transport; `start` starts it.
+   * @throws {TypeError} An unknown option, or a value of the wrong kind.
    */
   constructor(transport: Transport, options: ConnectionOptions = {}) {
     checkOptions('Connection options', options, CONNECTION_OPTIONS);
@@ -79,12 +79,12 @@ export class Connection {
     });
   }
 
-  /** How many requests are being served (`inbound`) and how many wait for the peer's answer (`outbound`). */
+  /** How many requests are in progress here (`inbound`), and how many wait for the peer's response (`outbound`). */
   get inFlight(): { readonly inbound: number; readonly outbound: number } {
     return { inbound: this.#inbound.running, outbound: this.requests.size };
   }
 
-  /** How many bytes the requests being served count as, where the transport measures them; see `maxInFlightBytes`. */
+  /** How many bytes the requests in progress count for, if the transport measures them. See `maxInFlightBytes`. */
   get inFlightBytes(): number {
     return this.#inbound.bytes;
   }
@@ -93,10 +93,10 @@ export class Connection {
    * Starts the transport and begins to serve.
    *
    * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
-   * @throws Whatever the transport's `start` rejects with; the connection is then closed.
+   * @throws Whatever the transport's `start` rejects with. The connection is closed then.
    */
   async start(): Promise<void> {
-    if (this.#state !== 'new') throw new UsageError('ERR_ALREADY_STARTED', 'This connection was started before: make a new one');
+    if (this.#state !== 'new') throw new UsageError('ERR_ALREADY_STARTED', 'This connection was already started: create a new one');
     this.#state = 'open';
     this.#giveBack = holdTransport(this.transport, {
       onMessage: this.#receive,
@@ -115,17 +115,17 @@ export class Connection {
   /**
    * Sends a request and resolves with its result.
    *
-   * @throws {RemoteError} The peer answered with an error.
-   * @throws {TimeoutError} No answer came in time; a cancellation was sent.
+   * @throws {RemoteError} The peer responded with an error.
+   * @throws {TimeoutError} No response arrived in time. A cancellation was sent.
    * @throws {ConnectionClosedError} The connection closed first.
-   * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
+   * @throws `options.signal`'s reason, once it aborts. A cancellation was sent.
    */
   request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     return this.requests.request(method, params, options);
   }
 
   /**
-   * Sends a notification. Resolves once the transport has taken it. A rejection may be left unhandled.
+   * Sends a notification. Resolves once the transport has accepted it. You need not handle a rejection.
    *
    * @throws {ConnectionClosedError} The connection is closed.
    */
@@ -136,9 +136,9 @@ export class Connection {
   }
 
   /**
-   * Takes no new request, lets what is in flight finish in both directions, then closes.
+   * Rejects new requests, lets requests in flight finish in both directions, then closes.
    *
-   * @param deadlineMs After this many milliseconds what still runs is aborted.
+   * @param deadlineMs Milliseconds after which the remaining requests are aborted.
    */
   async drain(deadlineMs: number): Promise<void> {
     this.#inbound.refuseNew();
@@ -153,9 +153,9 @@ export class Connection {
     await this.close();
   }
 
-  /** Settles everything, aborts what is being served and closes the transport. May be called at any time and again. */
+  /** Fails all pending requests, aborts requests in progress and closes the transport. May be called at any time and repeatedly. */
   async close(): Promise<void> {
-    // A transport that was never started may hold resources too.
+    // A transport that was never started may hold resources too, so close it as well.
     if (this.#state === 'new' || this.#state === 'open') {
       this.#state = 'closing';
       this.#settleAll(this.#toClosedError());
@@ -226,7 +226,7 @@ export class Connection {
     if (this.requests.settle(response)) return;
     const { id } = response;
     if (id !== undefined && id !== null) {
-      this.#report(new InvalidResponseError(`An answer came for id ${JSON.stringify(id)}, which no request has: it was ignored`));
+      this.#report(new InvalidResponseError(`Ignored a response with id ${JSON.stringify(id)}: no request has this id`));
     } else if ('error' in response) this.#report(new RemoteError(response.error));
   }
 
@@ -275,7 +275,7 @@ export class Connection {
     } else if (code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }
 
-  /** A request is answered with an error under its id; a call whose response it was is rejected. */
+  /** Sends an error response for an unreadable request, and rejects the pending request of an unreadable response. */
   #onUnread(error: Error, code: number, message: string, head: MessageHead | undefined): void {
     if (head?.kind === 'response') this.requests.settleMalformed(head.id, `cannot be read: ${message}`, error);
     else this.#inbound.refuse({ code, message }, head?.id, undefined);
@@ -317,13 +317,13 @@ export class Connection {
     for (const release of this.#idleWaiters.splice(0)) release();
   }
 
-  /** What the error handler itself throws is dropped. */
+  /** Reports an error. An error thrown by `onError` itself is dropped. */
   readonly #report = (error: Error): void => runCallback(() => this.#options.onError?.(error), ignore);
 }
 
 function ignore(): void {}
 
-/** What the errors that a transport reports may have: those of this package, and a `ChannelEndError`. */
+/** Members that an error reported by a transport may have, from this package's errors and from `ChannelEndError`. */
 interface TransportError extends Error {
   readonly code?: unknown;
   readonly excess?: string | undefined;
@@ -335,13 +335,13 @@ function toNotification(method: string, params: JsonObject | undefined): JsonRpc
   return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
 }
 
-/** Each member counts by itself: one may be nearly the whole batch, and be in flight long after all others. What asks nothing does not stay. */
+/** Measures each batch member on its own, because one large member may stay in flight after all others. Only requests are measured. */
 function measureMember(member: unknown): number | undefined {
   if (classifyMessage(member) !== 'request') return undefined;
   try {
     return measureMessage(JSON.stringify(member));
   } catch {
-    // It came by reference and holds what JSON cannot carry.
+    // The transport passed an object that JSON cannot represent.
     return undefined;
   }
 }

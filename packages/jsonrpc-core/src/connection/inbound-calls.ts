@@ -1,4 +1,4 @@
-/** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
+/** The requests in progress on this side. Each one with a readable id gets exactly one response, or none once it is cancelled. */
 
 import { Cancellation, linkSignals } from '../cancellation.ts';
 import { renewMap } from '../collections.ts';
@@ -22,28 +22,28 @@ import type { Connection } from './connection.ts';
 import { type ConnectionOptions, type ConnectionRules, DEFAULT_RULES } from './connection-options.ts';
 import type { RequestOptions, RequestParams } from './pending-request.ts';
 
-/** The answers to one batch, which are sent together once all are there (JSON-RPC 2.0 section 6). */
+/** The responses to one batch, sent together when all are ready (JSON-RPC 2.0 section 6). */
 export interface Batch {
   readonly answers: JsonRpcResponse[];
-  /** How many bytes the answers have that are there. */
+  /** How many bytes the responses have so far. */
   bytes: number;
-  /** How many answers are still to come; one more while the members of the batch are read. */
+  /** How many responses are pending, plus one while the batch is being read. */
   waiting: number;
 }
 
 /**
- * One request that is being served. Its `signal` aborts when the peer cancels (with a `CancelledError`) or the connection closes
- * (with a `ConnectionClosedError`).
+ * One request in progress. Its `signal` aborts with a `CancelledError` when the peer cancels, or with a `ConnectionClosedError` when the connection
+ * closes.
  */
 export class InboundCall extends Cancellation {
   /** The request itself. */
   readonly message: JsonRpcRequest;
-  /** What the transport said about the request. */
+  /** What the transport reported about the request. */
   readonly info: MessageInfo | undefined;
-  /** Where the answer goes if the request came in a batch. */
+  /** The batch that the request arrived in, if any. */
   readonly batch: Batch | undefined;
   readonly #connection: Connection;
-  /** Whether the answer was sent, or is about to be. */
+  /** Whether the response was sent or is about to be. */
   isAnswered = false;
 
   constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, connection: Connection) {
@@ -54,7 +54,7 @@ export class InboundCall extends Cancellation {
     this.#connection = connection;
   }
 
-  /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
+  /** True once the call is answered or cancelled. Nothing more is sent for it then. */
   get isSettled(): boolean {
     return this.isAnswered || this.isCancelled;
   }
@@ -65,52 +65,52 @@ export class InboundCall extends Cancellation {
     return this.#connection.notify(method, params, { relatedRequestId: this.message.id });
   }
 
-  /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
+  /** Sends a request that belongs to this call and is cancelled together with it. See `Connection.request`. */
   request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     const { signal, dispose } = linkSignals(options?.signal, this.signal);
     return this.#connection.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
   }
 
-  /** No answer is wanted any more. Does nothing once the call is settled. */
+  /** Cancels the call: no response is sent. Does nothing once the call is settled. */
   override cancel(reason: unknown): void {
     if (!this.isSettled) super.cancel(reason);
   }
 }
 
-/** One answer, or the answers to a batch. */
+/** One response, or the responses to a batch. */
 type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
 
-/** What serving needs of the inside of its connection. None of these may throw. */
+/** What `InboundCalls` needs from its connection. None of these may throw. */
 export interface InboundHost {
   /** Hands a message to the transport, unless the connection has ended. */
   send(message: JsonRpcMessage): Promise<void>;
-  /** Reports an error that ends nothing. */
+  /** Reports an error that does not end the connection. */
   report(error: Error): void;
-  /** Called when a call has ended, or the peer has taken an answer that waited. */
+  /** Called when a call has ended, or when the peer has taken a queued response. */
   onProgress(): void;
 }
 
 /**
- * How many requests are served at once, with those whose answer the peer has not taken yet or that waits for the rest of its batch: far more than
- * honest peers have. Further ones are refused; with twice as many answers unread the connection is closed.
+ * How many requests may be in progress at once, including those whose response the peer has not taken or that wait for the rest of their batch.
+ * Further ones get an error. At twice as many unread responses the connection closes.
  */
 const MAX_IN_FLIGHT = 10_000;
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Serves requests within bounds. */
+/** Serves requests within limits on their number and size. */
 export class InboundCalls {
   readonly #connection: Connection;
   readonly #options: ConnectionOptions;
   readonly #maxBytes: number;
   readonly #host: InboundHost;
-  /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
+  /** The calls that can still be answered, by id. A cancelled call is removed at once, though its handler may still run. */
   #calls = new Map<RequestId, InboundCall>();
   #left = 0;
   #running = 0;
-  /** How many answers the peer has not taken yet. */
+  /** How many responses the peer has not taken yet. */
   #unread = 0;
   #bytes = 0;
-  /** How many bytes of answers wait for the rest of their batch. */
+  /** How many bytes of responses wait for the rest of their batch. */
   #keptBytes = 0;
   #isDraining = false;
 
@@ -125,22 +125,22 @@ export class InboundCalls {
     return this.#options.rules ?? DEFAULT_RULES;
   }
 
-  /** How many handlers run, and answers wait for the rest of their batch. */
+  /** How many handlers run, plus the responses that wait for the rest of their batch. */
   get running(): number {
     return this.#running;
   }
 
-  /** How many bytes the requests have whose handlers run, where the transport measures them. */
+  /** How many bytes the running requests have, if the transport measures them. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether no handler runs and every answer is taken. */
+  /** Whether no handler runs and the peer has taken every response. */
   get isIdle(): boolean {
     return this.#running === 0 && this.#unread === 0;
   }
 
-  /** From now on every request is refused. */
+  /** Makes every further request fail. */
   refuseNew(): void {
     this.#isDraining = true;
   }
@@ -160,7 +160,7 @@ export class InboundCalls {
     this.#run(call);
   }
 
-  /** Answers with an error what is not served; without an id where none could be read. */
+  /** Sends an error response for a message that is not served. Pass no id if the message had no readable one. */
   refuse(error: JsonRpcErrorObject, id: RequestId | undefined, batch: Batch | undefined): void {
     if (!this.#rules.isAnswering) return;
     if (batch) batch.waiting++;
@@ -170,7 +170,7 @@ export class InboundCalls {
     else this.#send(response);
   }
 
-  /** Cancels the call that a notification names. False if it names none that is being served. */
+  /** Cancels the call that a cancellation names. Returns false if no such call is in progress. */
   cancel(id: RequestId, reason: unknown): boolean {
     const call = this.#calls.get(id);
     if (!call) return false;
@@ -180,7 +180,7 @@ export class InboundCalls {
     return true;
   }
 
-  /** Aborts every call; none will be answered. */
+  /** Aborts every call. None of them gets a response. */
   abortAll(reason: Error): void {
     const calls = this.#calls;
     this.#calls = new Map();
@@ -192,13 +192,13 @@ export class InboundCalls {
       return { code: INVALID_REQUEST, message: 'A request with this id is still being served: use a new id' };
     }
     if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
-    if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
+    if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: new requests are not accepted' };
     if (this.#running + this.#unread >= MAX_IN_FLIGHT) {
-      return { code: INTERNAL_ERROR, message: `Too many requests at once (${MAX_IN_FLIGHT}): wait for answers, then send again` };
+      return { code: INTERNAL_ERROR, message: `Too many requests at once (${MAX_IN_FLIGHT}): wait for responses, then retry` };
     }
     const inFlight = this.#bytes + this.#keptBytes + (info?.unreadBytes ?? 0);
     if (inFlight === 0 || inFlight + (info?.bytes ?? 0) <= this.#maxBytes) return undefined;
-    const message = `Too many bytes of requests and unread answers at once (maxInFlightBytes is ${this.#maxBytes} here): wait for answers and take them, then send again`;
+    const message = `Too many bytes of requests and unread responses at once (maxInFlightBytes is ${this.#maxBytes}): read the responses, then retry`;
     return { code: INTERNAL_ERROR, message };
   }
 
@@ -206,7 +206,7 @@ export class InboundCalls {
     try {
       const outcome = this.#options.onRequest?.(call.message, call);
       if (isThenable(outcome)) {
-        // A thenable that is no promise of the platform might settle twice.
+        // Wrapped, because a thenable that is not a native promise might settle twice.
         Promise.resolve(outcome).then(
           (response) => this.#end(call, response),
           (error: unknown) => this.#endFailed(call, error),
@@ -226,7 +226,7 @@ export class InboundCalls {
   }
 
   #endFailed(call: InboundCall, error: unknown): void {
-    // A handler that was cancelled mostly stops by throwing.
+    // A cancelled handler usually throws. Its error is not sent.
     if (call.isSettled) return this.#finish(call, undefined);
     const wireError = toWireError(error);
     if (wireError.code === INTERNAL_ERROR) this.#host.report(toError(error));
@@ -250,7 +250,7 @@ export class InboundCalls {
     this.#calls = renewMap(this.#calls, ++this.#left);
   }
 
-  /** A listener of a signal may throw in platforms that do not report it themselves. */
+  /** Calls `cancel` and reports what abort listeners throw, because some platforms do not. */
   #abort(call: InboundCall, reason: Error): void {
     try {
       call.cancel(reason);
@@ -261,10 +261,12 @@ export class InboundCalls {
 
   // ---- answers
 
-  /** Counts one answer of a batch as done, sent or not, and sends the batch after the last one. Called once more when every member has been read. */
+  /**
+   * Counts one response of a batch as done, sent or not, and sends the batch after the last one. Also called once when all members have been read.
+   */
   leaveBatch(batch: Batch): void {
     batch.waiting--;
-    // Nothing at all is sent for a batch without answers, not even an empty array.
+    // A batch without responses gets nothing, not even an empty array.
     if (batch.waiting > 0 || batch.answers.length === 0) return;
     this.#running -= batch.answers.length;
     this.#keptBytes -= batch.bytes;
@@ -272,7 +274,7 @@ export class InboundCalls {
     this.#host.onProgress();
   }
 
-  /** Keeps an answer until the others of its batch are there. */
+  /** Keeps a response until the others of its batch are ready. */
   #keep(response: JsonRpcResponse, batch: Batch): void {
     const bytes = countBytes(tryToSerialize(response) ?? '');
     this.#running++;
@@ -283,7 +285,7 @@ export class InboundCalls {
   }
 
   #send(answer: Answer): void {
-    // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
+    // Only a transport whose peer sent a batch gets an array here. See `Transport.send`.
     const sent = this.#host.send(answer as JsonRpcResponse);
     if (sent === resolvedPromise) return;
     this.#unread++;
@@ -296,9 +298,9 @@ export class InboundCalls {
         if (sendable !== answer) this.#send(sendable);
       },
     );
-    // Sends that wait hold their messages.
+    // Unread responses stay in memory, so their number is limited.
     if (this.#unread > 2 * MAX_IN_FLIGHT) {
-      this.#host.report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
+      this.#host.report(new ConnectionClosedError('The peer does not read its responses: the connection was closed'));
       void this.#connection.close();
     }
   }
@@ -317,7 +319,7 @@ function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcRespon
   }
 }
 
-/** Replaces what JSON cannot carry by -32603, so that its request is answered all the same. The same answer if nothing is wrong with it. */
+/** Replaces a response that JSON cannot represent by -32603, so that the request still gets a response. Other responses are returned unchanged. */
 function toSendable(answer: Answer): Answer {
   if (tryToSerialize(answer) !== undefined) return answer;
   if (Array.isArray(answer)) return (answer as readonly JsonRpcResponse[]).map((response) => toSendable(response) as JsonRpcResponse);

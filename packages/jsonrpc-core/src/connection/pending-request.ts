@@ -1,4 +1,4 @@
-/** One request that waits for its answer: who waits, for how long, and what a transport may ask of it. */
+/** One request that waits for its response: its caller, its time limits, and its options for the transport. */
 
 import { Cancellation } from '../cancellation.ts';
 import { RemoteError } from '../errors.ts';
@@ -14,8 +14,8 @@ import type { ExchangeOptions, SendOptions } from '../transport/transport.ts';
 import type { RequestTable } from './request-table.ts';
 
 /**
- * The parameters of a request, or a function that makes them. It is given the request's progress token, if the peer is asked for progress, and puts it
- * into `_meta`. Saves a copy where the parameters are made for each request anyway.
+ * The parameters of a request, or a function that makes them. The function gets the progress token, if progress is requested, and must put it into
+ * `_meta`. That saves a copy if the parameters are built for each request anyway.
  */
 export type RequestParams = JsonObject | ((progressToken: RequestId | undefined) => JsonObject | undefined);
 
@@ -23,41 +23,41 @@ export type RequestParams = JsonObject | ((progressToken: RequestId | undefined)
 export interface RequestOptions {
   /** Aborting it cancels the request at the peer and rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long the request waits for its answer, in milliseconds. @default the connection's `requestTimeoutMs` */
+  /** How long the request waits for its response, in milliseconds. @default the connection's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
-  /** The hard bound, whatever progress comes. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
+  /** The longest wait even if progress arrives, in milliseconds. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
   readonly maxTimeoutMs?: number | undefined;
   /**
-   * Whether progress restarts `timeoutMs`. If so, and the time is bounded, the peer is asked for progress even without `onProgress`.
+   * Whether progress restarts `timeoutMs`. If so, and the time is limited, progress is requested even without `onProgress`.
    *
    * @default true
    */
   readonly resetTimeoutOnProgress?: boolean | undefined;
   /** Called with the parameters of each progress notification of this request, until it is settled. @default none */
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
-  /** The request being served to which this one belongs. @default none */
+  /** The request in progress here that this request belongs to. @default none */
   readonly relatedRequestId?: RequestId | undefined;
-  /** Makes the request a stream, such as a subscription: called with what `RequestTable.deliver` gets for it. @default none */
+  /** Makes the request a stream, such as a subscription. Called with each notification that `RequestTable.deliver` gets for it. @default none */
   readonly onNotification?: ((notification: JsonRpcNotification) => void) | undefined;
-  /** More HTTP headers, where the request is an exchange and the transport has headers. @default none */
+  /** More HTTP headers, if the request is an exchange and the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** However long it is paused, a request ends after ten times its hard bound, or after ten times ten minutes if that is longer. */
+/** Limits pauses: a request ends after ten times its maximum time, or ten times ten minutes if that is longer. */
 const MAX_PAUSE_FACTOR = 10;
 const MIN_PAUSE_BOUND_MS = 600_000;
 
 /**
- * A request that waits. It is also the options of its own `send` or `exchange`, so that a request costs one object, and what no transport
- * reads (the signal, listeners) is not made. Its own members are plain data, as some transports clone their options for another thread.
+ * A pending request. It also serves as the options of its own `send` or `exchange`, so that a request costs one object. The signal and listeners are
+ * created only when a transport reads them. Its own members are plain data, because some transports clone options for another thread.
  */
 export class PendingRequest<Options extends RequestOptions = RequestOptions> extends Cancellation implements SendOptions, ExchangeOptions {
   readonly id: RequestId;
   readonly method: string;
   readonly relatedRequestId: RequestId | undefined;
-  /** Whether the peer is asked for progress. */
+  /** Whether progress is requested from the peer. */
   readonly wantsProgress: boolean;
-  /** When the request has waited long enough, not counting the current pause; `Infinity` for never. */
+  /** When the request times out, not counting the current pause. `Infinity` for never. */
   deadlineMs: number;
   readonly #table: RequestTable<Options>;
   readonly #options: Options | undefined;
@@ -73,7 +73,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   #pausedAtMs = 0;
   #onAbort: ((reason: unknown) => void) | undefined;
 
-  /** @param isRaw Whether the response is wanted as it comes, errors included. */
+  /** @param isRaw Whether to resolve with the whole response, including an error response. */
   constructor(table: RequestTable<Options>, id: RequestId, method: string, options: Options | undefined, isRaw: boolean) {
     super();
     this.id = id;
@@ -96,12 +96,12 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     if (options?.signal) this.follow(options.signal);
   }
 
-  /** What the caller gave. */
+  /** The options that the caller passed. */
   get options(): Options | undefined {
     return this.#options;
   }
 
-  /** What the caller waits for. */
+  /** The promise that the caller gets. */
   get outcome(): Promise<JsonObject | JsonRpcResponse> {
     return this.#outcome;
   }
@@ -127,7 +127,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   // ---- the end
 
-  /** Settles it with the response that came. */
+  /** Settles the request with its response. */
   settle(response: JsonRpcResponse): void {
     // A member that is undefined counts as absent.
     const { error } = response as Partial<JsonRpcErrorResponse>;
@@ -136,17 +136,17 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     else this.#resolve?.((response as JsonRpcResultResponse).result);
   }
 
-  /** Settles it without a response. An exchange is not aborted. */
+  /** Rejects the request without a response. Does not abort its exchange. */
   fail(error: unknown): void {
     this.#reject?.(error);
   }
 
-  /** Gives the request up: by its time, or by the caller's signal. Sends a cancellation. */
+  /** Gives the request up after a timeout or the caller's abort. Sends a cancellation. */
   override cancel(reason: unknown): void {
     if (this.#table.withdraw(this, reason)) this.abort(reason);
   }
 
-  /** Settles it without a response, and an exchange ends. */
+  /** Rejects the request without a response and aborts its exchange. */
   abort(reason: unknown): void {
     super.cancel(reason);
     this.#onAbort?.(reason);
@@ -155,19 +155,19 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   // ---- time
 
-  /** Progress came: `timeoutMs` starts again, within the hard bound. */
+  /** Restarts `timeoutMs` after progress, within the maximum time. */
   restartTime(): void {
     if (this.#options?.resetTimeoutOnProgress === false) return;
     const sinceMs = this.#pauses > 0 ? this.#pausedAtMs : this.#table.clock.monotonicMs();
     this.deadlineMs = Math.min(sinceMs + this.#timeoutMs, this.#hardDeadlineMs);
   }
 
-  /** Stops the clock of both bounds. Pauses nest. */
+  /** Pauses both time limits. Pauses nest. */
   stopTime(): void {
     if (this.#pauses++ === 0) this.#pausedAtMs = this.#table.clock.monotonicMs();
   }
 
-  /** Ends one pause. The last one moves both bounds by the time that the pause took. */
+  /** Ends one pause. After the last one, both time limits move by the duration of the pause. */
   resumeTime(): void {
     if (--this.#pauses > 0) return;
     const lostMs = this.#table.clock.monotonicMs() - this.#pausedAtMs;
@@ -175,12 +175,12 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     this.deadlineMs += lostMs;
   }
 
-  /** When the request ends if nothing more comes, even if a pause never ends. */
+  /** When the request times out if nothing more arrives, even if a pause never ends. */
   get endMs(): number {
     return this.#pauses > 0 ? this.#lastMs : Math.min(this.deadlineMs, this.#lastMs);
   }
 
-  /** Which of the two bounds ended the request. */
+  /** Returns the time limit that ended the request, in milliseconds. */
   reachedBoundMs(nowMs: number): number {
     return nowMs >= this.#hardDeadlineMs ? this.#maxTimeoutMs : this.#timeoutMs;
   }

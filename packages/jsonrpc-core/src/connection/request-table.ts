@@ -1,4 +1,4 @@
-/** The requests sent from here that wait for their answer: settles each exactly once, in time or not. */
+/** The requests sent from here that wait for a response. Each is settled exactly once, by a response, a timeout or an error. */
 
 import { type Clock, DeadlineTimer } from '../clock.ts';
 import { renewMap } from '../collections.ts';
@@ -16,36 +16,36 @@ import { runCallback } from '../transport/hold-transport.ts';
 import { resolvedPromise } from '../transport/transport.ts';
 import { PendingRequest, type RequestOptions, type RequestParams } from './pending-request.ts';
 
-/** How a table sends requests, and how long they wait. */
+/** How a table sends requests, and their time limits. */
 export interface RequestTableOptions<Options extends RequestOptions = RequestOptions> {
   /**
-   * Sends one request. On a channel it resolves once the message is handed over, and the response comes by `settle`; an exchange resolves to
-   * the response itself. Where it throws or rejects, the request fails with that.
+   * Sends one request. On a channel it resolves once the message is handed over, and the response is passed to `settle`. An exchange resolves to the
+   * response itself. If it throws or rejects, the request fails with that error.
    *
-   * @param pending May be given to a transport as the options of `send` or `exchange`; `pending.options` is what the caller gave.
+   * @param pending May be given to a transport as the options of `send` or `exchange`. `pending.options` holds the caller's options.
    */
   send(request: JsonRpcRequest, pending: PendingRequest<Options>): void | Promise<JsonRpcResponse | void>;
-  /** Tells the peer that a request was given up. Must not throw. An exchange has nothing to send: it ends by itself. */
+  /** Tells the peer that a request was cancelled. Must not throw. An exchange needs no message: aborting it is enough. */
   sendCancelled(params: { readonly requestId: RequestId; readonly reason?: string }, pending: PendingRequest<Options>): void;
-  /** Called with what a caller's `onProgress` threw. Must not throw. */
+  /** Called with the error that a caller's `onProgress` threw. Must not throw. */
   readonly onError: (error: Error) => void;
-  /** Called with each notification that came in the exchange of a request, progress included. @default none */
+  /** Called with each notification of a request's exchange, including progress. @default none */
   onMessage?(notification: JsonRpcNotification, pending: PendingRequest<Options>): void;
-  /** Called when no request waits any more. @default none */
+  /** Called when no request is pending any more. @default none */
   onEmpty?(): void;
-  /** Makes an id that no other request of the same peer has. @default integers that count up */
+  /** Makes an id that no other request to the same peer has. @default integers that count up */
   readonly newId?: (() => RequestId) | undefined;
-  /** How long a request waits that has no `timeoutMs` of its own. */
+  /** The timeout of a request without a `timeoutMs` of its own, in milliseconds. */
   readonly timeoutMs: number;
-  /** How long a request waits whatever progress comes, unless it has a longer time of its own. */
+  /** The longest wait even if progress arrives, in milliseconds, unless the request's own time is longer. */
   readonly maxTimeoutMs: number;
   readonly clock: Clock;
 }
 
 /**
- * Every request that waits on one connection, in one session, or with one client of exchanges.
+ * The pending requests of one connection, one session, or one client of exchanges.
  *
- * One table for each: answers are found by id, and ids are unique within a table only.
+ * Use one table for each: responses are matched by id, and ids are unique only within a table.
  *
  * @see all revisions: basic/utilities/cancellation, basic/utilities/progress, basic/lifecycle (timeouts)
  */
@@ -68,7 +68,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     this.#timer = new DeadlineTimer(this.clock, (nowMs) => this.#expire(nowMs));
   }
 
-  /** How many requests wait. */
+  /** How many requests are pending. */
   get size(): number {
     return this.#pending.size;
   }
@@ -76,22 +76,22 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   /**
    * Sends a request and resolves with its result.
    *
-   * @throws {RemoteError} The peer answered with an error.
-   * @throws {TimeoutError} No answer came in time; a cancellation was sent.
+   * @throws {RemoteError} The peer responded with an error.
+   * @throws {TimeoutError} No response arrived in time. A cancellation was sent.
    * @throws {RangeError} `timeoutMs` or `maxTimeoutMs` is not a number of 0 or more.
-   * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
-   * @throws Whatever `send` throws, and what `failAll` is given.
+   * @throws `options.signal`'s reason, once it aborts. A cancellation was sent.
+   * @throws The error that `send` threw, or that `failAll` was given.
    */
   request(method: string, params?: RequestParams, options?: Options): Promise<JsonObject> {
     return this.#request(method, params, options, false) as Promise<JsonObject>;
   }
 
-  /** Like `request`, but resolves with the response as it came, an error too, under this table's id. For gateways. */
+  /** Like `request`, but resolves with the whole response, also an error response, with this table's id. For gateways. */
   requestRaw(method: string, params?: RequestParams, options?: Options): Promise<JsonRpcResponse> {
     return this.#request(method, params, options, true) as Promise<JsonRpcResponse>;
   }
 
-  /** Settles the request that a response answers. Late and second answers are ignored. False if no request of this table ever had its id. */
+  /** Settles the request with this response's id. A late or second response is ignored. Returns false if no request of this table ever had the id. */
   settle(response: JsonRpcResponse): boolean {
     const { id } = response;
     const pending = this.#take(id);
@@ -99,14 +99,14 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     return pending !== undefined || (typeof id === 'number' && id > 0 && id <= this.#lastId);
   }
 
-  /** Rejects the request that an unreadable response was meant for. False if there is none. */
+  /** Rejects the pending request of an unreadable response. Returns false if there is none. */
   settleMalformed(id: unknown, problem = 'is not a JSON-RPC response', cause?: Error): boolean {
     const pending = this.#take(id);
     pending?.fail(new InvalidResponseError(`The answer to "${pending.method}" ${problem}`, cause && { cause }));
     return pending !== undefined;
   }
 
-  /** Hands a progress notification to the request whose token it has, and restarts its time. The token is the id. */
+  /** Passes a progress notification to its request and restarts the request's time. The progress token is the request's id. */
   progress(params: JsonObject | undefined): void {
     const pending = this.#pending.get(params?.['progressToken'] as RequestId);
     if (!pending || !params || typeof params['progress'] !== 'number') return;
@@ -115,9 +115,9 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   }
 
   /**
-   * Stops the clock of every request, for as long as this side answers what the peer asks meanwhile.
+   * Pauses the time limits of every request, for example while this side answers a question of the peer.
    *
-   * @returns Lets the time go on. Of several pauses the last one ends it.
+   * @returns A function that ends the pause. Overlapping pauses end with the last one.
    */
   pauseTimeouts(): () => void {
     this.#pauses += 1;
@@ -128,19 +128,19 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     });
   }
 
-  /** Hands a notification to the stream that it belongs to. False if there is none under this id. */
+  /** Passes a notification to the stream with this id. Returns false if there is none. */
   deliver(id: unknown, notification: JsonRpcNotification): boolean {
     const onNotification = this.#pending.get(id as RequestId)?.options?.onNotification;
     onNotification?.(notification);
     return onNotification !== undefined;
   }
 
-  /** The peer has ended a stream: it rejects with `null`, and its exchange is aborted. Does nothing to other requests. */
+  /** Ends a stream that the peer has closed: it rejects with `null`, and its exchange is aborted. Other kinds of requests are unaffected. */
   endStream(id: unknown): void {
     if (this.#pending.get(id as RequestId)?.options?.onNotification) this.#take(id)?.abort(null);
   }
 
-  /** Rejects every request with one error; exchanges are aborted. The table can go on. */
+  /** Rejects every pending request with one error and aborts exchanges. The table can still be used afterwards. */
   failAll(error: Error): void {
     const all = this.#pending;
     this.#pending = new Map();
@@ -151,13 +151,13 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   // ---- for pending requests
 
-  /** Stops the clock of one request. */
+  /** Pauses the time limits of one request. */
   pauseTimeout(pending: PendingRequest<Options>): () => void {
     pending.stopTime();
     return once(() => this.#resumeTime(pending));
   }
 
-  /** A notification came in the exchange of a request. */
+  /** Handles a notification that arrived in a request's exchange. */
   receive(pending: PendingRequest<Options>, notification: JsonRpcNotification): void {
     if (this.#pending.get(pending.id) !== pending) return;
     const { method, params } = notification;
@@ -165,12 +165,12 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     this.#options.onMessage?.(notification, pending);
   }
 
-  /** Takes a request out that is given up, and tells the peer. False if it was settled before. */
+  /** Removes a request that is given up, and sends the cancellation. Returns false if it was settled before. */
   withdraw(pending: PendingRequest<Options>, reason: unknown): boolean {
     const { id, method } = pending;
     if (!this.#take(id)) return false;
     const text = typeof reason === 'string' ? reason : reason instanceof Error ? reason.message : undefined;
-    // MCP forbids to cancel this one; who gives it up closes the channel.
+    // MCP forbids cancelling `initialize`. The caller closes the channel instead.
     if (method !== 'initialize')
       this.#options.sendCancelled(text === undefined ? { requestId: id } : { requestId: id, reason: text }, pending);
     return true;
@@ -230,7 +230,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   // ---- time
 
-  /** @returns When to look again. */
+  /** Ends requests that are due. @returns The next time to check. */
   #expire(nowMs: number): number {
     let nextMs = Infinity;
     for (const pending of [...this.#pending.values()]) {
@@ -245,14 +245,14 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     pending.cancel(new TimeoutError(message, boundMs));
   }
 
-  /** The timer may have passed the request over while its clock was stopped. */
+  /** Moves the timer, which may have skipped this request while it was paused. */
   #resumeTime(pending: PendingRequest<Options>): void {
     pending.resumeTime();
     if (this.#pending.get(pending.id) === pending) this.#timer.moveTo(pending.endMs);
   }
 }
 
-/** The id is also the token: it is unique among the sender's requests, and no table of tokens is needed. */
+/** Adds the progress token. The request's id serves as the token, because it is unique and needs no second table. */
 function withProgressToken(params: JsonObject | undefined, token: RequestId): JsonObject {
   if (params === undefined) return { _meta: { progressToken: token } };
   const meta = params['_meta'];
@@ -263,7 +263,7 @@ function withProgressToken(params: JsonObject | undefined, token: RequestId): Js
   return sent;
 }
 
-/** `null` is not given, as in options read from JSON. */
+/** Checks the time limits. `null` counts as left out, as in options read from JSON. */
 function findBadTimes(options: RequestOptions): RangeError | undefined {
   for (const name of ['timeoutMs', 'maxTimeoutMs'] as const) {
     const value: unknown = options[name] ?? 0;

@@ -1,9 +1,9 @@
-/** Callbacks: calls those of the program safely, and takes over those of a transport for a time. */
+/** Runs the program's callbacks safely, and takes over the callbacks of a transport for a time. */
 
 import type { JsonRpcMessage } from '../message.ts';
 import type { MessageInfo, Transport } from './transport.ts';
 
-/** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
+/** Runs a callback of the program and reports what it throws. A rejected promise is reported too. */
 export function runCallback(fn: () => unknown, onError: (error: Error) => void): void {
   try {
     const outcome = fn();
@@ -13,20 +13,20 @@ export function runCallback(fn: () => unknown, onError: (error: Error) => void):
   }
 }
 
-/** What the holder of a transport does. None of these may throw. */
+/** The callbacks of a transport's holder. None of these may throw. */
 export interface TransportListener {
   readonly onMessage: (message: JsonRpcMessage, info?: MessageInfo) => void;
   onError(error: Error): void;
   onClose(): void;
-  /** A callback of the program threw. That says nothing of the channel, nor of what came over it. */
+  /** Called when a callback of the program threw. The channel and its messages are not at fault. */
   readonly onThrown: (error: Error) => void;
 }
 
 /**
- * Listens to a transport. Callbacks that the program had set are still called, before the listener; one that throws is
- * reported by `onThrown` and holds nothing up.
+ * Listens to a transport. Callbacks that the program had set are still called, before the listener. If one throws, `onThrown` reports it and the
+ * listener is called anyway.
  *
- * @returns Gives the transport its own callbacks back, unless the program has set others since.
+ * @returns A function that restores the transport's callbacks, except those that the program has replaced since.
  */
 export function holdTransport(transport: Transport, listener: TransportListener): () => void {
   const { onmessage, onerror, onclose } = transport;
@@ -73,17 +73,17 @@ export function emitClose(transport: Transport): void {
   );
 }
 
-/** What a wrapper passes on of a callback that threw: by its own kind, a `SyntaxError` say, it would be taken for a fault of what came over the channel. */
+/** Wraps an error that the program's callback threw. Passed on unwrapped, a `SyntaxError` would look like an unreadable message. */
 export function toCallbackError(error: Error): Error {
-  return new Error(`A callback that the program set on the transport threw: ${error.message}`, { cause: error });
+  return new Error(`A callback set on the transport threw: ${error.message}`, { cause: error });
 }
 
-/** Makes an error of whatever was thrown, also of what throws when it is looked at. */
+/** Returns a thrown value as an `Error`. Also handles values that throw when they are inspected. */
 export function toError(thrown: unknown): Error {
   try {
     if (thrown instanceof Error) return thrown;
   } catch {
-    // A proxy whose traps throw; it goes along as the cause.
+    // A proxy whose traps throw. It becomes the cause.
   }
   return new Error('A value that is not an error was thrown', { cause: thrown });
 }

@@ -1,42 +1,42 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * The interface between MCP and what carries its messages. `Transport` has the six members that custom transports for MCP already
- * have, so theirs plug in unchanged. The numbered promises are the ids of the cases in `@mortise/transport-testkit`.
+ * The interface between MCP and the transports that carry its messages. `Transport` has the same six members as in the official SDK, so existing
+ * custom transports work unchanged. The numbered promises are the ids of the test cases in `@mortise/transport-testkit`.
  */
 
 import type { Logger } from '../instruments.ts';
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 
-/** What a transport may say about a message beside its content. */
+/** What a transport may report about a message besides its content. */
 export interface MessageInfo {
-  /** Who sent it, where the transport verified that (an opaque principal, see `@mortise/protocol/contracts`). */
+  /** The verified sender, as an opaque principal (see `@mortise/protocol/contracts`). */
   readonly principal?: string | undefined;
-  /** What the transport learnt of the caller (for example the verified token's claims). Passed on to handlers as it is. */
+  /** What the transport knows about the caller, for example the verified token's claims. Passed to handlers unchanged. */
   readonly auth?: unknown;
   /**
-   * How many bytes its text has (`measureMessage` at `/messages` counts them). A transport may leave it out for short messages. A `Connection`
-   * bounds what is in flight by it (`maxInFlightBytes`).
+   * The size of the message's text in bytes (`measureMessage` of `/messages` counts it). May be left out for short messages. A `Connection` limits
+   * requests in flight by it (`maxInFlightBytes`).
    */
   readonly bytes?: number | undefined;
-  /** How many bytes of answers the peer had not taken when the message came. They count as in flight. @default 0 */
+  /** How many bytes of responses the peer had not taken when the message arrived. They count as in flight. @default 0 */
   readonly unreadBytes?: number | undefined;
 }
 
-/** The caller that waits for the answer to what a transport sends. */
+/** The caller that waits for a response, as a transport sees it. */
 export interface WaitingCaller {
   /**
-   * Stops the clock of the caller's time limit, hard bound included, while a transport waits for a person or a server that signs in.
+   * Pauses the caller's time limits, including the maximum, while a transport waits for a person or for a server that signs in.
    *
-   * @returns Lets the time go on. Of several pauses the last one ends it.
-   * @default none: the time runs on
+   * @returns A function that ends the pause. Overlapping pauses end with the last one.
+   * @default none: the time limits are not paused
    */
   pauseTimeout?(): () => void;
 }
 
-/** How a message is to be sent. */
+/** How a message is sent. */
 export interface SendOptions extends WaitingCaller {
-  /** The request that this message belongs to, so that a transport with a stream per request can choose the right one. @default none */
+  /** The request that this message belongs to. A transport with one stream per request uses it to choose the stream. @default none */
   readonly relatedRequestId?: RequestId | undefined;
 }
 
@@ -49,8 +49,8 @@ export interface SendOptions extends WaitingCaller {
  *      never hangs, when the transport is not started, closed, or closes while it waits.
  * T4   `onclose` fires exactly once, after the last `onmessage`, whichever side closed, also while sends are pending.
  * T5   A frame that is not JSON is reported by `onerror` (a `ParseError`, which `Connection` answers) and skipped; the next one
- *      is still read. JSON that is not a message is handed to `onmessage` as it is: the reader above judges it.
- * T6   A frame longer than the transport's bound is reported by `onerror` (a `MessageTooLargeError`) without being kept in
+ *      is still read. JSON that is not a message is passed to `onmessage` unchanged; the reader validates it.
+ * T6   A frame longer than the transport's limit is reported by `onerror` (a `MessageTooLargeError`) without being kept in
  *      memory; the next one is still read, or the transport closes, as its documentation says.
  * T7   `close` resolves when everything is released, and may be called twice and at any time, also before `start`.
  * T8   A callback that throws is reported by `onerror`; the next message is still delivered.
@@ -62,114 +62,114 @@ export interface SendOptions extends WaitingCaller {
  * T14  After `close` no timer, handle or listener is left that would keep a process alive.
  */
 export interface Transport {
-  /** Begins delivery. Rejects when the channel cannot be opened, or was already started or closed. */
+  /** Begins delivery. Rejects if the channel cannot be opened, or was already started or closed. */
   start(): Promise<void>;
   /**
-   * Sends one message. When nothing waits it may return `resolvedPromise`, so that a message costs no promise.
+   * Sends one message. When nothing has to wait it may return `resolvedPromise`, so that a message costs no promise.
    *
-   * A transport whose peer sent an array of messages (a batch) is handed the array of their answers here, in spite of the
-   * type, and writes it as one JSON text; `serializeMessage` does.
+   * After a batch, the argument is the array of responses, in spite of the type. The transport must write it as one JSON text, as `serializeMessage`
+   * does. Only a transport whose peer sent an array gets one.
    *
    * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
-   * @throws {ConnectionClosedError} When the transport is closed.
+   * @throws {ConnectionClosedError} The transport is closed.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
-  /** Closes the channel and releases everything that it holds. */
+  /** Closes the channel and releases all its resources. */
   close(): Promise<void>;
-  /** Called with each JSON value that arrives. A correct peer sends messages only; see T5. */
+  /** Called with each JSON value that arrives. It may not be a valid message: see T5. */
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   /** Called with errors that do not end the channel by themselves. */
   onerror?: ((error: Error) => void) | undefined;
   /** Called once, when the channel has ended. */
   onclose?: (() => void) | undefined;
-  /** The id of the session that the channel belongs to, where the transport has such a thing. */
+  /** The id of the session that the channel belongs to, if the transport has sessions. */
   readonly sessionId?: string | undefined;
-  /** Called with the revision that `initialize` agreed on, where the transport needs to know it. */
+  /** Called with the revision that `initialize` negotiated, if the transport needs it. */
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
 /**
- * A transport that was written for another SDK, whose types for messages are its own: the members of `Transport` with nothing said of the
- * messages. It is taken where a server or a client takes a transport; what it carries is checked as from any other.
+ * A transport written for another SDK, with that SDK's message types. Servers and clients accept it like a `Transport`, and check its messages the
+ * same way.
  */
 export interface TransportLike extends Omit<Transport, 'send' | 'onmessage'> {
   send(message: never, options?: never): Promise<void>;
   onmessage?: ((message: never, info?: never) => void) | undefined;
 }
 
-/** An error that says why a channel ended. Reported by `onerror` before `onclose`, it becomes the cause of what was pending. */
+/** An error that says why a channel ended. Report it by `onerror` before `onclose`: it becomes the cause of the errors of pending requests. */
 export interface ChannelEndError extends Error {
   readonly endsChannel?: true;
 }
 
 /** How one exchange is made. */
 export interface ExchangeOptions extends WaitingCaller {
-  /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. @default none */
+  /** Aborting it ends the exchange and tells the peer to stop. `exchange` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The same for callers and transports that need no `AbortSignal`, which costs more than all else of a short exchange: `listener` is called
-   * with the reason, at once if it has happened. A transport uses this or `signal`, and calls it at most once.
+   * Cheaper alternative to `signal`: creating an `AbortSignal` costs more than the rest of a short exchange. `listener` is called with the reason
+   * when the exchange is aborted, or at once if it already is. A transport uses either this or `signal`, and calls it at most once.
    *
    * @default none
    */
   onAbort?: ((listener: (reason: unknown) => void) => void) | undefined;
-  /** More request headers, where the transport has headers. @default none */
+  /** More request headers, if the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called with each notification that belongs to this request, in order, before the answer. @default none */
+  /** Called with each notification that belongs to this request, in order, before the response. @default none */
   readonly onMessage?: ((message: JsonRpcNotification) => void) | undefined;
 }
 
 /**
- * A transport's second ability: one request with everything that belongs to it, apart from all others.
+ * An optional ability of a transport: to send one request on its own, with its notifications and its response.
  *
  * X1  Resolves with the response whose id is the request's own, whatever its kind; never with another's.
  * X2  `onMessage` is called in order, and never after `exchange` has settled.
  * X3  Aborting `signal` rejects with its reason, and the peer notices.
- * X4  Rejects with `ConnectionClosedError` when the stream ends before the answer.
- * X5  Any number of exchanges run at once, also with equal ids, and do not meet.
+ * X4  Rejects with `ConnectionClosedError` when the stream ends before the response.
+ * X5  Any number of exchanges run at once, also with equal ids, and do not affect each other.
  */
 export interface ExchangeTransport {
   /**
-   * Sends a request and waits for its answer.
+   * Sends a request and waits for its response.
    *
-   * @throws {ExchangeHttpError} When the peer answered with a status that carries no JSON-RPC response to this request.
-   * @throws {ConnectionClosedError} When the stream ended before the answer.
+   * @throws {ExchangeHttpError} The HTTP response carries no JSON-RPC response to this request.
+   * @throws {ConnectionClosedError} The stream ended before the response.
    */
   exchange(request: JsonRpcRequest, options?: ExchangeOptions): Promise<JsonRpcResponse>;
 }
 
-/** Another ability: opens the channel of the legacy era (a session, or HTTP+SSE) towards the same peer. */
+/** An optional ability of a transport: to open a channel of the legacy era (a session, or HTTP+SSE) to the same peer. */
 export interface LegacyOpener {
-  /** Resolves to a fresh, unstarted transport. */
+  /** Resolves to a new, unstarted transport. */
   openLegacy(): Promise<Transport>;
 }
 
-/** Makes fresh transports to one peer: for restarts, reconnection and a second look at the era. Each is unstarted. */
+/** Makes new, unstarted transports to one peer, for restarts, for reconnection, and to detect the peer's era again. */
 export type TransportFactory = () => Transport;
 
 /** One connection that a server holds open. */
 export interface ServerConnection {
-  /** Resolves when the connection has ended, for whatever reason. Never rejects. */
+  /** Resolves when the connection has ended, for any reason. Never rejects. */
   readonly closed: Promise<void>;
   /**
-   * Takes no new request, lets those in flight finish, then closes.
+   * Rejects new requests, lets those in flight finish, then closes.
    *
-   * @param deadlineMs After this many milliseconds what still runs is aborted.
+   * @param deadlineMs Milliseconds after which the remaining requests are aborted.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** Aborts what is in flight and closes. Safe to call twice. */
+  /** Aborts requests in flight and closes. Safe to call twice. */
   close(): Promise<void>;
-  /** Does what `close` does, for `await using`. */
+  /** Same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What the program that serves a transport offers the server. */
+/** What the program that serves a transport provides to the server. */
 export interface ConnectOptions {
-  /** Where a server without a logger of its own is to write. @default none */
+  /** The logger for a server that has none of its own. @default none */
   readonly logger?: Logger | undefined;
 }
 
-/** Something that can be served over a transport; `McpServer` is one. */
+/** A server that can be served over a transport, such as `McpServer`. */
 export interface Connectable {
   /** Starts the transport and serves it. May be called any number of times. */
   connect(transport: Transport, options?: ConnectOptions): Promise<ServerConnection>;
@@ -186,7 +186,7 @@ export function isLegacyOpener(transport: object): transport is LegacyOpener {
 }
 
 /**
- * The promise that `send` returns when nothing waits: one for all, so that a message costs none. Callers that see this very
- * promise need not listen to it.
+ * The shared promise that `send` returns when nothing has to wait, so that a message costs no promise. Callers that get this very promise need not
+ * await it.
  */
 export const resolvedPromise: Promise<void> = Promise.resolve();

@@ -109,7 +109,7 @@ describe('an array that arrives', () => {
       onRequest: ({ id }) => (id === 'slow' ? gate.promise : result(id, { text })),
     });
     await peer.send([request('slow'), ...Array.from({ length: 30 }, (_, n) => request(n))], request('next'), [request('last')]);
-    const refusal = { error: { code: -32603, message: expect.stringMatching(/maxInFlightBytes is 10000 here/) as string } };
+    const refusal = { error: { code: -32603, message: expect.stringMatching(/maxInFlightBytes is 10000/) as string } };
     expect(peer.take()).toMatchObject([{ id: 'next', ...refusal }, [{ id: 'last', ...refusal }]]);
     gate.resolve(result('slow'));
     await turn();

@@ -252,7 +252,7 @@ describe('requests that arrive', () => {
     expect(connection.inFlightBytes).toBe(200);
     const [duplicate, refused] = peer.take() as { id: unknown; error: { message: string } }[];
     expect([duplicate?.id, refused?.id]).toEqual([1, 3]);
-    expect(refused?.error.message).toMatch(/maxInFlightBytes is 250 here/);
+    expect(refused?.error.message).toMatch(/maxInFlightBytes is 250/);
     gates.get(2)?.resolve(result(2));
     await turn();
     await peer.send(request(4));

@@ -1,4 +1,4 @@
-/** Everything that asks the client, loaded when a handler first asks. Here: what handlers call. */
+/** `ctx.elicit`, `ctx.sample`, `ctx.listRoots` and `ctx.sendRequest`. This file and its imports are loaded when a handler first uses one of them. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -19,9 +19,9 @@ export { resume } from './round-state.ts';
 export { send } from './send.ts';
 
 /**
- * `ctx.elicit`: asks the user with a form, whose fields may be a schema of any library, or with a page.
+ * `ctx.elicit`: asks the user by a form or a URL. The form's fields may be a schema of any library.
  *
- * @throws {AskError} `ERR_INVALID_ANSWER`: the client sent what the form does not allow.
+ * @throws {AskError} `ERR_INVALID_ANSWER`: the client's answer does not fit the form.
  */
 export async function elicit(context: Context, params: unknown, options?: AskOptions): Promise<unknown> {
   if (!isJsonObject(params))
@@ -38,12 +38,12 @@ export async function elicit(context: Context, params: unknown, options?: AskOpt
   throw new AskError('ERR_INVALID_ANSWER', describeIssues(outcome.issues, about));
 }
 
-/** Only an accepted form has content. */
+/** Removes `content`, which only an accepted form may have. */
 function withoutContent({ content: _none, ...rest }: ElicitResult): JsonObject {
   return rest;
 }
 
-/** `ctx.sample` and `ctx.sendRequest`. @throws {AskError} `ERR_INVALID_ASK`, `ERR_INVALID_ANSWER`, and whatever `Context.ask` rejects with. */
+/** `ctx.sample` and `ctx.sendRequest`. @throws {AskError} `ERR_INVALID_ASK`, `ERR_INVALID_ANSWER`, and the errors of `Context.ask`. */
 export async function askClient(context: Context, method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject> {
   const ask = prepareAsk({ method, ...(params ? { params } : {}), ...toAskOptions(options) }, context);
   if (method !== 'sampling/createMessage') return context.ask(ask);
@@ -54,7 +54,7 @@ export async function askClient(context: Context, method: string, params?: JsonO
   return answer;
 }
 
-/** `ctx.listRoots`: asks once a call, and once a session where the client announces changes. */
+/** `ctx.listRoots`: asks once per call. If the client announces changes of its roots, asks once per session until they change. */
 export function listRoots(context: Context, options?: AskOptions): Promise<ListRootsResult> {
   const ask = (): Promise<ListRootsResult> =>
     askClient(context, 'roots/list', undefined, options) as Promise<JsonObject> as Promise<ListRootsResult>;
@@ -71,7 +71,7 @@ export function listRoots(context: Context, options?: AskOptions): Promise<ListR
   const forget = (): void => {
     if (session?.roots === asked) session.roots = undefined;
   };
-  // A list that is too long to keep lives as long as the calls that asked for it. A failure is not kept at all.
+  // Not kept in the session: a list that is too long, and a failure.
   asked.then(
     (result) => isTooMuch(result) && forget(),
     () => {
@@ -82,7 +82,7 @@ export function listRoots(context: Context, options?: AskOptions): Promise<ListR
   return asked;
 }
 
-/** The part of an `Ask` that options give; what is not given is left out. */
+/** Returns the options as members of an `Ask`, without those that are undefined. */
 function toAskOptions({ key, signal, timeoutMs }: AskOptions = {}): Pick<Ask, 'key' | 'signal' | 'timeoutMs'> {
   return { ...(key === undefined ? {} : { key }), ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }

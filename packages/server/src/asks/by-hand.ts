@@ -1,4 +1,4 @@
-/** Outcomes that ask without waiting: `return inputRequired({ ... })`, and `throw new UrlElicitationRequiredError([...])`. */
+/** Handlers that ask by their outcome: `return inputRequired({ ... })`, and `throw new UrlElicitationRequiredError([...])`. */
 
 import { isMortiseError, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_REQUEST, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -12,16 +12,16 @@ import { DEFAULT_MAX_ROUNDS } from './round.ts';
 import type { EarlierRounds } from './round-state.ts';
 import { prepareAsk, requireClientCapability, requireEmbeddable } from './send.ts';
 
-/** An outcome that asks: the handler's result, or the pages that its error names. */
+/** An outcome that asks the client: a handler's `input_required` result, or the URLs of its `UrlElicitationRequiredError`. */
 type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };
 
-/** The result that a request ends with whose handler asks by its outcome. */
+/** Returns the result of a request whose handler asks by its outcome. */
 export async function askInstead(context: Context, outcome: AskingOutcome): Promise<JsonObject> {
   try {
     if ('pages' in outcome) return await askForPages(context, outcome.pages);
     return context.session ? await runUntilAnswered(context, outcome.result) : await askInResult(context, outcome.result);
   } catch (error) {
-    // A question that cannot be asked is the tool's failure, as it is where the tool waits for the answer.
+    // A tool that cannot ask fails with an `isError` result, the same as if `ctx.elicit` had thrown.
     const { toFailedResult } = context.route.entry;
     if (!toFailedResult || !isMortiseError(error) || isForProtocol(error, context)) throw error;
     context.isConcluded = true;
@@ -34,21 +34,24 @@ async function askInResult(context: Context, { inputRequests = {}, requestState,
   const asks = readInputRequests(context, inputRequests);
   if (asks.length === 0 && requestState === undefined)
     throw new InvalidHandlerResultError(
-      `${context.name}: an input_required result has inputRequests by key, or a requestState, or both: say what is wanted`,
+      `${context.name}: an input_required result needs inputRequests or requestState: give at least one of them`,
     );
   for (const ask of asks) requireEmbeddable(ask, context);
   const sealed = await (await context.openRound()).askByHand(asks, requestState);
   return _meta === undefined ? sealed : { ...sealed, _meta };
 }
 
-/** In a legacy session the questions are sent as requests, and the handler runs again until it gives another result. */
+/** In a legacy session, sends the questions as requests and runs the handler again until it returns another result. */
 async function runUntilAnswered(context: Context, first: JsonObject): Promise<JsonObject> {
   context.isConcluded = true;
   const { maxRounds = DEFAULT_MAX_ROUNDS } = context.server.options.requestState ?? {};
   let result = first;
   for (let round = 0; result['resultType'] === 'input_required'; round++) {
     if (round >= maxRounds)
-      throw new AskError('ERR_TOO_MANY_ASKS', `${context.name} asked back ${maxRounds} times: raise requestState.maxRounds`);
+      throw new AskError(
+        'ERR_TOO_MANY_ASKS',
+        `${context.name} asked the client ${maxRounds} times, the maximum: ask fewer times, or raise requestState.maxRounds`,
+      );
     const inputResponses = await askAll(context, readInputRequests(context, result['inputRequests'] ?? {}));
     if (context.isEnded) return result;
     beginAgain(context, inputResponses, result['requestState']);
@@ -57,7 +60,7 @@ async function runUntilAnswered(context: Context, first: JsonObject): Promise<Js
   return result;
 }
 
-/** The handler is about to run again within the same request: what it sent stays sent. */
+/** Prepares another run of the handler within the same request. Notifications of the previous run are not sent again. */
 function beginAgain(context: Context, inputResponses: EarlierRounds['inputResponses'], requestState: JsonValue | undefined): void {
   const reports = Math.max(context.reports, context.earlier?.reports ?? 0);
   context.reports = 0;
@@ -70,7 +73,7 @@ async function askAll(context: Context, asks: readonly Ask[]): Promise<Readonly<
     return Object.fromEntries(await Promise.all(answers));
   } catch (error) {
     if (!isMortiseError(error) || error.code !== 'ERR_REMOTE') throw error;
-    throw new ProtocolError(INTERNAL_ERROR, `${context.name} cannot go on: the client did not answer`, undefined, { cause: error });
+    throw new ProtocolError(INTERNAL_ERROR, `${context.name} cannot continue: the client did not answer`, undefined, { cause: error });
   }
 }
 
@@ -84,15 +87,15 @@ function readInputRequests(context: Context, inputRequests: unknown): readonly A
 }
 
 /**
- * Asks for pages without which the handler cannot go on. It runs again when the user has agreed to open them.
+ * Asks the user to open URLs, and runs the handler again once the user has agreed.
  *
- * @throws {ProtocolError} -32042 with the pages, where the revision has that error in place of a question.
+ * @throws {ProtocolError} -32042 with the URLs, in a revision that has this error code.
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
 async function askForPages(context: Context, pages: readonly JsonObject[]): Promise<JsonObject> {
   const { revision, session, earlier } = context;
   if (session && !revision.rules.elicitationIds) {
-    const problem = `${context.name} needs the user to open a page, which ${revision.version} cannot ask for`;
+    const problem = `${context.name} needs the user to open a URL, but ${revision.version} has no URL elicitation`;
     throw new AskError('ERR_CLIENT_CAPABILITY', problem, { requiredCapabilities: { elicitation: { url: {} } } });
   }
   const asks = pages.map((page) => {
@@ -102,8 +105,8 @@ async function askForPages(context: Context, pages: readonly JsonObject[]): Prom
   for (const ask of asks) requireClientCapability(ask, context);
   if (session) throw urlElicitationRequiredError(asks.map(({ params }) => params as unknown as ElicitRequestURLParams));
   const actions = asks.map(({ key = '' }) => earlier?.inputResponses[key]?.['action']);
-  // The user refused: asking again would not end.
+  // The user refused. Asking again could go on forever.
   if (actions.includes('decline') || actions.includes('cancel'))
-    throw new ProtocolError(INVALID_REQUEST, `${context.name} cannot go on: the user did not open the page that it needs`);
+    throw new ProtocolError(INVALID_REQUEST, `${context.name} cannot continue: the user did not open the required URL`);
   return (await context.openRound()).askByHand(asks, earlier?.requestState);
 }

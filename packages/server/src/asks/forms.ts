@@ -1,4 +1,4 @@
-/** Elicitation as the wire has it: forms of fields and keywords that clients know, without secrets, and pages with safe addresses. */
+/** Checks elicitation requests: forms with only supported fields and keywords and no secrets, and safe URLs. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -11,12 +11,12 @@ import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
 const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
 
-/** What the wire lets a field say. The server checks the rest of its schema itself when the answer comes. */
+/** The schema keywords that a form field may have on the wire. The server checks the field's full schema when the answer arrives. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'type title description default minLength maxLength format enum enumNames oneOf minimum maximum minItems maxItems items'.split(' '),
 );
 
-/** Words that, alone or as these pairs, name what only a page may ask for. */
+/** Words in field names that mark a secret. Secrets must be requested by URL, never by a form. */
 const SECRETS: ReadonlySet<string> = new Set(
   (
     'password passwd passphrase passcode apikey accesstoken refreshtoken authtoken bearertoken ' +
@@ -36,21 +36,21 @@ export function preparePage(params: JsonObject, { revision }: Context): JsonObje
   requireMessage(params);
   checkPageUrl(params['url']);
   const { elicitationId, ...rest } = params;
-  // Where the wire has no ids, a random one would make each run ask something else.
+  // Without ids in the revision, a random id would make the question differ in every run.
   return revision.rules.elicitationIds ? { ...rest, elicitationId: elicitationId ?? crypto.randomUUID() } : rest;
 }
 
 function requireMessage({ message }: JsonObject): void {
   if (typeof message !== 'string' || message === '')
-    throw new AskError('ERR_INVALID_ASK', 'elicitation/create needs a "message" that says why it asks');
+    throw new AskError('ERR_INVALID_ASK', 'elicitation/create needs a "message", a text that tells the user why you ask');
 }
 
 /**
- * Adapts the schema of a form. Its JSON Schema is the form that is sent: flat fields of a few kinds, and nothing else at the root. A form
- * never sends fields that it does not have, so `additionalProperties`, which forms do not know, is left out.
+ * Converts the schema of a form to the JSON Schema that is sent: flat fields of a few types. `additionalProperties` is left out, because forms do not
+ * support it and never send unknown fields.
  *
- * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: clients could not show it. Names the field and what a form can have instead.
- * @throws {AskError} `ERR_INVALID_ASK`: a field asks for a password, a key, a token or a card, which only a page may do.
+ * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: clients cannot show the field. The message names the field and the alternatives.
+ * @throws {AskError} `ERR_INVALID_ASK`: a field asks for a password, a key, a token or a card number. Use URL elicitation for these.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function toFormAdapter(requestedSchema: unknown, validator: JsonSchemaValidator | undefined): SchemaAdapter {
@@ -71,7 +71,7 @@ function unsupported(problem: string): SchemaUnsupportedError {
   return new SchemaUnsupportedError(`elicitation of "form": requestedSchema ${problem}`);
 }
 
-/** Adds the form's defaults for fields that the client left out. */
+/** Fills in the schema's defaults for fields that the client left out. */
 export function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
   const missing = Object.entries(isJsonObject(properties) ? properties : {})
     .map(([name, field]) => [name, isJsonObject(field) ? field['default'] : undefined] as const)
@@ -90,15 +90,15 @@ function toWireField(name: string, field: JsonObject): JsonObject {
 
 function findFault({ type, format, items }: JsonObject): string | undefined {
   if (type === 'array')
-    return isChoice(items) ? undefined : 'is a list: a form has lists of choices only, as an array of an enum of strings';
+    return isChoice(items) ? undefined : 'is an array, and a form allows arrays only as choices: use an array of an enum of strings';
   if (!SCALARS.includes(type))
-    return `is ${type === undefined ? 'without one type' : `of type ${JSON.stringify(type)}`}: a form has strings, numbers, integers, booleans and choices, and does not nest`;
+    return `is ${type === undefined ? 'without one type' : `of type ${JSON.stringify(type)}`}: a form field must be a string, number, integer, boolean or choice, without nesting`;
   if (type === 'string' && format !== undefined && !FORMATS.includes(format))
-    return `has the format ${JSON.stringify(format)}: a form has ${FORMATS.join(', ')}`;
+    return `has the format ${JSON.stringify(format)}: a form allows only ${FORMATS.join(', ')}`;
   return undefined;
 }
 
-/** One of an enum of strings, or of titled constants. */
+/** Tells whether an array's items are choices: an enum of strings, or constants with titles. */
 function isChoice(items: JsonValue | undefined): boolean {
   if (!isJsonObject(items)) return false;
   const { enum: values, anyOf } = items;
@@ -108,7 +108,7 @@ function isChoice(items: JsonValue | undefined): boolean {
   );
 }
 
-/** Libraries give these bounds to any integer. */
+/** Tells whether a bound is only the limit of safe integers, which libraries add to every integer. */
 function isNoBound(value: JsonValue | undefined): boolean {
   return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 }
@@ -118,7 +118,7 @@ function refuseSecret(name: string, { title }: JsonObject): void {
   if (secret === undefined) return;
   throw new AskError(
     'ERR_INVALID_ASK',
-    `The form's field "${secret}" asks for a secret, which forms must not: send the user to a page of yours ({ mode: 'url', url })`,
+    `The form's field "${secret}" asks for a secret, which forms must not: use a URL elicitation instead ({ mode: 'url', url })`,
   );
 }
 
@@ -130,17 +130,17 @@ function namesSecret(text: string): boolean {
   return words.some((word, index) => SECRETS.has(word) || SECRETS.has(word + (words[index + 1] ?? '')));
 }
 
-/** Parameters that would hand on a credential, or open the page for anyone who has its address. */
+/** Query parameters that hold a credential. Anyone with such a URL could use the credential. */
 const CREDENTIALS: ReadonlySet<string> = new Set('access_token id_token refresh_token api_key apikey password client_secret'.split(' '));
 
 /**
- * @throws {AskError} `ERR_INVALID_ASK` It is not https (http is good for this machine alone), or carries a credential.
+ * @throws {AskError} `ERR_INVALID_ASK`: the URL is not https (http is allowed for this machine only), or it contains a credential.
  * @see 2026-07-28 client/elicitation#safe-url-handling
  */
 export function checkPageUrl(url: unknown): void {
   const problem =
     typeof url === 'string' ? (checkUrl(url, { allowLoopback: true, allowPrivate: true }) ?? findCredential(url)) : 'URL is missing';
-  if (problem !== undefined) throw new AskError('ERR_INVALID_ASK', `A page to open must have a safe address: ${problem}`);
+  if (problem !== undefined) throw new AskError('ERR_INVALID_ASK', `The URL of an elicitation must be safe: ${problem}`);
 }
 
 function findCredential(url: string): string | undefined {

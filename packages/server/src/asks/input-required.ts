@@ -1,25 +1,24 @@
-/** A result that asks, written by hand. */
+/** `inputRequired`: a handler result that asks the client. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { InputRequest, InputRequiredResult } from '@mortise/protocol/model';
 
-/** What a handler wants before it can answer. At least one of the two. */
+/** The arguments of `inputRequired`. At least one of the two is needed. */
 export interface InputWanted {
-  /** Questions by keys of the handler's own. The answers are in `ctx.inputResponses` under the same keys. */
+  /** Questions by keys of your choice. The answers are in `ctx.inputResponses` under the same keys. */
   readonly inputRequests?: Readonly<Record<string, InputRequest>> | undefined;
-  /** State that the handler needs again, any JSON. It is sealed, and is in `ctx.requestState` when the answers come. */
+  /** Any JSON that the next run needs. It is sent encrypted, and is in `ctx.requestState` when the answers arrive. */
   readonly requestState?: JsonValue | undefined;
 }
 
 /**
- * Makes the result by which a tool, prompt or resource handler asks without waiting: it is called again with the answers, and looks at
- * `ctx.inputResponses` first. Works in every revision; where servers ask by requests, the requests are sent instead.
+ * Makes a result that asks the client without waiting, for a tool, prompt or resource handler. The handler is called again with the answers, so it
+ * checks `ctx.inputResponses` first. Works in every revision: in a legacy session the questions are sent as requests.
  *
- * ```ts
- * if (!ctx.inputResponses?.['who']) return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
+ * ```ts if (!ctx.inputResponses?.['who']) return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
  * ```
  *
- * Answers are checked for their shape alone: what a form allows, the handler checks itself. An answer may be missing.
+ * Only the shape of answers is checked: the handler must check form values itself. An answer may be missing.
  *
  * @see 2026-07-28 basic/patterns/mrtr#inputrequiredresult
  */
@@ -28,7 +27,7 @@ export function inputRequired(wanted: InputWanted): InputRequiredResult {
   return {
     resultType: 'input_required',
     ...(inputRequests === undefined ? {} : { inputRequests }),
-    // Typed as the wire has it; until it is sealed it may be any JSON.
+    // The wire type is a string. Until it is sealed, the state may be any JSON.
     ...(requestState === undefined ? {} : { requestState: requestState as string }),
   };
 }

@@ -1,21 +1,21 @@
-/** Stores for what rounds need beyond what travels, within one process. Several machines need one that they share. */
+/** In-memory stores for long request states and for replay protection. Use shared stores if several machines serve the same clients. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
 
-/** The options of the stores in memory. */
+/** Options of the in-memory stores. */
 export interface MemoryStoreOptions {
-  /** Tells what has expired. @default the platform's clock */
+  /** Decides what has expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The most characters of all states together; the oldest go first. */
+/** The most characters of all states together. Beyond that the oldest are dropped. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** The most states that are remembered as used. Beyond that none can be used until some expire. */
+/** How many used states are remembered at most. Beyond that, no state can be used until some expire. */
 const MAX_CLAIMS = 100_000;
 
-/** Holds long request states: for `requestState.store`. */
+/** Stores long request states in memory, for `requestState.store`. */
 export class MemoryStateStore implements StateStore {
   readonly #states = new Map<string, { readonly value: string; readonly expiresAtMs: number }>();
   readonly #clock: Clock;
@@ -50,7 +50,7 @@ export class MemoryStateStore implements StateStore {
   }
 }
 
-/** Lets each request state be used once: for `requestState.replay`. */
+/** Allows each request state to be used once, for `requestState.replay`. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #claims = new Map<string, number>();
   readonly #clock: Clock;
@@ -69,7 +69,7 @@ export class MemoryReplayStore implements ReplayStore {
     return true;
   }
 
-  /** At most once a second, so that a flood of claims does not walk the whole map each time. */
+  /** Removes expired entries at most once a second, so that many claims do not scan the map each time. */
   #sweep(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + 1_000;

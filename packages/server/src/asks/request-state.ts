@@ -1,6 +1,6 @@
 /**
- * Seals what a handler learnt in one round, so that the client can carry it to the next: AES-256-GCM, bound to the principal,
- * the method, the parameters and a time. A state that was altered, is too old or was made for another call does not open.
+ * Encrypts (seals) a handler's state, which the client carries to the next round. AES-256-GCM, bound to the principal, the method, the parameters and
+ * an expiry time. A state that was altered, has expired or belongs to another call cannot be opened.
  */
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
@@ -9,28 +9,29 @@ import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { Principal } from '@mortise/protocol/contracts';
 import type { RequestStateOptions } from '../options.ts';
 
-/** The request that a state is sealed to. */
+/** The request that a state is bound to. */
 export interface StateBinding {
   readonly principal: Principal;
   readonly method: string;
-  /** `_meta`, `inputResponses` and `requestState` do not count: they change with every round. */
+  /** Without `_meta`, `inputResponses` and `requestState`, which change with every round. */
   readonly params: JsonObject;
 }
 
-/** Counted up whenever what is inside the seal changes its meaning. */
+/** The version of the sealed content. Incremented when its meaning changes. */
 const LAYOUT = 2;
 const IV_BYTES = 12;
 const REFERENCE_BYTES = 24;
-/** The most characters of a `requestState` that a client carries. */
+/** The longest `requestState` sent to a client, in characters. */
 const MAX_LENGTH = 262_144;
-/** It does not say which check failed: that would help to forge one. */
-const NOT_OURS = 'requestState was not made for this request, or was altered: send back what the last result had, with the same parameters';
+/** Does not say which check failed, because that would help an attacker. */
+const NOT_OURS =
+  'requestState does not belong to this request, or was altered: send back the requestState of the last result, with the same parameters';
 
-/** Named so that no library of types is needed: browsers' and Node's differ. */
+/** Derived, because the type libraries of browsers and Node name this type differently. */
 type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What is inside the seal: the state itself, or the id under which the store has it. */
+/** The sealed content: the state itself, or its id in the store. */
 interface Sealed<State> extends JsonObject {
   readonly expiresAtMs: number;
   readonly state?: State & JsonObject;
@@ -48,12 +49,12 @@ export class RequestStates<State> {
     this.#clock = clock;
   }
 
-  /** True where the key was made here, so that no other process can open what this one sealed. */
+  /** True if this process generated the key, so that no other process can open its states. */
   get hasOwnKey(): boolean {
     return !this.#options.keys?.length;
   }
 
-  /** @returns The sealed text, or its length where that is too long and there is no store. */
+  /** @returns The sealed text, or its length if it is too long and there is no store. */
   async seal(state: State & JsonObject, binding: StateBinding): Promise<string | number> {
     const { ttlMs = 600_000, store } = this.#options;
     const expiresAtMs = this.#clock.now() + ttlMs;
@@ -65,15 +66,15 @@ export class RequestStates<State> {
     return this.#encrypt({ expiresAtMs, stored }, binding);
   }
 
-  /** @throws {ProtocolError} -32602: altered, expired, made for another principal, method or parameters, or no longer stored. */
+  /** @throws {ProtocolError} -32602: the state is altered, expired, bound to another principal, method or parameters, or no longer stored. */
   async open(text: string, binding: StateBinding): Promise<{ readonly state: State; readonly expiresAtMs: number }> {
-    // This server never sent a longer one, so it is not read.
+    // This server never sends a longer state.
     if (text.length > MAX_LENGTH) throw refusal(NOT_OURS);
     const sealed = await this.#decrypt(text, binding);
     const { expiresAtMs, stored } = sealed;
     const whole = stored === undefined ? undefined : await this.#options.store?.get(stored);
     const { state } = whole === undefined ? sealed : await this.#decrypt(whole, binding);
-    if (!state) throw refusal('requestState refers to something that is no longer kept: start the request anew');
+    if (!state) throw refusal('requestState is no longer stored: send the request again without it');
     return { state, expiresAtMs };
   }
 
@@ -97,7 +98,7 @@ export class RequestStates<State> {
       if (!plain) continue;
       const sealed = JSON.parse(new TextDecoder().decode(plain)) as Sealed<State>;
       if (sealed.expiresAtMs > this.#clock.now()) return sealed;
-      throw refusal('requestState has expired: start the request anew');
+      throw refusal('requestState has expired: send the request again without it');
     }
     throw refusal(NOT_OURS);
   }
@@ -123,10 +124,10 @@ async function tryDecrypt(key: SecretKey, bytes: Bytes, additionalData: Bytes): 
   }
 }
 
-/** The facts that a state is bound to. JSON keeps them apart: no principal can end where a method begins. */
+/** Encodes the binding as JSON, so that its parts cannot run into each other. */
 async function toBytes({ principal, method, params }: StateBinding): Promise<Bytes> {
   const { _meta, inputResponses, requestState, ...salient } = params;
-  // Arguments may be megabytes, which WebCrypto digests off this thread.
+  // Arguments may be megabytes. WebCrypto digests them off this thread.
   return new TextEncoder().encode(JSON.stringify([LAYOUT, principal, method, await digest(toCanonicalJson(salient))]));
 }
 

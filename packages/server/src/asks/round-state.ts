@@ -1,4 +1,4 @@
-/** What a chain of rounds remembers from one to the next: read from the `requestState` of a request, sealed into that of its result. */
+/** The state of a chain of rounds: opened from the `requestState` of a request, sealed into the `requestState` of its result. */
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -11,11 +11,11 @@ import { Steps, type StepValue } from './steps.ts';
 /** A question that was sent to the client. */
 export interface Asked {
   readonly method: string;
-  /** Of the method and the canonical parameters: an answer is never given to another question. */
+  /** Digest of the method and the canonical parameters. An answer is only used for a question with the same digest. */
   readonly digest: string;
-  /** Every later run is expected to ask a `plain` question again. */
+  /** Where the question came from. Each later run must ask a `plain` question again. */
   readonly source: 'plain' | 'keyed' | 'in step' | 'by hand';
-  /** The beginning of the question, for errors. */
+  /** The start of the question, for error messages. */
   readonly text: string;
 }
 
@@ -27,7 +27,7 @@ export interface Answered extends Asked {
   readonly answer: JsonObject;
 }
 
-/** What is inside the seal. */
+/** The sealed content. */
 export interface RoundState {
   readonly chainId: string;
   /** The number of the next round, from 1. */
@@ -39,15 +39,15 @@ export interface RoundState {
   readonly reports: number;
   /** The highest progress that was sent. */
   readonly progress?: number | undefined;
-  /** The state that a handler gave by hand. */
+  /** The `requestState` that a handler passed to `inputRequired`. */
   readonly given?: JsonValue | undefined;
 }
 
-/** What a run of a handler may know of the rounds before it. */
+/** What a run of a handler can read of the rounds before it. */
 export interface EarlierRounds {
-  /** What the client answered to the questions of the last round, by their keys. */
+  /** The client's answers to the last round's questions, by key. */
   readonly inputResponses: Readonly<Record<string, JsonObject>>;
-  /** The state that the handler gave by hand in the last round. */
+  /** The `requestState` that the handler passed to `inputRequired` in the last round. */
   readonly requestState?: JsonValue | undefined;
   /** How many notifications earlier rounds sent. They are not sent again. */
   readonly reports: number;
@@ -55,16 +55,16 @@ export interface EarlierRounds {
   readonly progress?: number | undefined;
 }
 
-/** What the rounds before this one leave to it. */
+/** The state of the earlier rounds, as opened for this one. */
 export interface OpenedRound {
   /** The number of this round, from 1. */
   readonly number: number;
-  /** What the last round asked. */
+  /** The questions of the last round. */
   readonly asked: ReadonlyMap<string, Asked>;
   readonly answers: ReadonlyMap<string, Answered>;
 }
 
-/** Runs the handler of a request that goes on with an earlier one. It sees the state that it gave, and not how that was sealed. */
+/** Runs the handler of a request that continues an earlier one. The handler sees its own state, not the sealed form. */
 export async function resume(context: Context): Promise<JsonObject> {
   await context.openRound();
   const { inputResponses: _given, requestState: _sealed, ...params } = context.params;
@@ -74,10 +74,10 @@ export async function resume(context: Context): Promise<JsonObject> {
 }
 
 /**
- * Opens what earlier rounds left. Answers without a state answer no `ctx.elicit`, since only the state says what was asked; a handler that
- * asks by hand may look at them in `ctx.inputResponses`.
+ * Opens the state of earlier rounds. Without a state, answers are not used for `ctx.elicit`, because only the state tells what was asked. They are
+ * still in `ctx.inputResponses`.
  *
- * @throws {ProtocolError} -32602: the state does not open or was used, or an answer is malformed.
+ * @throws {ProtocolError} -32602: the state cannot be opened or was already used, or an answer is malformed.
  * @see 2026-07-28 basic/patterns/mrtr#error-handling
  */
 export async function openState(context: Context): Promise<OpenedRound> {
@@ -85,7 +85,7 @@ export async function openState(context: Context): Promise<OpenedRound> {
   const { requestState, inputResponses } = context.givenParams;
   const given = inputResponses as Readonly<Record<string, JsonObject>> | undefined;
   if (requestState !== undefined && typeof requestState !== 'string')
-    throw refusal('requestState must be a string: send back what the last result had');
+    throw refusal('requestState must be a string: send back the requestState of the last result');
   if (requestState === undefined) {
     if (given) context.earlier = { inputResponses: given, reports: 0 };
     return { number: 1, asked: new Map(), answers: new Map() };
@@ -93,16 +93,16 @@ export async function openState(context: Context): Promise<OpenedRound> {
   const { state, expiresAtMs } = await statesOf(server).open(requestState, bindingOf(context));
   const { chainId, round, asked, reports, progress } = state;
   const responses = new Map(asked.flatMap(([key, { method }]) => readResponse(key, method, given ?? {}, context)));
-  // Last, so that a malformed answer does not use the state up.
+  // Claimed last, so that a malformed answer does not use the state up.
   const { replay } = server.options.requestState ?? {};
   if (replay && !(await replay.claim(`${chainId}:${round}`, expiresAtMs)))
-    throw refusal('requestState was used before, and may be used once: start the request anew');
+    throw refusal('requestState was already used, and can be used only once: send the request again without it');
   context.earlier = { inputResponses: Object.fromEntries(responses), requestState: state.given, reports, progress };
   context.steps = new Steps(chainId, state.steps);
   const answers = new Map(state.answers);
   for (const [key, about] of asked) {
     const answer = responses.get(key);
-    // A handler that asks by hand is given its answers for this round, and keeps what it needs.
+    // Answers to `inputRequired` belong to this round only. The handler keeps what it needs in its state.
     if (answer && about.source !== 'by hand') answers.set(key, { ...about, answer });
   }
   return { number: round, asked: new Map(asked), answers };
@@ -119,14 +119,14 @@ function readResponse(key: string, method: string, given: JsonObject, { revision
 
 const sealers = new WeakMap<Server, RequestStates<RoundState>>();
 
-/** What seals and opens the states of a server. */
+/** Returns the object that seals and opens a server's states. */
 function statesOf(server: Server): RequestStates<RoundState> {
   let states = sealers.get(server);
   if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
   return states;
 }
 
-/** The request as it came, before middleware. */
+/** Returns the binding of a request, with its params as they arrived, before middleware. */
 function bindingOf({ principal, method, givenParams }: Context): StateBinding {
   return { principal, method, params: givenParams };
 }
@@ -137,7 +137,7 @@ export async function sealState(context: Context, state: RoundState): Promise<st
   const states = statesOf(server);
   if (context.via === 'exchange' && states.hasOwnKey)
     server.warnOnce(
-      'requestState is sealed with a key that only this process has: another machine, or this one after a restart, cannot go on with what it asked. Give requestState.keys',
+      'requestState is sealed with a key that only this process has, so other machines, and this one after a restart, cannot open it: set the option requestState.keys',
     );
   const sealed = await states.seal(state as RoundState & JsonObject, bindingOf(context));
   if (typeof sealed === 'string') return sealed;
@@ -145,7 +145,7 @@ export async function sealState(context: Context, state: RoundState): Promise<st
     .map(([name, value]) => ({ name, bytes: JSON.stringify(value).length }))
     .sort((one, other) => other.bytes - one.bytes);
   const culprit = largest ? `; its largest step is "${largest.name.slice(0, 100)}" with ${largest.bytes} bytes` : '';
-  const problem = `${context.name}: requestState has ${sealed} bytes, more than a client carries (262,144)${culprit}: keep less in ctx.once, ask for less, or give requestState.store`;
+  const problem = `${context.name}: requestState has ${sealed} bytes, the maximum is 262,144${culprit}: keep less in ctx.once, ask for less, or set requestState.store`;
   server.logger.log('error', problem);
   throw new ProtocolError(INTERNAL_ERROR, problem);
 }

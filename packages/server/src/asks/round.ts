@@ -1,6 +1,6 @@
 /**
- * One run of a handler whose questions end the exchange: what it asks is gathered and sent with the answer; earlier answers are
- * given back. See docs/decisions/asks-in-rounds.md.
+ * One run of a handler in the modern era. Its questions are collected and sent as the result, which ends the exchange. Earlier answers are returned
+ * to the handler. See docs/decisions/asks-in-rounds.md.
  */
 
 import { type ClockTimer, isMortiseError, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
@@ -13,18 +13,18 @@ import { digest } from './request-state.ts';
 import { type Answered, type Asked, type AskedNow, type OpenedRound, openState, sealState } from './round-state.ts';
 
 export const DEFAULT_MAX_ROUNDS = 10;
-/** How many questions one result asks; clients answer no more. */
+/** How many questions one result may ask. Clients answer no more. */
 const MAX_QUESTIONS = 100;
 /**
- * How long a new question waits, in milliseconds, while the handler has not asked again for an answer that came: its I/O may be slower
- * this time, which does not mean that it asks something else.
+ * How long a new question waits, in milliseconds, while the handler has not yet asked again for all answered questions. Its I/O may only be slower in
+ * this run.
  */
 const PATIENCE_MS = 2_000;
-/** How long a handler may go on after its question was sent, in milliseconds, before the exchange ends without it. */
+/** How long a handler may go on after its question was sent, in milliseconds. Then the exchange ends without it. */
 const GRACE_MS = 5_000;
-/** The longest that a late question waits for its rejection, in milliseconds. */
+/** The longest delay before a late question is rejected, in milliseconds. */
 const MAX_LATE_MS = 1_000;
-/** How many characters of a question errors show. */
+/** How many characters of a question appear in error messages. */
 const MAX_TEXT = 80;
 
 interface PendingAsk extends AskedNow {
@@ -32,20 +32,20 @@ interface PendingAsk extends AskedNow {
 }
 
 export class Round {
-  /** What the client answered in earlier rounds. */
+  /** The client's answers of earlier rounds. */
   readonly answers: ReadonlyMap<string, Answered>;
   /** Whether the questions were sent. */
   isSuspended = false;
   readonly #context: Context;
   readonly #number: number;
   readonly #askedBefore: ReadonlyMap<string, Asked>;
-  /** The plain questions that are answered and that this run has not asked yet. */
+  /** Answered plain questions that this run has not asked again yet. */
   readonly #unclaimed: Map<string, Answered>;
   readonly #pending = new Map<string, PendingAsk>();
-  /** How often each key was used. */
+  /** How often each key was used in this run. */
   readonly #uses = new Map<string, number>();
   #timer: ClockTimer | undefined;
-  /** The questions without a digest yet, and the last one of them. */
+  /** The number of questions without a digest yet, and the last of them. */
   #turns = 0;
   #lastTurn: Promise<unknown> = Promise.resolve();
   #lateAsks = 0;
@@ -59,16 +59,16 @@ export class Round {
     this.#unclaimed = new Map([...answers].filter(([, { source }]) => source === 'plain'));
   }
 
-  /** Whether something is asked of the client, or will be. */
+  /** Whether this run asks the client, or will. */
   get isAsking(): boolean {
     return this.isSuspended || this.#pending.size > 0;
   }
 
   async ask(ask: Ask): Promise<JsonObject> {
     ask.signal?.throwIfAborted();
-    // A question inside a step is not asked again once the step is remembered.
+    // A question inside a step is not asked again once the step's value is remembered.
     const plain = this.#context.steps.running.size > 0 ? 'in step' : 'plain';
-    // Digests come some turns later: questions keep their order, and gathering waits for all.
+    // Digests are asynchronous. This chain keeps the questions in order and lets collecting wait for all of them.
     const turn = this.#lastTurn.then(() => toQuestion(ask, ask.key === undefined ? plain : 'keyed'));
     this.#lastTurn = turn.catch(() => undefined);
     this.#turns += 1;
@@ -81,19 +81,19 @@ export class Round {
     }
   }
 
-  /** The handler settled before its questions were sent, so they are not asked. */
+  /** Drops the questions of a handler that settled before they were sent. */
   abandon(): void {
     if (this.isSuspended) return;
     this.#timer?.cancel();
-    this.#rejectAll(new Suspended('The handler has settled: its question was not sent to the client'));
+    this.#rejectAll(new Suspended('The handler has already returned or thrown: its question was not sent to the client'));
   }
 
-  /** The result that asks, once the handler has settled and no step runs. @param outcome Undefined for a handler that goes on. */
+  /** Makes the result that asks, once the handler has settled and no step runs. @param outcome Undefined if the handler still runs. */
   conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     return (this.#conclusion ??= this.#conclude(outcome));
   }
 
-  /** The result that asks what a handler wants by hand. @param given State of the handler's own. */
+  /** Makes the result for the questions of `inputRequired`. @param given The handler's own state. */
   async askByHand(asks: readonly Ask[], given: JsonValue | undefined): Promise<JsonObject> {
     if (this.#isLast) throw this.#tooManyRounds();
     const questions = asks.map(async (ask) => [ask.key ?? '', await toQuestion(ask, 'by hand')] as const);
@@ -104,25 +104,25 @@ export class Round {
 
   #put(ask: Ask, question: AskedNow): Promise<JsonObject> {
     const name = ask.key ?? toDigestKey(ask.method, question.digest);
-    // The same question asked twice in one run is two questions.
+    // The same question asked twice in one run counts as two questions.
     const uses = (this.#uses.get(name) ?? 0) + 1;
     this.#uses.set(name, uses);
     const key = uses === 1 ? name : `${name}#${uses}`;
     const known = this.answers.get(key);
     if (known) return this.#answer(key, known, question);
-    if (this.isSuspended) return this.#rejectLater(new Suspended('This round is over: the question is asked in the next'));
+    if (this.isSuspended) return this.#rejectLater(new Suspended('This round is over: the question will be asked in the next round'));
     if (this.#isLast) return this.#rejectLater(this.#tooManyRounds());
     return new Promise((_, reject) => this.#pending.set(key, { ...question, reject }));
   }
 
   #answer(key: string, known: Answered, now: Asked): Promise<JsonObject> {
     if (known.digest !== now.digest) return this.#rejectLater(this.#changed(known, now));
-    // Whoever waited for this answer to be asked for need not wait any longer.
+    // All answered questions were asked again, so new questions need not wait any longer.
     if (this.#unclaimed.delete(key) && this.#unclaimed.size === 0 && this.#timer) this.#gather(0);
     return Promise.resolve(structuredClone(known.answer));
   }
 
-  /** In the last round the client can no longer be asked. */
+  /** True in the last round, when the client cannot be asked again. */
   get #isLast(): boolean {
     return this.#number > (this.#context.server.options.requestState?.maxRounds ?? DEFAULT_MAX_ROUNDS);
   }
@@ -130,18 +130,18 @@ export class Round {
   #tooManyRounds(): AskError {
     return new AskError(
       'ERR_TOO_MANY_ASKS',
-      `${this.#context.name} asked back ${this.#number - 1} times: ask together what can be asked together, or raise requestState.maxRounds`,
+      `${this.#context.name} asked the client ${this.#number - 1} times, the maximum: combine questions, or raise requestState.maxRounds`,
     );
   }
 
   #changed(before: Asked, now: Asked): AskError {
     return new AskError(
       'ERR_ASK_CHANGED',
-      `${this.#context.name} asked something else when it ran again: the answer is to ${before.text}, now it asks ${now.text}. Let what it asks depend only on arguments, answers and ctx.once`,
+      `${this.#context.name} asked a different question when it ran again: the answer is for ${before.text}, but now it asks ${now.text}. Questions must depend only on arguments, answers and ctx.once`,
     );
   }
 
-  /** Not at once: a handler that asks again in a loop would never let go. */
+  /** Delayed, because a handler that asks again in a loop would block the process. */
   #rejectLater(error: Error): Promise<never> {
     const delayMs = Math.min(this.#lateAsks++, MAX_LATE_MS);
     return new Promise((_, reject) => this.#context.server.clock.schedule(() => reject(error), delayMs, { keepAlive: true }));
@@ -174,20 +174,20 @@ export class Round {
     this.isSuspended = true;
     const onGraceOver = (): void => this.#context.onSuspended?.(this.conclude(undefined));
     this.#timer = this.#context.server.clock.schedule(onGraceOver, GRACE_MS, { keepAlive: true });
-    this.#rejectAll(new Suspended(`${this.#context.name} has asked the client, and runs again with the answer`));
+    this.#rejectAll(new Suspended(`${this.#context.name} has asked the client, and will run again with the answer`));
   }
 
   async #conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     this.#timer?.cancel();
     warnIfSwallowed(this.#context, outcome);
-    if (!outcome) this.#context.abort(new Suspended('This round is over: the client was asked'));
+    if (!outcome) this.#context.abort(new Suspended('This round is over: the question was sent to the client'));
     return this.#seal([...this.#pending].slice(0, MAX_QUESTIONS), undefined);
   }
 
   async #seal(asked: readonly (readonly [string, AskedNow])[], given: JsonValue | undefined): Promise<JsonObject> {
     const context = this.#context;
     const { steps, reports, earlier } = context;
-    // A step must be remembered before the next round may begin.
+    // Every running step must be remembered before the next round begins.
     await steps.close();
     const requestState = await sealState(context, {
       chainId: steps.chainId,
@@ -206,7 +206,7 @@ export class Round {
   }
 }
 
-/** @throws {ProtocolError} -32602: what an earlier round left cannot be opened. */
+/** @throws {ProtocolError} -32602: the state of an earlier round cannot be opened. */
 export async function openRound(context: Context): Promise<Round> {
   return new Round(context, await openState(context));
 }
@@ -222,14 +222,14 @@ async function toQuestion({ method, params }: Ask, source: Asked['source']): Pro
   };
 }
 
-/** The beginning of a question: `elicitation "Who are you?"`. */
+/** Shortens a question for error messages: `elicitation "Who are you?"`. */
 function describe(method: string, { message }: JsonObject = {}): string {
   const name = method.split('/', 1)[0] ?? method;
   if (typeof message !== 'string') return name;
   return `${name} ${JSON.stringify(message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}...` : message)}`;
 }
 
-/** The client's answer continues the trace; the question's span ends with the round, for its answer comes with another request. */
+/** Adds the trace context to a question. Its span ends with this round, because the answer arrives with another request. */
 function toInputRequest(context: Context, question: AskedNow): Promise<JsonObject> {
   const { method } = question;
   return traceAsk(question, context, async (params) => (params ? { method, params } : { method }));
@@ -237,18 +237,18 @@ function toInputRequest(context: Context, question: AskedNow): Promise<JsonObjec
 
 // ---- handlers that catch `Suspended` and go on as if they had an answer
 
-/** How deep the causes of an error are searched. */
+/** How many nested causes of an error are searched. */
 const MAX_DEPTH = 5;
 
 function warnIfSwallowed(context: Context, outcome: Outcome | undefined): void {
   if (outcome && 'error' in outcome && holdsSuspended(outcome.error)) return;
   const did = !outcome ? 'goes on' : 'error' in outcome ? 'threw another error' : 'returned';
   context.server.warnOnce(
-    `${context.name} ${did} after its question was sent to the client: it caught Suspended, or waits for something else. What it does then is dropped, and it runs again with the answer: let Suspended pass`,
+    `${context.name} ${did} after its question was sent to the client: it caught Suspended, or awaits something else. Its outcome is dropped, and it runs again with the answer: do not catch Suspended`,
   );
 }
 
-/** Whether a handler let `Suspended` pass, as it is or as the cause of its own error. */
+/** Tells whether a handler threw `Suspended`, directly or as a cause of its own error. */
 function holdsSuspended(thrown: unknown): boolean {
   let error = thrown;
   for (let depth = 0; depth < MAX_DEPTH && error instanceof Error; depth++, error = error.cause)

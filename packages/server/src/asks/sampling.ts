@@ -1,4 +1,4 @@
-/** The rules that a conversation must keep before a client's model goes on with it, and that the model's answer must keep. */
+/** Checks a conversation before it is sent for sampling, and checks the model's answer. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -23,7 +23,7 @@ interface Message {
 }
 
 /**
- * Checks the params of `sampling/createMessage`. Leaves `includeContext` out for clients that do not declare it.
+ * Checks the params of `sampling/createMessage`. Removes `includeContext` if the client does not declare support for it.
  *
  * @throws {AskError} `ERR_INVALID_ASK`, naming the message that breaks a rule.
  * @see 2026-07-28 client/sampling#message-content-constraints
@@ -35,15 +35,13 @@ export function prepareSampling(params: JsonObject, { server, revision, client }
   messages.forEach(checkMessageForm);
   checkToolBlocks(messages as unknown as readonly Message[]);
   if (includeContext === 'none') return params;
-  server.warnOnce(
-    `includeContext ${JSON.stringify(includeContext)} is deprecated: leave it out, and put what the model needs into messages`,
-  );
+  server.warnOnce(`includeContext ${JSON.stringify(includeContext)} is deprecated: leave it out, and put the context into messages`);
   const isDeclared = !revision.clientCapabilities.has('sampling.context') || hasCapability(client.capabilities, 'sampling.context');
   return isDeclared ? params : { messages, maxTokens: maxTokens as number, ...rest };
 }
 
 /**
- * Checks what tools gave against their `outputSchema`.
+ * Checks tool results in the conversation against the tools' `outputSchema`.
  *
  * @throws {AskError} `ERR_INVALID_ASK`, naming the tool.
  * @see 2026-07-28 schema#toolresultcontent
@@ -62,7 +60,7 @@ export async function checkToolOutputs(params: JsonObject, { server }: Context):
   }
 }
 
-/** @throws {AskError} `ERR_INVALID_ANSWER`: the model used a tool that the question did not allow. */
+/** @throws {AskError} `ERR_INVALID_ANSWER`: the model used a tool, but the request allowed none. */
 export function checkSamplingAnswer({ tools, toolChoice }: JsonObject, answer: JsonObject): void {
   const mode: JsonValue | undefined = isJsonObject(toolChoice) ? toolChoice['mode'] : undefined;
   if (Array.isArray(tools) && tools.length > 0 && mode !== 'none') return;
@@ -70,13 +68,13 @@ export function checkSamplingAnswer({ tools, toolChoice }: JsonObject, answer: J
     throw new AskError('ERR_INVALID_ANSWER', "The client's answer does not fit: the model used a tool, though none was allowed");
 }
 
-/** A message has the form of a model's answer, which every server can check. */
+/** Checks one message with the rules for a model's answer, which has the same form. */
 function checkMessageForm(message: JsonValue, index: number): void {
   const problem = isJsonObject(message) ? checkClientResult('sampling/createMessage', { ...message, model: '' }) : ' must be an object';
   if (problem !== undefined) throw invalid(`params.messages[${index}]${problem.replace(/^result/, '')}`);
 }
 
-/** Each message that uses tools is followed by one with their results, and by nothing else. */
+/** Checks that each message with tool uses is followed by a message with only their results. */
 function checkToolBlocks(messages: readonly Message[]): void {
   let used: readonly (string | undefined)[] = [];
   for (const [index, message] of messages.entries()) {
@@ -87,7 +85,7 @@ function checkToolBlocks(messages: readonly Message[]): void {
   if (used.length > 0) throw invalid(`messages ends with a tool_use (${used.join(', ')}) that has no tool_result`);
 }
 
-/** @param used The ids of the tool uses in the message before. */
+/** @param used The ids of the tool uses in the previous message. */
 function findToolProblem(message: Message, used: readonly (string | undefined)[]): string | undefined {
   const blocks = blocksOf(message);
   const results = blocks.filter(({ type }) => type === 'tool_result').map(({ toolUseId }) => toolUseId);

@@ -1,4 +1,7 @@
-/** Checks a question to the client and sends it: as a request in a legacy session, as part of the round in the modern era, by its task in a task. */
+/**
+ * Checks a question to the client and sends it: as a request in a legacy session, in the round's result in the modern era, or through the task if the
+ * handler runs as one.
+ */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
@@ -14,14 +17,14 @@ import { preparePage, prepareForm, toFormAdapter } from './forms.ts';
 import { prepareSampling } from './sampling.ts';
 import { traceAsk } from '../tracing.ts';
 
-/** How many questions one call sends at most, so that a loop with a model comes to an end. */
+/** How many requests one call may send to its client, so that a loop with a model ends. */
 const MAX_ASKS = 1_000;
 
 /**
- * Checks a question and brings it into the wire's form. A method that MCP does not define passes as it is.
+ * Checks a question and converts it to its wire form. Methods that MCP does not define pass unchanged.
  *
- * @throws {AskError} `ERR_INVALID_ASK`: it breaks a rule of its kind.
- * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a form that clients could not show.
+ * @throws {AskError} `ERR_INVALID_ASK`: the question breaks a rule of its kind.
+ * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: clients cannot show the form.
  */
 export function prepareAsk(ask: Ask, context: Context): Ask {
   const { method, params = {} } = ask;
@@ -34,7 +37,7 @@ export function prepareAsk(ask: Ask, context: Context): Ask {
 export async function send(context: Context, ask: Ask): Promise<JsonObject> {
   const { revision, session, taskRun } = context;
   if (!taskRun && !session) return askInRound(context, ask);
-  // A client is not asked for a call that it has the answer to.
+  // The client already has the response to this call, so it is not asked any more.
   if (context.isOver) throw context.signal.reason ?? callOver();
   if (session && !taskRun) requireSendable(session, revision, ask);
   requireClientCapability(ask, context);
@@ -51,7 +54,7 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
   if (route.facts?.inputRequired !== true)
     throw new AskError(
       'ERR_ASK_UNAVAILABLE',
-      `"${ask.method}" cannot be asked while "${method}" is answered in ${revision.version}: ask in a tool, a prompt or a resource`,
+      `"${ask.method}" cannot be sent while "${method}" is served in ${revision.version}: ask in a tool, prompt or resource handler`,
     );
   requireEmbeddable(ask, context);
   return (await context.openRound()).ask(ask);
@@ -59,10 +62,11 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
 
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
   context.asked += 1;
-  if (context.asked > MAX_ASKS) throw new AskError('ERR_TOO_MANY_ASKS', `A call asks its client ${MAX_ASKS} times at most`);
+  if (context.asked > MAX_ASKS)
+    throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: ask fewer questions`);
   const { server, call, deadline, asking } = context;
   const resume = deadline && server.deadlines.pause(deadline);
-  // Questions that were asked together end with their request, also where one of them has failed it.
+  // When the call ends, all of its open questions are cancelled, also after one of them has failed.
   const { signal, dispose } = linkSignals(ask.signal, asking);
   try {
     return await traceAsk(ask, context, (params) => session.request(ask.method, params, { call, signal, timeoutMs: ask.timeoutMs }));
@@ -74,13 +78,16 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
 
 function requireSendable(session: Session, revision: Revision, { method }: Ask): void {
   if (isKnownRequest(method) && !findRequest(revision, method, 'server'))
-    throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
+    throw new AskError(
+      'ERR_ASK_UNAVAILABLE',
+      `"${method}" does not exist in ${revision.version}, the revision of this client: do not use it for this client`,
+    );
   session.requireReachable(method);
   if (!session.isReady)
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
 }
 
-/** @throws {AskError} `ERR_ASK_UNAVAILABLE`, `ERR_CLIENT_CAPABILITY`: the question cannot be part of a result in this revision, or for this client. */
+/** @throws {AskError} `ERR_ASK_UNAVAILABLE`, `ERR_CLIENT_CAPABILITY`: this revision or this client does not allow the question in a result. */
 export function requireEmbeddable(ask: Ask, context: Context): void {
   const { revision } = context;
   if (revision.requests.get(ask.method)?.direction !== 'embedded')
@@ -89,9 +96,9 @@ export function requireEmbeddable(ask: Ask, context: Context): void {
 }
 
 /**
- * Refuses a question that the client did not declare it can answer.
+ * Checks that the client declared the capability to answer a question.
  *
- * @throws {AskError} `ERR_CLIENT_CAPABILITY`, naming what is missing.
+ * @throws {AskError} `ERR_CLIENT_CAPABILITY`, naming the missing capability.
  * @see 2026-07-28 basic/index#meta; 2025-11-25 basic/lifecycle#operation
  */
 export function requireClientCapability(ask: Ask, { revision, client }: Context): void {

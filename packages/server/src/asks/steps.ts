@@ -1,46 +1,47 @@
-/** `ctx.once`: each step runs once along one chain of runs, and its value is kept. */
+/** `ctx.once`: runs each step once across all runs of a handler, and remembers its value. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { AskError, Suspended } from '../errors.ts';
 
-/** The value of a step as it is kept; without an item for a step that gave nothing. */
+/** The remembered value of a step. Empty for a step that returned undefined. */
 export type StepValue = readonly [] | readonly [JsonValue];
 
 type StepFn<T> = (idempotencyKey: string) => T | Promise<T>;
 
-/** The steps of one chain. A step that failed did not happen: it may be tried again. */
+/** The steps of one chain of runs. A step that failed is not remembered and may run again. */
 export class Steps {
   readonly done: Map<string, StepValue>;
   readonly running: Map<string, Promise<StepValue>> = new Map();
   #chainId: string | undefined;
   #isClosed = false;
 
-  /** @param done What ran in earlier rounds. */
+  /** @param done The steps that ran in earlier rounds. */
   constructor(chainId?: string, done: Iterable<readonly [string, StepValue]> = []) {
     this.#chainId = chainId;
     this.done = new Map(done);
   }
 
-  /** The same in each round of a chain, and in no other chain. */
+  /** An id that all rounds of a chain share, and no other chain has. */
   get chainId(): string {
     return (this.#chainId ??= crypto.randomUUID());
   }
 
   async once<T extends JsonValue>(key: string, fn: StepFn<T>): Promise<T> {
     const value = this.done.get(key) ?? (await (this.running.get(key) ?? this.#start(key, fn)));
-    // A copy: what the handler does to its value must not change what later rounds get.
+    // A copy, so that changes by the handler do not affect later rounds.
     return structuredClone(value[0]) as T;
   }
 
-  /** Lets no step begin any more, for it could not be remembered. Resolves when none runs. */
+  /** Prevents new steps, whose values could not be remembered. Resolves when no step is running. */
   async close(): Promise<void> {
     while (this.running.size > 0) await Promise.allSettled(this.running.values());
     this.#isClosed = true;
   }
 
   #start(key: string, fn: StepFn<JsonValue>): Promise<StepValue> {
-    if (this.#isClosed) return Promise.reject(new Suspended(`Step "${key}" did not begin: this round is over, it begins in the next`));
-    // A turn later, so that it already counts as running when it asks.
+    if (this.#isClosed)
+      return Promise.reject(new Suspended(`Step "${key}" did not begin: this round is over, and the step will run in the next round`));
+    // One turn later, so that the step already counts as running if it asks the client.
     const running = Promise.resolve()
       .then(() => fn(`${this.chainId}:${key}`))
       .then((value) => {
@@ -54,7 +55,7 @@ export class Steps {
   }
 }
 
-/** The value as JSON has it, in the first round too, so that a handler sees the same in each. */
+/** Converts the value to JSON already in the first round, so that a handler gets the same value in each round. */
 function toKept(key: string, value: unknown): StepValue {
   if (value === undefined) return [];
   try {

@@ -1,4 +1,4 @@
-/** `auditLog()`: one record for each request, of who did what, how it ended and how long it took. */
+/** `auditLog()`: writes one record for each request: caller, method, outcome and duration. */
 
 import { type Clock, isMortiseError, type JsonObject, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,12 +7,12 @@ import type { Principal } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 
-/** How a request ended: `failed` is a result with `isError`, `refused` an error of the protocol. */
+/** How a request ended. `failed` is a result with `isError`, `refused` is a JSON-RPC error. */
 export type AuditOutcome = 'ok' | 'failed' | 'refused' | 'cancelled';
 
-/** What is written of one request. */
+/** The record of one request. */
 export interface AuditRecord {
-  /** When it came, in milliseconds since the epoch. */
+  /** When the request arrived, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly durationMs: number;
   readonly method: string;
@@ -22,20 +22,20 @@ export interface AuditRecord {
   readonly clientId: string | undefined;
   readonly requestId: RequestId;
   readonly sessionId: string | undefined;
-  /** The version of the revision. */
+  /** The protocol version of the request. */
   readonly revision: string;
   readonly outcome: AuditOutcome;
-  /** The JSON-RPC error code of a refused request, where it is known. */
+  /** The JSON-RPC error code of a refused request, if known. */
   readonly errorCode: number | undefined;
-  /** Only where `arguments` was asked for. */
+  /** Present only with the option `arguments`. */
   readonly arguments?: JsonObject | undefined;
 }
 
-/** What is written. */
+/** Options of `auditLog`. */
 export interface AuditLogOptions {
   /**
-   * Adds a request's arguments: they may hold secrets and personal data. `true` for all as they are, a function to choose;
-   * `createRedactor()` makes one that takes secrets out.
+   * Adds the arguments of requests, which may hold secrets and personal data. `true` adds them unchanged, a function chooses what to add.
+   * `createRedactor()` makes a function that removes secrets.
    *
    * @default false
    */
@@ -45,10 +45,10 @@ export interface AuditLogOptions {
 }
 
 /**
- * Writes one record a request, after it has ended. For the requests of one method alone: `server.use('tools/call', auditLog(write))`.
+ * Writes one record for each request after it has ended. To log one method only: `server.use('tools/call', auditLog(write))`.
  *
- * @param write Is given each record. A request does not wait for it. What it throws or rejects with is dropped: catch it there to learn of it.
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
+ * @param write Called with each record. Requests do not wait for it. Its errors and rejections are dropped, so catch them inside.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
  */
 export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
   checkOptions('auditLog', options, { arguments: ['boolean', 'function'], clock: 'object' }, RegistrationError);
@@ -58,7 +58,7 @@ export function auditLog(write: (record: AuditRecord) => unknown, options: Audit
     const startMs = clock.monotonicMs();
     const report = (outcome: AuditOutcome, errorCode?: number): void => {
       const durationMs = clock.monotonicMs() - startMs;
-      // Async, so that what `write` throws and what it rejects with are one.
+      // Async, so that a throw and a rejection of `write` are handled the same way.
       const written = (async () => write({ atMs, durationMs, ...describe(call, options.arguments), outcome, errorCode }))();
       written.catch(() => undefined);
     };

@@ -1,22 +1,22 @@
-/** What stands around every request: `server.use((call, next) => ...)`, for all methods or for one. */
+/** Middleware: `server.use((call, next) => ...)` wraps all requests, or those of one method. */
 
 import type { JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Era, Implementation, Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
 
-/** Who the client says it is and what it says it can do, for this request. */
+/** The client's name and capabilities, as it states them in this request or session. */
 export interface ClientFacts {
-  /** For display and logs only: it is not verified. */
+  /** For display and logs only. It is not verified. */
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
 }
 
-/** A request on its way to its handler, as middleware sees it. */
+/** A request as middleware sees it. */
 export interface MiddlewareCall<App = unknown> {
   readonly method: string;
-  /** The parameters in the canonical model. To change them, hand others to `next`. */
+  /** The parameters in canonical form. To change them, pass others to `next`. */
   readonly params: JsonObject;
-  /** What the request is about: a tool's or prompt's name, a resource's URI; undefined for other methods. */
+  /** The tool's or prompt's name, or the resource's URI. Undefined for other methods. */
   readonly target: string | undefined;
   readonly requestId: RequestId;
   readonly principal: Principal;
@@ -26,28 +26,28 @@ export interface MiddlewareCall<App = unknown> {
   readonly client: ClientFacts;
   /** The request's `_meta`. */
   readonly meta: JsonObject;
-  /** Aborted when the call is cancelled, its bound is reached, or the server closes. */
+  /** Aborts when the call is cancelled, its time limit is reached, or the server closes. */
   readonly signal: AbortSignal;
-  /** What `options.context` made for this request; undefined without that option. */
+  /** The app context that `options.context` made for this request. Undefined without that option. */
   readonly app: App;
-  /** The HTTP request behind the call, where there is one. */
+  /** The HTTP request of the call, if there is one. */
   readonly origin: CallOrigin | undefined;
-  /** The legacy session's id, where the transport has one. */
+  /** The legacy session's id, if the transport has one. */
   readonly sessionId: string | undefined;
-  /** A place for what one middleware wants to tell another, or a handler (`ctx.state`). Lives as long as the request. */
+  /** Shares values with other middleware and with the handler (`ctx.state`). Lives as long as the request. */
   readonly state: Map<unknown, unknown>;
 }
 
 /**
- * Goes on with the request: the next middleware, at last the handler.
+ * Passes the request on to the next middleware, and finally to the handler.
  *
- * @param params Replaces the parameters for what comes after.
- * @returns The result in the canonical model.
+ * @param params Replaces the parameters for everything that follows.
+ * @returns The result in canonical form.
  */
 export type NextMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
 /**
- * Wraps requests. Gives back the result, that of `next` or one of its own; a `ProtocolError` that it throws is the answer.
- * The first one added is the outermost.
+ * Wraps requests. Returns the result of `next`, or a result of its own. A `ProtocolError` that it throws becomes the error response. The middleware
+ * added first is the outermost.
  */
 export type Middleware<App = unknown> = (call: MiddlewareCall<App>, next: NextMiddleware) => Promise<JsonObject> | JsonObject;

@@ -1,4 +1,4 @@
-/** `rateLimit()`: how often one caller may use a method. */
+/** `rateLimit()`: limits how often a caller may use a method. */
 
 import { type Clock, ProtocolError } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -6,31 +6,31 @@ import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** The error code of a refused request: outside JSON-RPC's reserved range, like HTTP's 429. Over HTTP it is sent with status 200. */
+/** The error code of a rejected request: HTTP's 429, outside JSON-RPC's reserved range. Over HTTP it is sent with status 200. */
 export const RATE_LIMITED = 429;
 
-/** How many buckets are kept, one for each caller and method; the least recently used goes first. */
+/** How many buckets are kept, one per caller and method. The least recently used is dropped first. */
 const MAX_BUCKETS = 10_000;
 
-/** How requests are limited. */
+/** Options of `rateLimit`. */
 export interface RateLimitOptions {
-  /** How many requests may come at once. @default 60 */
+  /** How many requests may arrive at once. @default 60 */
   readonly burst?: number | undefined;
-  /** How many come back in a second. @default 10 */
+  /** How many requests per second are allowed in the long run. @default 10 */
   readonly perSecond?: number | undefined;
-  /** Whose limit a request counts against. @default the principal; the remote address where nobody was verified */
+  /** Returns the key whose limit the request counts against. @default the principal, or the remote address if no user was verified */
   readonly key?: ((call: MiddlewareCall) => string) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Refuses requests beyond a rate with a `ProtocolError` of code 429 whose data says when to come back (`retryAfterMs`).
+ * Rejects requests beyond a rate with a `ProtocolError` of code 429. Its `data.retryAfterMs` tells when to retry.
  *
- * Each caller has a token bucket for each method, so one who floods the server is refused alone. For one method alone:
+ * Each caller has its own token bucket for each method, so one caller that floods the server does not affect the others. For one method only:
  * `server.use('tools/call', rateLimit({ burst: 20 }))`.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known or has an invalid value, such as `NaN`.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or has an invalid value, such as `NaN`.
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
@@ -40,7 +40,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   return (call, next) => {
     const name = JSON.stringify([call.method, key(call)]);
     const bucket = buckets.get(name) ?? new TokenBucket(burst, perSecond, clock);
-    // Written again at the end of the map, whose first entry is so always the one that was used longest ago.
+    // Moved to the end of the map, so that the first entry is always the least recently used.
     buckets.delete(name);
     buckets.set(name, bucket);
     const [oldest = name] = buckets.keys();

@@ -1,4 +1,4 @@
-/** `redact()` and `createRedactor()`: take out secrets, also those of one's own forms and names, and those in JSON that stands in a text. */
+/** `redact()` and `createRedactor()`: remove secrets by known formats, by member names and by your own patterns, also inside JSON text. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -7,27 +7,27 @@ import { RegistrationError } from '../errors.ts';
 import { foldName, hideInText, hideSecrets, isSecretName, REDACTED } from '../hide-secrets.ts';
 import type { Middleware } from './middleware.ts';
 
-/** A longer text is looked at as text only. */
+/** Longer text is not parsed as JSON. */
 const MAX_JSON_CHARACTERS = 1_048_576;
 
-/** What counts as a secret, beside the well-known forms and names. */
+/** What counts as a secret, besides the well-known formats and names. */
 export interface RedactOptions {
-  /** Further forms of secrets. Must be linear to match: they run over everything that is sent. @default none */
+  /** Further patterns of secrets. They run on everything that is sent, so they must match in linear time. @default none */
   readonly patterns?: readonly RegExp[] | undefined;
-  /** Further names of members whose values are secrets; case, `_` and `-` make no difference. @default none */
+  /** Further names of members whose values are secrets. Case, `_` and `-` are ignored. @default none */
   readonly names?: readonly string[] | undefined;
 }
 
-/** Takes secrets out of data. A value without any is given back as it is, not copied. */
+/** Removes secrets from a value. A value without secrets is returned unchanged, not copied. */
 export type Redactor = <T extends JsonValue>(value: T) => T;
 
 /**
- * Makes a function that takes out what looks like a secret: well-known forms of keys and tokens, passwords in URLs, values of members
- * with telling names.
+ * Makes a function that removes likely secrets: keys and tokens of well-known formats, passwords in URLs, and values of members whose names mark a
+ * secret.
  *
- * Does NOT find what has neither a known form nor a telling name, such as a plain password in a sentence.
+ * Does NOT find other secrets, such as a plain password in a sentence.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
  */
 export function createRedactor(options: RedactOptions = {}): Redactor {
   checkOptions('createRedactor', options, { patterns: 'array', names: 'array' }, RegistrationError);
@@ -44,7 +44,7 @@ export function createRedactor(options: RedactOptions = {}): Redactor {
   return (value) => hideSecrets(value, hideInJson, isSecret);
 }
 
-/** Structured content is often repeated as JSON text: there the members' names mark secrets as well. */
+/** Parses text that may be JSON. Structured content is often repeated as text, and there too member names mark secrets. */
 function parseJson(text: string): JsonValue | undefined {
   if (!/^\s{0,8}[[{]/.test(text) || text.length > MAX_JSON_CHARACTERS) return undefined;
   try {
@@ -57,12 +57,11 @@ function parseJson(text: string): JsonValue | undefined {
 const METHODS: readonly string[] = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'];
 
 /**
- * Puts a mark in place of keys, tokens and passwords in results of tools, resources, prompts and completion, in text and in structured
- * content alike.
+ * Replaces keys, tokens and passwords in results of tools, resources, prompts and completion, both in text and in structured content.
  *
- * Does NOT look into encoded bytes (`data`, `blob`), nor into questions to the client.
+ * Does NOT look into encoded bytes (`data`, `blob`) or into questions to the client.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function redact(options: RedactOptions = {}): Middleware {

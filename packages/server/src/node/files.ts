@@ -1,4 +1,4 @@
-/** `files(root)`: the files of a directory as resources. */
+/** `files(root)`: serves the files of a directory as resources. */
 
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
@@ -15,37 +15,35 @@ import { type ListedResource, ResourceTemplate } from '../resource-template.ts';
 import { mediaTypeOf } from './media-types.ts';
 import { type SafeEntry, SafeRoot } from './safe-root.ts';
 
-/** How many files `resources/list` shows; the ones nearest to the root come first. */
+/** How many files `resources/list` shows. Files nearest to the root come first. */
 const MAX_LISTED = 1_000;
 
 /** Which files are served, and how. */
 export interface FilesOptions<App = unknown> {
-  /** The URI of the root, without a slash at its end. @default `file:///` and the root's own name, so that no path of the machine shows */
+  /** The URI of the root, without a trailing slash. @default `file:///` and the directory's own name, so that no path of the machine is visible */
   readonly uri?: string | undefined;
-  /** Whether a caller may see a file or directory. @param path From the root, with `/`. @default everyone may */
+  /** Whether a caller may see a file or directory. @param path Relative to the root, with `/`. @default every file is visible to every caller */
   readonly allow?: ((path: string, ctx: HandlerContext<App>) => boolean | Promise<boolean>) | undefined;
-  /** Serves names that begin with a dot, `.env` among them. @default false */
+  /** Whether to serve names that begin with a dot, such as `.env`. @default false */
   readonly hidden?: boolean | undefined;
-  /** A longer file is refused. @default 4 MiB */
+  /** The largest file that is served. Reading a larger one is an error. @default 4 MiB */
   readonly maxBytes?: number | undefined;
 }
 
 /**
- * Serves the files below a directory as a resource template with list and completion.
+ * Makes a resource template, with list and completion, for the files below a directory.
  *
- * ```ts
- * const docs = files(new URL('./docs', import.meta.url));
- * server.registerResource('docs', docs.template, docs.config, docs.read);
+ * ```ts const docs = files(new URL('./docs', import.meta.url)); server.registerResource('docs', docs.template, docs.config, docs.read);
  * ```
  *
- * Nothing outside the root is read: not by `..` in any encoding, absolute paths, NUL, backslashes or drive names, and not through
- * symbolic links, also ones that are put in place while a file is being opened. Whatever may not be read is answered like what
- * does not exist. Pipes and devices are never opened. Does NOT know hard links from files.
+ * Files outside the root are never read: not by `..` in any encoding, absolute paths, NUL, backslashes or drive names, and not through symbolic
+ * links, even one created while a file is being opened. Clients cannot tell a forbidden file from a missing one. Pipes and devices are never opened.
+ * Does NOT detect hard links.
  *
- * Text in UTF-8 is given as text, all else as bytes. Directories are not resources.
+ * Valid UTF-8 is sent as text, everything else as bytes. Directories are not resources.
  *
- * @param root A path, from the working directory of the process, or a `file:` URL.
- * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory, or an option is not known or has an invalid value.
+ * @param root A path relative to the working directory of the process, an absolute path, or a `file:` URL.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: the directory does not exist, or an option is unknown or invalid.
  * @see 2026-07-28 server/resources#security-considerations
  */
 export function files<App = unknown>(root: string | URL, options: FilesOptions<App> = {}): ResourceTemplateDefinition<App> {
@@ -74,7 +72,7 @@ function requireDirectory(path: string, root: string | URL): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const remedy =
     typeof root === 'string' && !isAbsolute(root)
-      ? `: a relative path begins at the working directory, new URL(${JSON.stringify(root)}, import.meta.url) at the module`
+      ? `: a relative path starts at the working directory; to start at the module, pass new URL(${JSON.stringify(root)}, import.meta.url)`
       : '';
   throw new RegistrationError(`files(): there is no directory at "${path}"${remedy}`);
 }
@@ -96,7 +94,7 @@ class Folder<App> {
     const { maxBytes = 4 * 1024 * 1024 } = this.#options;
     const bytes = await this.#root.read(entry, maxBytes);
     if (bytes === 'too large')
-      throw new ProtocolError(INTERNAL_ERROR, `The file is longer than ${maxBytes} bytes, the most that this server gives at once`);
+      throw new ProtocolError(INTERNAL_ERROR, `The file is larger than ${maxBytes} bytes, the limit of this server (option maxBytes)`);
     return bytes && toContent(bytes, mediaTypeOf(path));
   }
 
@@ -109,7 +107,7 @@ class Folder<App> {
     return entries;
   }
 
-  /** Allowed is what is allowed by the path it was asked for and by the path where it really is, with each directory above. */
+  /** `allow` must permit the requested path, the real path, and every directory above both. */
   async #isAllowed(entry: SafeEntry, ctx: HandlerContext<App>): Promise<boolean> {
     const { allow } = this.#options;
     if (!allow) return true;
@@ -131,13 +129,13 @@ class Folder<App> {
   }
 }
 
-/** Text is valid UTF-8 without a NUL. */
+/** Valid UTF-8 without NUL is text. */
 function toContent(bytes: Uint8Array, mimeType: string | undefined): ReadContent {
   if (!bytes.includes(0)) {
     try {
       return { mimeType: mimeType ?? 'text/plain', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
     } catch {
-      // Not UTF-8: given as bytes below.
+      // Not UTF-8: sent as bytes below.
     }
   }
   return { mimeType: mimeType ?? 'application/octet-stream', blob: bytes };

@@ -1,4 +1,4 @@
-/** Whether a path lies in a client's roots, by where it really leads. */
+/** Tells whether a path is inside a client's roots, with symbolic links resolved. */
 
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import type { Root } from '@mortise/protocol';
 
 /**
- * Tells whether a path lies in one of the roots: `await isInRoots((await ctx.listRoots()).roots, path)`.
+ * Tells whether a path is inside one of the roots: `await isInRoots((await ctx.listRoots()).roots, path)`.
  *
- * Symbolic links are followed on both sides. A path that does not exist yet lies where the part of it that exists leads. Between this
- * check and the use of a path somebody may put a link there: roots are guidance, not a sandbox.
+ * Symbolic links are followed in both the path and the roots. For a path that does not exist yet, its existing part counts. A link may be created
+ * between this check and the use of the path: roots are guidance, not a sandbox.
  *
  * @param path Absolute, or a `file:` URL.
- * @returns False where it leads out of the roots in any way: by `..`, by a symbolic link, because a root has vanished.
+ * @returns False if the path is outside the roots: by `..`, by a symbolic link, or because a root no longer exists.
  * @throws {TypeError} A relative path.
  * @deprecated since 2026-07-28, with roots: take directories as arguments, resource URIs or configuration. Works in every revision.
  */
@@ -35,7 +35,7 @@ function isInside(path: string, root: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Where a path really leads; undefined where that cannot be known, as for a link to nothing: its target may be made anywhere. */
+/** Resolves symbolic links. Undefined if the target is unknown, as for a link to a missing file, which could be created anywhere. */
 async function findEnd(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
@@ -48,7 +48,7 @@ async function findEnd(path: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined for a URL that is no path of this machine. */
+/** Converts a `file:` URL to a path. Undefined for a URL without a path on this machine. */
 function toPath(path: string | URL): string | undefined {
   const text = String(path);
   if (text.includes('\0')) return undefined;

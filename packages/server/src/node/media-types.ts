@@ -1,6 +1,6 @@
-/** Media types of common files, by the end of their names. */
+/** Media types of common files by extension. */
 
-/** Each type with its extensions. */
+/** Each media type with its extensions. */
 const TYPES = `
   application/gzip gz; application/json json; application/jsonl jsonl; application/pdf pdf; application/sql sql; application/toml toml;
   application/wasm wasm; application/x-sh sh; application/x-tar tar; application/xml xml; application/yaml yaml yml; application/zip zip;
@@ -20,7 +20,7 @@ const BY_EXTENSION: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The media type by a file's name; undefined where the name does not say it. */
+/** Returns the media type for a file name, or undefined if the extension is unknown. */
 export function mediaTypeOf(path: string): string | undefined {
   return BY_EXTENSION.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
 }

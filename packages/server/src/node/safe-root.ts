@@ -1,4 +1,4 @@
-/** A directory outside of which nothing is read, whatever a path says and wherever symbolic links lead. */
+/** Reads files below a directory, and never outside it, whatever a path or a symbolic link says. */
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
@@ -6,9 +6,9 @@ import { join, relative, sep } from 'node:path';
 
 /** A file or directory inside the root. */
 export interface SafeEntry {
-  /** From the root, with `/`; empty for the root. */
+  /** Relative to the root, with `/`. Empty for the root. */
   readonly path: string;
-  /** The same with every symbolic link on the way followed. */
+  /** `path` with every symbolic link resolved, relative to the root. */
   readonly realPath: string;
   /** The absolute form of `realPath`. */
   readonly real: string;
@@ -17,16 +17,18 @@ export interface SafeEntry {
   readonly modifiedAtMs: number;
 }
 
-/** Does not follow a last link, and does not wait for the other end of a pipe. Absent on Windows, where making links needs rights. */
+/**
+ * Does not follow a symbolic link at the end, and does not block on a pipe. The flags are absent on Windows, where creating links needs privileges.
+ */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Names that Windows takes for devices, whatever follows the first dot. */
+/** Names that Windows treats as devices, with or without an extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** Error codes of paths that cannot be read. The caller does not learn whether a path is missing, forbidden or outside. */
+/** Error codes of paths that cannot be read. Callers cannot tell a missing path from a forbidden or outside one. */
 const NOWHERE: ReadonlySet<unknown> = new Set(['EACCES', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'ENXIO', 'EPERM']);
 
-/** How deep `walk` goes. */
+/** How many levels `walk` descends. */
 const MAX_DEPTH = 32;
 
 export class SafeRoot {
@@ -34,7 +36,7 @@ export class SafeRoot {
   readonly #showsHidden: boolean;
 
   /**
-   * @param root An absolute path. It is looked up at each use: what it is may change.
+   * @param root An absolute path. Resolved at each use, because the directory may be replaced.
    * @param showsHidden Whether names that begin with a dot may be read.
    */
   constructor(root: string, showsHidden = false) {
@@ -42,7 +44,7 @@ export class SafeRoot {
     this.#showsHidden = showsHidden;
   }
 
-  /** What is at a path; undefined where nothing is that may be read. Pipes and devices may not. */
+  /** Finds the file or directory at a path. Undefined if there is nothing that may be read; pipes and devices may not. */
   async find(path: string): Promise<SafeEntry | undefined> {
     if (!this.#isPlain(path)) return undefined;
     return quietly(async () => {
@@ -57,10 +59,9 @@ export class SafeRoot {
   }
 
   /**
-   * The files below the root, level by level, so that those near the root come first. Links to directories are not entered: they could
-   * lead in circles.
+   * Lists the files below the root level by level, nearest to the root first. Does not enter symbolic links to directories, which may form cycles.
    *
-   * @param isShown Is asked for each file and directory. A directory that is not shown is not entered.
+   * @param isShown Called for each file and directory. A directory for which it returns false is not entered.
    */
   async *walk(isShown: (entry: SafeEntry) => Promise<boolean>): AsyncGenerator<SafeEntry, void, undefined> {
     let level = [''];
@@ -86,7 +87,7 @@ export class SafeRoot {
     }
   }
 
-  /** Reads a file that was found. @param maxBytes A longer one is `'too large'`. */
+  /** Reads a file that `find` returned. @param maxBytes For a larger file the result is `'too large'`. */
   async read({ real, isDirectory }: SafeEntry, maxBytes: number): Promise<Uint8Array | 'too large' | undefined> {
     const handle = isDirectory ? undefined : await quietly(() => open(real, OPEN_FLAGS));
     if (!handle) return undefined;
@@ -98,8 +99,8 @@ export class SafeRoot {
   }
 
   /**
-   * Whether a path only goes downwards: not absolute, no `.` and `..`, no empty names, NUL, control characters or backslashes, and on
-   * Windows no drives, streams, devices and names that it would shorten.
+   * Tells whether a path is safe: not absolute, no `.`, `..` or empty names, no NUL, control characters or backslashes, and on Windows no drives,
+   * streams, devices or names that Windows shortens.
    */
   #isPlain(path: string): boolean {
     return path === '' || path.split('/').every((name) => isPlainName(name) && (this.#showsHidden || !name.startsWith('.')));
@@ -111,7 +112,7 @@ function isPlainName(name: string): boolean {
   return sep === '/' || !(/[:*?"<>|]|[. ]$/.test(name) || DEVICE_NAME.test(name));
 }
 
-/** A directory on the way may have been swapped for a link between the look and the open: then this is another file. */
+/** Detects that a directory of the path was replaced by a link between the check and the open. */
 async function isSameFile(handle: FileHandle, real: string): Promise<boolean> {
   const opened = await handle.stat();
   const now = await quietly(async () => ((await realpath(real)) === real ? lstat(real) : undefined));
@@ -121,7 +122,7 @@ async function isSameFile(handle: FileHandle, real: string): Promise<boolean> {
 async function readBounded(handle: FileHandle, maxBytes: number): Promise<Uint8Array | 'too large'> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // One byte more than the bound is asked for, so that a file which grows while it is read is noticed.
+  // Reads one byte more than the limit, to detect a file that grows while it is read.
   for await (const chunk of handle.createReadStream({ end: maxBytes, autoClose: false }) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     length += chunk.length;
@@ -129,7 +130,7 @@ async function readBounded(handle: FileHandle, maxBytes: number): Promise<Uint8A
   return length > maxBytes ? 'too large' : Buffer.concat(chunks, length);
 }
 
-/** Turns "there is nothing to be read" into undefined; any other failure stays one. */
+/** Returns undefined for an unreadable path. Rethrows any other error. */
 async function quietly<T>(fn: () => Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await fn();

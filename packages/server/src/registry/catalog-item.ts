@@ -1,4 +1,4 @@
-/** One thing that is registered: what lists show of it, what runs it, and how the program changes it later. */
+/** One registered item: how lists show it, how it is served, and how the program changes it later. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionKind } from '@mortise/jsonrpc-core/transport';
@@ -7,29 +7,29 @@ import type { ListedConfig, RegisteredItem } from '../config.ts';
 import { RegistrationError } from '../errors.ts';
 import type { Catalog } from './catalog.ts';
 
-/** A handler or reader, once its types no longer matter. */
+/** A handler or reader without its type parameters. */
 export type HandlerFn = (...args: readonly unknown[]) => unknown;
 
-/** What each option of a registration must be. */
+/** The kind of each option of a registration. */
 export type ConfigTable = Readonly<Record<string, OptionKind>>;
 
-/** The options that everything has. */
+/** The options of every registration. */
 export const LISTED = { title: 'string', description: 'string', icons: 'array', _meta: 'object', visible: 'function' } as const;
 
 /**
- * An item of a catalog. It is its own handle: what registering returns.
+ * An item of a catalog. Registering returns it as its own handle.
  *
- * @typeParam Parts What serving it needs, made once from its config: its schemas, say.
+ * @typeParam Parts What is prepared once from the config to serve the item, for example its schemas.
  */
 export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Parts = unknown> implements RegisteredItem {
-  /** What requests name it by: a name or a URI. */
+  /** The name or URI by which requests refer to the item. */
   key: string;
   name: string;
   config: Config;
   handler: HandlerFn;
   parts: Parts;
   enabled = true;
-  /** Where it stands in lists: counted up and never used again, so that a cursor outlives changes. */
+  /** The item's position in lists. Numbers are never reused, so that a cursor stays valid when items change. */
   order = 0;
   protected readonly catalog: Catalog<CatalogItem<Config, Parts>>;
 
@@ -48,15 +48,15 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
     this.parts = this.prepare(key, config);
   }
 
-  /** How messages name it: `tool "add"`. */
+  /** The item's name in messages: `tool "add"`. */
   get label(): string {
     return `${this.catalog.init.noun} "${this.name}"`;
   }
 
-  /** Checks a config and makes what serving it needs. Nothing has changed when this throws. */
+  /** Checks a config and prepares what is needed to serve the item. If this throws, nothing has changed. */
   protected abstract prepare(key: string, config: Config): Parts;
 
-  /** How a list shows it, canonical. */
+  /** Returns the item's definition for lists, in canonical form. */
   abstract define(revision: Revision): JsonObject;
 
   enable(): void {
@@ -71,7 +71,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
     this.catalog.delete(this);
   }
 
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken or malformed, or a change is; nothing is changed then. */
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken or malformed, or a change is invalid. Nothing is changed then. */
   update(changes: object = {}): void {
     const { keyOption = 'name', noun } = this.catalog.init;
     this.#check(changes, { [keyOption]: 'any', enabled: 'boolean', handler: 'function', callback: 'function' });
@@ -99,7 +99,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
 
 function requireName(noun: string, name: unknown): void {
   if (typeof name === 'string' && name !== '') return;
-  throw new RegistrationError(`A ${noun} needs a name: a string that is not empty, got ${name === '' ? 'an empty one' : typeof name}`);
+  throw new RegistrationError(`The name of a ${noun} must be a non-empty string, got ${name === '' ? 'an empty one' : typeof name}`);
 }
 
 interface Changes extends Readonly<Record<'name' | 'uri', string | null | undefined>> {
@@ -108,7 +108,7 @@ interface Changes extends Readonly<Record<'name' | 'uri', string | null | undefi
   readonly callback?: HandlerFn;
 }
 
-/** The members that are there. */
+/** Returns the members that are not undefined. */
 export function defined(members: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Record<string, JsonValue>;
 }

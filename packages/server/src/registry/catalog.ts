@@ -1,4 +1,4 @@
-/** What a server offers of one kind: an ordered map of items with visibility rules, and pages that are computed once. */
+/** The items of one kind that a server offers: an ordered map with visibility rules and cached pages. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
@@ -11,7 +11,7 @@ import type { ListKind } from '../events.ts';
 import type { Server } from '../server.ts';
 import type { CatalogItem, ConfigTable } from './catalog-item.ts';
 
-/** Who asks, as far as visibility may depend on it. A `Context` is one. */
+/** The caller, as visibility rules see it. A `Context` is one. */
 export interface Asker {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
@@ -22,28 +22,28 @@ export interface Asker {
 export interface CatalogInit {
   readonly server: Server;
   readonly kind: ListKind;
-  /** What messages call one item: `tool`. */
+  /** The kind of item in messages: `tool`. */
   readonly noun: string;
-  /** The list's method, and the member of its result that holds the items. */
+  /** The list method, and the member of its result that holds the items. */
   readonly method: string;
   readonly member: string;
-  /** What each option of a registration must be. */
+  /** The kind of each option of a registration. */
   readonly options: ConfigTable;
-  /** Which member of `update({ ... })` changes the key. @default 'name' */
+  /** The member of `update({ ... })` that changes the key. @default 'name' */
   readonly keyOption?: 'uri';
 }
 
 interface Page {
   readonly items: JsonObject[];
-  /** The position at which the next page begins; undefined after the last. */
+  /** The position where the next page begins. Undefined after the last page. */
   next: string | undefined;
 }
 
-/** What was computed for one revision. */
+/** The cached definitions and pages of one revision. */
 interface Kept<Item> {
-  /** How its list shows each item; undefined for one that it cannot show. */
+  /** The definition of each item, or undefined if the revision cannot show the item. */
   readonly shown: Map<Item, JsonObject | undefined>;
-  /** Finished pages by where they begin; undefined for one that was not asked for yet. Made-up positions are not kept. */
+  /** Cached pages by their start position. Undefined for a page not requested yet; positions that clients invent are not added. */
   readonly pages: Map<string, JsonObject | undefined>;
 }
 
@@ -54,7 +54,7 @@ export class Catalog<Item extends CatalogItem> {
   readonly #items = new Map<string, Item>();
   #kept = new Map<Revision, Kept<Item>>();
   #lastOrder = 0;
-  /** Whether some callers may see less than others; undefined until it is needed. */
+  /** Whether any item has a visibility rule. Undefined until first needed. */
   #hasRules: boolean | undefined = undefined;
 
   constructor(init: CatalogInit) {
@@ -76,7 +76,7 @@ export class Catalog<Item extends CatalogItem> {
     return item;
   }
 
-  /** Gives an item another key; it keeps its place. @throws {RegistrationError} `ERR_REGISTRATION`: the key is taken. */
+  /** Gives an item another key and keeps its position. @throws {RegistrationError} `ERR_REGISTRATION`: the key is taken. */
   rename(item: Item, key: string): void {
     this.#requireFree(key);
     const { items } = this;
@@ -91,20 +91,20 @@ export class Catalog<Item extends CatalogItem> {
     this.changed();
   }
 
-  /** An item changed: what was computed is forgotten, and clients are notified. */
+  /** Clears cached pages after an item changed, and notifies clients. */
   changed(): void {
     this.#hasRules = undefined;
     this.#kept = new Map();
     this.init.server.events.listChanged(this.init.kind);
   }
 
-  /** An item that is enabled, whoever may see it. */
+  /** Finds an enabled item without checking its visibility. */
   findAny(key: string): Item | undefined {
     const item = this.#items.get(key);
     return item?.enabled ? item : undefined;
   }
 
-  /** The item of a key, if this caller may see it. */
+  /** Finds an enabled item that is visible to this caller. */
   find(key: string, asker: Asker): Item | undefined {
     const item = this.#items.get(key);
     return item && this.isVisible(item, asker) ? item : undefined;
@@ -115,7 +115,7 @@ export class Catalog<Item extends CatalogItem> {
     return item.enabled && (visible === undefined || this.#allows(visible, item, asker));
   }
 
-  /** A rule that fails hides its item. So does one that gives a promise: it would be true whatever it resolves to. */
+  /** A rule that throws hides its item. So does a rule that returns a promise, because a promise is always truthy. */
   #allows(visible: (asker: Required<Asker>) => unknown, item: Item, { principal, auth, app, origin }: Asker): boolean {
     try {
       const shown = visible({ principal, auth, app, origin });
@@ -130,7 +130,7 @@ export class Catalog<Item extends CatalogItem> {
 
   // ---- lists
 
-  /** A page of the list. */
+  /** Returns one page of the list. */
   list(context: Context): JsonObject {
     const start = this.startOf(context);
     this.#hasRules ??= this.items.some(({ config }) => config.visible !== undefined);
@@ -148,16 +148,16 @@ export class Catalog<Item extends CatalogItem> {
     return kept;
   }
 
-  /** Where the cursor of a request says to go on. @throws {ProtocolError} -32602 for a cursor that this list does not give. */
+  /** Returns the position that a request's cursor names. @throws {ProtocolError} -32602: the cursor is not from this list. */
   startOf({ params }: Context, positions = /^\d+$/): string {
     const cursor = params['cursor'];
     if (cursor === undefined) return FIRST;
     const [method, position = ''] = String(cursor).split(' ');
     if (method === this.init.method && positions.test(position)) return position;
-    throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
+    throw new ProtocolError(INVALID_PARAMS, `Unknown cursor: list the ${this.init.noun}s again without a cursor`);
   }
 
-  /** The items after a position. @param start An item's order. */
+  /** Returns the items after a position. @param start An item's order. */
   page(context: Context, start: string): Page {
     const { pageSize = 1000 } = this.init.server.options;
     const page: Page = { items: [], next: undefined };
@@ -176,21 +176,21 @@ export class Catalog<Item extends CatalogItem> {
     return page;
   }
 
-  /** @param isPrivate Whether the list depends on who asks. */
+  /** @param isPrivate Whether the list depends on the caller. */
   toResult({ items, next }: Page, context: Context, isPrivate: boolean): JsonObject {
     const { method, member } = this.init;
     const result: JsonObject = {
       [member]: items,
-      // It guards nothing: every page shows what its caller may see.
+      // The cursor needs no protection: visibility is checked again for every page.
       ...(next === undefined ? {} : { nextCursor: `${method} ${next}` }),
       ...(isPrivate && context.route.facts?.cacheable ? { cacheScope: 'private' } : {}),
     };
-    // Each item has its revision's shape already.
+    // Each item already has its revision's shape.
     context.ownResult = result;
     return result;
   }
 
-  /** One item's definition in a revision's shape; undefined for one that it cannot show. */
+  /** Converts an item's definition to a revision's shape. Undefined if the revision cannot show the item. */
   shape(definition: JsonObject, revision: Revision): JsonObject | undefined {
     const { method, member } = this.init;
     const convert = revision.toWire.results.get(method);

@@ -1,4 +1,4 @@
-/** `completion/complete`: suggestions for arguments of prompts and variables of templates. */
+/** `completion/complete`: suggestions for arguments of prompts and variables of resource templates. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -11,7 +11,7 @@ import type { Resources } from './resources.ts';
 
 const NOTHING: JsonObject = { completion: { values: [], total: 0, hasMore: false } };
 
-/** Answers `completion/complete`. */
+/** Serves `completion/complete`. */
 export async function complete(params: JsonObject, context: Context, prompts: Prompts, resources: Resources): Promise<JsonObject> {
   const { ref, argument, context: chosen } = params as unknown as CompleteRequestParams;
   const completer =
@@ -45,7 +45,7 @@ function requireArgument(owner: string, name: string, known: readonly string[]):
 }
 
 /**
- * At most 100 values, with `total` and `hasMore` where values were cut.
+ * Returns at most 100 values. Sets `total` and `hasMore` if values were cut off.
  *
  * @see 2026-07-28 server/utilities/completion#completion-results
  */

@@ -1,4 +1,4 @@
-/** The prompts of a server: how they are registered, found and filled in. */
+/** The prompts of a server: registering, finding and rendering them. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -29,7 +29,7 @@ export class Prompts {
     return this.#catalog.add(new PromptItem(this.#catalog, name, name, config, handler));
   }
 
-  /** @throws {ProtocolError} -32602: there is no such prompt for this caller. */
+  /** @throws {ProtocolError} -32602: no such prompt is visible to this caller. */
   get(name: string, asker: Asker): PromptItem {
     const item = this.#catalog.find(name, asker);
     if (item) return item;
@@ -72,19 +72,19 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
   }
 }
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument must be given and takes no string, so every call would fail. */
+/** @throws {RegistrationError} `ERR_REGISTRATION`: a required argument does not accept a string, so every call would fail. */
 function requireStrings(prompt: string, argsSchema: unknown, { jsonSchema }: SchemaAdapter): void {
   const { properties = {}, required = [] } = jsonSchema as { readonly properties?: JsonObject; readonly required?: readonly string[] };
   for (const name of required) {
     const { type, default: preset } = isJsonObject(properties[name]) ? properties[name] : {};
     if (typeof type !== 'string' || type === 'string' || preset !== undefined || isFieldCoerced(argsSchema, name)) continue;
     throw new RegistrationError(
-      `${prompt}: argument "${name}" takes no string (its type is ${type}), and the arguments of prompts are strings: convert it, as z.coerce.number() does`,
+      `${prompt}: argument "${name}" has the type ${type}, but prompt arguments are strings: convert the string in the schema, as z.coerce.number() does`,
     );
   }
 }
 
-/** One argument a property, in the schema's order. @see 2026-07-28 server/prompts#prompt */
+/** Lists one argument for each property, in the schema's order. @see 2026-07-28 server/prompts#prompt */
 function toArguments(args: SchemaAdapter | undefined): readonly PromptArgument[] {
   const { properties, required = [] } = (args?.jsonSchema ?? {}) as {
     readonly properties?: JsonObject;
@@ -102,10 +102,10 @@ function toArguments(args: SchemaAdapter | undefined): readonly PromptArgument[]
 }
 
 /**
- * Text becomes one message of the user; a message or several become `messages`.
+ * Converts a handler's value to a result. Text becomes one user message; one message or several become `messages`.
  *
- * @param description Stands in the result where the handler gives none.
- * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result.
+ * @param description Used if the handler gives none.
+ * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: the value is not a valid result.
  * @see 2026-07-28 server/prompts#getting-a-prompt
  */
 function toPromptResult(value: unknown, prompt: string, description: string | undefined): JsonObject {

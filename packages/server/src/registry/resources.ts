@@ -1,4 +1,4 @@
-/** The resources and templates of a server: how they are registered, listed, found and read. */
+/** The resources and resource templates of a server: registering, listing, finding and reading them. */
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -16,7 +16,7 @@ import { CatalogItem, defined, type HandlerFn, LISTED } from './catalog-item.ts'
 
 const OPTIONS = { ...LISTED, mimeType: 'string', annotations: 'object', size: 0, ttlMs: 0, cacheScope: 'string' } as const;
 
-/** Where a page of the list begins: after a registered resource, or among the members of templates, by how many were shown. */
+/** A list position: after a registered resource, or `m` and the number of template members already shown. */
 const POSITION = /^m?\d+$/;
 const MEMBERS = 'm';
 
@@ -45,15 +45,15 @@ export class Resources {
   }
 
   registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: HandlerFn): RegisteredResourceTemplate {
-    // By structure: a server without templates does not load what matches URIs.
+    // Checked by structure, so that a server without templates does not load the URI matching code.
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
-      throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
+      throw new RegistrationError(`resource "${name}": the second parameter must be a URI string or a new ResourceTemplate(...)`);
     const item = this.#templates.add(new TemplateItem(this.#templates, name, template, config, read));
     if (template.uriTemplate.variableNames.some((variable) => template.completeCallback(variable))) this.#server.serveCompletions();
     return item;
   }
 
-  /** The template that a reference names: by itself, or by a URI that it matches. */
+  /** Finds a template by its own text, or by a URI that matches it. */
   findTemplate(uri: string, asker: Asker): TemplateItem | undefined {
     const visible = this.#templates.items.filter((item) => this.#templates.isVisible(item, asker));
     return (
@@ -61,12 +61,12 @@ export class Resources {
     );
   }
 
-  /** The resource at a URI itself. */
+  /** Finds the resource registered at this URI. */
   findResource(uri: string, asker: Asker): ResourceItem | undefined {
     return this.#resources.find(uri, asker);
   }
 
-  /** @throws {ProtocolError} -32602, or the revision's own code: there is no such resource for this caller. */
+  /** @throws {ProtocolError} -32602, or the revision's own code: no such resource is visible to this caller. */
   async #read(uri: string, context: Context): Promise<JsonObject> {
     if (!URL.canParse(uri)) throw new ProtocolError(INVALID_PARAMS, 'The resource\'s "uri" is not an absolute URI', { uri });
     const url = new URL(uri);
@@ -77,7 +77,7 @@ export class Resources {
     return { ...defined({ ttlMs, cacheScope }), ...result };
   }
 
-  /** What the reader gave; undefined where there is none for this caller. */
+  /** Returns what the reader gave. Undefined if no such resource is visible to this caller. */
   async #run(uri: string, url: URL, context: Context): Promise<{ readonly read: unknown; readonly config: ResourceConfig } | undefined> {
     const resource = this.#resources.find(uri, context) ?? this.#resources.find(url.href, context);
     if (resource) return { read: await resource.handler.call(undefined, url, context.forHandler()), config: resource.config };
@@ -89,7 +89,7 @@ export class Resources {
     return undefined;
   }
 
-  /** The registered resources, then the members that templates list, as one paged list. */
+  /** Lists the registered resources, then the members that templates list, as one paged list. */
   #list(context: Context): JsonObject | Promise<JsonObject> {
     const listable = this.#templates.items.filter(({ template }) => template.listCallback);
     return listable.length === 0 ? this.#resources.list(context) : this.#listWithMembers(listable, context);
@@ -109,13 +109,13 @@ export class Resources {
       .map((member) => this.#resources.shape(member, context.revision))
       .filter((member) => member !== undefined);
     const next = members.length > end ? `${MEMBERS}${end}` : undefined;
-    // What a callback lists may depend on who asks.
+    // A template's list callback may depend on the caller, so the list is private.
     return this.#resources.toResult({ items: [...page.items, ...shown], next }, context, true);
   }
 }
 
 async function listMembers(item: TemplateItem, context: Context): Promise<readonly JsonObject[]> {
-  const fault = new InvalidHandlerResultError(`${item.label}: its list must give { resources: [{ uri, ... }] }`);
+  const fault = new InvalidHandlerResultError(`${item.label}: its list callback must return { resources: [{ uri, ... }] }`);
   const listed = await item.template.listCallback?.(context.forHandler());
   if (!isJsonObject(listed) || !Array.isArray(listed['resources'])) throw fault;
   return listed['resources'].map((member: JsonValue) => {
@@ -124,7 +124,7 @@ async function listMembers(item: TemplateItem, context: Context): Promise<readon
   });
 }
 
-/** What lists show of resources and templates alike. */
+/** Returns the list members that resources and templates share. */
 function shownOf({ title, description, mimeType, annotations, icons, _meta }: ResourceConfig): JsonObject {
   return defined({ title, description, mimeType, annotations, icons, _meta });
 }
@@ -135,16 +135,18 @@ function checkResource(label: string, { annotations = {}, ttlMs = 0, cacheScope 
   const isAudience = [audience].flat().every((role) => role === 'user' || role === 'assistant');
   if (!isAudience || !(priority >= 0 && priority <= 1) || Number.isNaN(Date.parse(lastModified)))
     throw new RegistrationError(
-      `${label}: "annotations" has an "audience" of "user" and "assistant", a "priority" from 0 to 1, "lastModified" as an ISO 8601 date`,
+      `${label}: in "annotations", "audience" must be "user", "assistant" or both, "priority" a number from 0 to 1, "lastModified" an ISO 8601 date`,
     );
   if (!isTtl(ttlMs) || !isCacheScope(cacheScope))
-    throw new RegistrationError(`${label}: "ttlMs" is an integer of milliseconds, "cacheScope" is "public" or "private"`);
+    throw new RegistrationError(
+      `${label}: "ttlMs" must be an integer of 0 or more milliseconds, "cacheScope" must be "public" or "private"`,
+    );
 }
 
-/** RFC 3986: a scheme, then only characters that a URI may have. */
+/** RFC 3986: a scheme, then only characters that are allowed in a URI. */
 const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[\w.~:/?#[\]@!$&'()*+,;=%-]*$/;
 
-/** A resource at one URI, which is its key. */
+/** A resource at one URI. The URI is its key. */
 class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredResource {
   get uri(): string {
     return this.key;
@@ -158,7 +160,9 @@ class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredReso
   protected override prepare(uri: string, config: ResourceConfig): void {
     checkResource(this.label, config);
     if (URI.test(uri) && URL.canParse(uri)) return;
-    const remedy = String(uri).includes('{') ? 'a template is new ResourceTemplate(...)' : 'percent-encode what is not allowed in one';
+    const remedy = String(uri).includes('{')
+      ? 'for a template, pass new ResourceTemplate(...)'
+      : 'percent-encode the characters that a URI must not have';
     throw new RegistrationError(`${this.label}: "${uri}" is not an absolute URI of RFC 3986: ${remedy}`);
   }
 
@@ -168,7 +172,7 @@ class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredReso
   }
 }
 
-/** A family of resources. Its key is its name. */
+/** A resource template. Its key is its name. */
 class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredResourceTemplate {
   readonly template: ResourceTemplate;
 
@@ -189,7 +193,7 @@ class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredReso
     return { uriTemplate: this.uriTemplate, name: this.key, ...shownOf(this.config) };
   }
 
-  /** What a member that the template lists shows where it does not say it itself. */
+  /** Completes a listed member with the template's title, description and other options. */
   defineMember(member: JsonObject): JsonObject {
     const { _meta: _own, ...shown } = shownOf(this.config);
     return { name: member['uri'], ...shown, ...member };
@@ -198,18 +202,18 @@ class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredReso
 
 // ---- what a reader gives
 
-/** The resource that was read. */
+/** The resource that is read. */
 interface ReadSubject {
   readonly uri: string;
   readonly mimeType: string | undefined;
 }
 
 /**
- * Text, bytes, one item or several become `contents`; an item without a URI has the one that was asked for, one without a type
- * the registered one.
+ * Converts a reader's value to a result. Text, bytes, one item or several become `contents`. An item without a URI gets the requested URI, an item
+ * without a media type gets the registered one.
  *
- * @returns Undefined where the reader says that there is no such resource.
- * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result.
+ * @returns Undefined if the reader returned undefined: no such resource.
+ * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: the value is not a valid result.
  * @see 2026-07-28 server/resources#resource-contents
  */
 function toReadResult(value: unknown, subject: ReadSubject): JsonObject | undefined {

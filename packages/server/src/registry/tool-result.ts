@@ -1,4 +1,4 @@
-/** What a tool's handler gave back, in whichever of the short forms, as the result that the protocol wants. */
+/** Converts what a tool's handler returns, in any of the short forms, to a tool result. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { andThen } from '@mortise/jsonrpc-core/connection';
@@ -10,15 +10,15 @@ import { InvalidHandlerResultError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 
 /**
- * Text and blocks become `content`; `structuredContent` is checked, takes the form that the output schema gives it, and is
- * repeated as JSON text where there is no `content`. An error result is not checked. A result of another kind
- * (`resultType: 'input_required'`, an extension's) is passed on untouched.
+ * Converts a handler's value to a tool result. Text and blocks become `content`. `structuredContent` is checked against the output schema, takes the
+ * schema's output value, and is repeated as JSON text if there is no `content`. An `isError` result is not checked. Results of another type
+ * (`resultType: 'input_required'`, or an extension's) pass unchanged.
  *
- * Gives a promise only where the output schema's check gives one.
+ * Returns a promise only if the output schema's check does.
  *
- * @param output Checks `structuredContent`; undefined for a tool without `outputSchema`.
- * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result, or not one that `outputSchema` allows. The message
- *   is for the server's author: it names types, never values.
+ * @param output Checks `structuredContent`. Undefined for a tool without `outputSchema`.
+ * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a valid result, or `outputSchema` does not allow it. The message is for the server's
+ * author: it names types, never values.
  * @see 2026-07-28 server/tools#structured-content
  */
 export function toToolResult(value: unknown, tool: string, output: SchemaAdapter | undefined): CallToolResult | Promise<CallToolResult> {
@@ -50,7 +50,7 @@ function toResultObject(value: unknown, tool: string): JsonObject {
 function readOutput(outcome: SchemaOutcome<unknown>, value: JsonValue, tool: string): JsonValue | undefined {
   if (!('issues' in outcome)) return outcome.value as JsonValue | undefined;
   const about = { owner: `tool "${tool}"`, part: 'structuredContent field', whole: 'structuredContent', value, showValues: false };
-  throw new InvalidHandlerResultError(`${describeIssues(outcome.issues, about)}: the handler must give what outputSchema says`);
+  throw new InvalidHandlerResultError(`${describeIssues(outcome.issues, about)}: the handler must return what outputSchema describes`);
 }
 
 function complete(result: JsonObject, structuredContent: JsonValue | undefined, tool: string): CallToolResult {
@@ -59,14 +59,14 @@ function complete(result: JsonObject, structuredContent: JsonValue | undefined, 
     throw fault(tool, `"content" must be an array of blocks, got ${content instanceof Promise ? 'a promise: await it' : typeof content}`);
   for (let i = 0; i < content.length; i += 1) checkBlock(content[i], i, tool);
   if (result['content'] === content && result['structuredContent'] === structuredContent) return result as CallToolResult;
-  // Written member by member: a copy with `...rest` costs more than the whole of the rest.
+  // Written member by member, because a copy with `...rest` is slower than everything else here.
   const completed: Record<string, JsonValue | undefined> = { content };
   if (structuredContent !== undefined) completed['structuredContent'] = structuredContent;
   for (const key of Object.keys(result)) if (key !== 'content' && key !== 'structuredContent') completed[key] = result[key];
   return completed as CallToolResult;
 }
 
-/** `null` is a value and is repeated; an error that says nothing has no content. */
+/** `null` is a value and is repeated. An error without content gets an empty list. */
 function repeatAsText(result: JsonObject, structuredContent: JsonValue | undefined, tool: string): JsonValue {
   if (structuredContent === undefined) {
     if (result['isError'] === true || result['_meta'] !== undefined) return [];
@@ -80,20 +80,20 @@ function repeatAsText(result: JsonObject, structuredContent: JsonValue | undefin
   try {
     return [{ type: 'text', text: JSON.stringify(structuredContent) }];
   } catch (cause) {
-    throw fault(tool, 'structuredContent is not JSON: it holds itself, or a BigInt (give it as text)', cause);
+    throw fault(tool, 'structuredContent is not JSON: it contains a cycle or a BigInt (convert a BigInt to a string)', cause);
   }
 }
 
 /** @see 2026-07-28 server/tools#tool-result */
 function checkBlock(block: unknown, index: number, tool: string): void {
   const { type, text, data } = (block ?? {}) as { readonly type?: unknown; readonly text?: unknown; readonly data?: unknown };
-  // Nearly every block is text.
+  // Fast path: nearly every block is text.
   if (type === 'text' && typeof text === 'string') return;
   const reason = checkContentBlock(block) ?? (isBase64(data) ? undefined : '.data must be padded base64, not text and not a data: URL');
   if (reason !== undefined) throw fault(tool, `content[${index}]${reason}`);
 }
 
-/** Only images and audio have data. */
+/** Checks `data`, which only images and audio have. */
 function isBase64(data: unknown): boolean {
   return typeof data !== 'string' || (data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data));
 }

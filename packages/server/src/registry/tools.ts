@@ -1,4 +1,4 @@
-/** The tools of a server: how they are registered, found and run. */
+/** The tools of a server: registering, finding and running them. */
 
 import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { andThen, isThenable } from '@mortise/jsonrpc-core/connection';
@@ -19,10 +19,10 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 import { toToolResult } from './tool-result.ts';
 
-/** The JSON-RPC code for a missing scope: HTTP's number, which is outside the ranges that JSON-RPC and MCP reserve. */
+/** The JSON-RPC code for a missing scope: the HTTP status code, outside the ranges that JSON-RPC and MCP reserve. */
 const MISSING_SCOPE = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
-/** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
+/** The `inputSchema` shown for a tool without parameters. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
 
 export class Tools {
@@ -57,12 +57,14 @@ export class Tools {
     return this.#catalog.find(name, asker);
   }
 
-  /** A tool that is enabled, whoever may see it. */
+  /** Finds an enabled tool without checking its visibility. */
   findAny(name: string): ToolItem | undefined {
     return this.#catalog.findAny(name);
   }
 
-  /** Needed before each call over HTTP: the visibility rule is asked only for a tool that has such headers. */
+  /**
+   * Returns the arguments that travel in HTTP headers. Called before every HTTP call, so visibility is checked only for tools that have such headers.
+   */
   paramHeaders(name: string, asker: Asker): ParamHeaders | undefined {
     return this.findAny(name)?.parts.paramHeaders && this.find(name, asker)?.parts.paramHeaders;
   }
@@ -75,11 +77,11 @@ export class Tools {
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
   }
 
-  /** Runs a tool. Gives a promise only where the tool or a schema does. Throws and rejects for faults of the protocol alone. */
+  /** Runs a tool. Returns a promise only if the tool or a schema does. Throws or rejects only for protocol errors. */
   run(item: ToolItem, args: JsonObject, context: Context): CallToolResult | Promise<CallToolResult> {
     const { input } = item.parts;
     try {
-      // A tool without parameters takes whatever is sent: hosts send `{}`, and models invent arguments.
+      // A tool without parameters ignores its arguments: hosts send `{}`, and models invent some.
       const result = input
         ? andThen(input.validate(args), (outcome) =>
             'issues' in outcome ? refuseArguments(item, args, outcome.issues, context) : this.#invoke(item, context, outcome.value),
@@ -93,7 +95,7 @@ export class Tools {
 
   #invoke(item: ToolItem, context: Context, args?: unknown): CallToolResult | Promise<CallToolResult> {
     const ctx = context.forHandler();
-    // Without the item as its `this`.
+    // Read first, so that the handler does not get the item as `this`.
     const { handler, parts } = item;
     return andThen(parts.input ? handler(args, ctx) : handler(ctx), (value) => {
       const result = toToolResult(value, item.key, parts.output);
@@ -108,11 +110,11 @@ export class Tools {
     this.#server.warnOnce(`${label} embeds a resource, but the server declares no resources: register them, or declare the capability`);
   }
 
-  /** @throws What is to be answered by a JSON-RPC error. */
+  /** @throws The error, if it must become a JSON-RPC error. */
   #toFailure({ key }: ToolItem, error: unknown, context: Context): CallToolResult {
     if (isForProtocol(error, context)) throw error;
     context.span?.recordError(error);
-    // The model reads a ToolError in full. Of any other error, only the log has all of it.
+    // A ToolError's message goes to the model in full. Of other errors, only the log has everything.
     const level = isMortiseError(error) && error.code === 'ERR_TOOL' ? 'info' : 'error';
     this.#server.logger.log(level, 'A tool failed', { tool: key, error });
     return toErrorResult(this.#describe(error) ?? 'internal error: the log of the server has the details');
@@ -146,7 +148,7 @@ interface ToolParts {
 
 /** A registered tool. */
 export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
-  /** The options that extensions own, with all others. */
+  /** All options, including those of extensions. */
   get options(): Readonly<Record<string, unknown>> {
     return this.config as Readonly<Record<string, unknown>>;
   }
@@ -159,7 +161,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const { server } = this.catalog.init;
     const { validator } = server.options;
     const problem = checkToolName(name);
-    if (problem !== undefined) server.warnOnce(`${problem}; some clients will not take it`);
+    if (problem !== undefined) server.warnOnce(`${problem}; some clients will reject it`);
     const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', name, validator);
     const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', name, validator);
     const paramHeaders = input && readParamHeaders(input.jsonSchema, name);
@@ -168,9 +170,9 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
   }
 
   /**
-   * A `local` caller has no token: the user of the machine may do what the machine lets them.
+   * Checks the caller's scopes. A `local` caller has no token and needs no scope.
    *
-   * @throws {ProtocolError} 403: the caller's token lacks a scope. `data.requiredScopes` names all that are needed.
+   * @throws {ProtocolError} 403: the caller's token lacks a scope. `data.requiredScopes` lists all required scopes.
    */
   requireScopes({ principal, auth }: Asker): void {
     const { scopes: requiredScopes = [] } = this.config;
@@ -178,7 +180,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));
     if (missing.length === 0) return;
     const names = missing.map((scope) => `"${scope}"`).join(', ');
-    throw new ProtocolError(MISSING_SCOPE, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
+    throw new ProtocolError(MISSING_SCOPE, `${this.label} needs the scope ${names}: authorize again with this scope`, { requiredScopes });
   }
 
   override define(revision: Revision): JsonObject {
@@ -195,13 +197,13 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
 const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]?key|credential|ssn/i;
 
 /**
- * Headers are logged on the way, so an argument that names a secret should not travel in one.
+ * Warns if an argument in an HTTP header looks like a secret, because proxies log headers.
  *
  * @see 2026-07-28 server/tools#x-mcp-header
  */
 function warnOfSecret(tool: string, path: readonly string[], server: Server): void {
   if (!SECRET_NAME.test(path.at(-1) ?? '')) return;
   server.warnOnce(
-    `tool "${tool}": argument "${path.join('.')}" looks like a secret and is copied to a header, which proxies log: remove x-mcp-header`,
+    `tool "${tool}": argument "${path.join('.')}" looks like a secret and is copied to an HTTP header, which proxies log: remove x-mcp-header`,
   );
 }

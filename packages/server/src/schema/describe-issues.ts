@@ -1,30 +1,30 @@
-/** Writes the sentence that a caller reads when a value does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
+/** Writes the message for a value that does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
 
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { StandardIssue } from './standard-schema.ts';
 
-/** How many issues one sentence names before it counts the rest. */
+/** How many issues one message names. The rest are only counted. */
 const MAX_ISSUES = 5;
-/** How many characters of a received text are repeated. */
+/** How many characters of a received string are shown. */
 const MAX_SHOWN_CHARACTERS = 40;
-/** How many characters of a library's message are repeated. */
+/** How many characters of a schema library's message are shown. */
 const MAX_MESSAGE_CHARACTERS = 300;
 
-/** What the sentence is about. */
+/** Names for the parts of the message. */
 export interface IssueSubject {
-  /** Whose value it is: `tool "add"`, `prompt "greet"`. */
+  /** The owner of the value: `tool "add"`, `prompt "greet"`. */
   readonly owner: string;
-  /** What the value's fields are called: `argument`, `structuredContent field`. */
+  /** The name of the value's fields: `argument`, `structuredContent field`. */
   readonly part: string;
-  /** What the value itself is called. @default the plural of `part` */
+  /** The name of the value itself. @default the plural of `part` */
   readonly whole?: string;
   /** The value that was checked. */
   readonly value: unknown;
-  /** Whether received texts and numbers are repeated. False where the reader did not send the value: then only its type is named. @default true */
+  /** Whether received strings and numbers are shown. If false, only their types are: use it if the reader did not send the value. @default true */
   readonly showValues?: boolean;
 }
 
-/** Says what is wrong with a value, at most five issues, and the received values in at most 40 characters. */
+/** Describes what is wrong with a value: at most five issues, and at most 40 characters of a received value. */
 export function describeIssues(issues: readonly SchemaIssue[], subject: IssueSubject): string {
   const clauses = issues.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, subject));
   const rest = issues.length - clauses.length;
@@ -47,7 +47,7 @@ function renderPath(path: readonly (string | number)[]): string {
   return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${clip(key, 80)}`)).join('');
 }
 
-/** Follows own members only: a path never reaches into a prototype. */
+/** Follows own members only, so that a path never reads from a prototype. */
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   let at = value;
   for (const key of path) {
@@ -60,7 +60,7 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
 function renderValue(value: unknown, showsValue: boolean): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  // JSON has no NaN and no Infinity: where a number belongs, "a number" would not say what is wrong.
+  // NaN and Infinity are shown as such: "must be a number, got a number" would be confusing.
   if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
   if (typeof value === 'object') return 'an object';
   if (!showsValue) return `a ${typeof value}`;
@@ -69,19 +69,19 @@ function renderValue(value: unknown, showsValue: boolean): string {
 
 function clip(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  // Never ends within a surrogate pair: half a character is not valid in a JSON text for every reader.
+  // Does not end within a surrogate pair, because not every JSON reader accepts half of one.
   return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The default sentences of zod 4, zod 3 and valibot, in our words. An author's own sentence matches none of them and stays as it is. */
+/** Patterns of the default messages of zod 4, zod 3 and valibot, which are reworded. Custom messages match none of them and stay unchanged. */
 const REQUIRED =
   /^(?:Required|Invalid input: expected nonoptional, received undefined|Invalid key: Expected "[^"]*" but received undefined)$/;
 const WRONG_TYPE = /^(?:Invalid input: e|Invalid type: E|E)xpected ([\w-]+)(?:,| but) received /;
 const WRONG_VALUE = /^Invalid (?:input: expected |option: expected (one of ))(.+)$/s;
 
-/** Gives a library's issue its path in plain keys and its message in our words. */
+/** Converts a library's issue: plain keys in its path, and uniform wording in its message. */
 export function phraseIssue(issue: StandardIssue): SchemaIssue {
-  // A copy made by `Array.from` is a plain array, also where a library has an array class of its own.
+  // `Array.from` makes a plain array, even if a library uses its own array class.
   const path = Array.from(issue.path ?? [], (segment) => {
     const key = typeof segment === 'object' ? segment.key : segment;
     return typeof key === 'symbol' ? String(key) : key;
@@ -98,7 +98,7 @@ function phrase(message: string): string {
   return `must be ${oneOf}${oneOf === '' ? value : value.replaceAll('|', ', ')}`;
 }
 
-/** arktype begins the message with the path and ends it with the value; our sentence has both already. */
+/** Removes the path and the value from arktype's message, because our message already has both. */
 function withoutPath(message: string, path: readonly (string | number)[]): string {
   const prefix = `${path.join('.')} `;
   return (path.length > 0 && message.startsWith(prefix) ? message.slice(prefix.length) : message).replace(

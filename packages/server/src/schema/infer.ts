@@ -1,22 +1,22 @@
 /**
- * What a schema's type says of its values. One step of inference a field: the compiler's work for a hundred tools is a budget
- * (`benchmarks/types`), so these types read `~standard` (and zod's own mirror of it) and nothing deeper.
+ * Types that infer values from schemas. They read only `~standard` (and zod's copy of it), one inference step per field, because the compile time for
+ * a hundred tools has a budget (`benchmarks/types`).
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
 
-/** The part of a Standard Schema that types are read from. A compile-time view: a value is looked at by `isStandardSchema`. */
+/** The part of a Standard Schema that types are inferred from. Only a compile-time view: values are checked by `isStandardSchema`. */
 export interface TypedSchema {
   readonly '~standard': { readonly version: 1; readonly vendor: string };
 }
 
-/** Fields by name, as `{ a: z.number(), b: z.string() }` has them. */
+/** Schemas by field name: `{ a: z.number(), b: z.string() }`. */
 export interface RawShape {
   readonly [field: string]: TypedSchema;
 }
 
-/** The types of JSON, and what a compiler makes of them in a schema that is read from a file. Naming them keeps literals literal. */
+/** The types of JSON, and plain strings, as in a schema imported from a file. Listing the types keeps literals narrow. */
 type JsonTypeName = 'array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string' | (string & {});
 
 /** A JSON Schema written by hand. */
@@ -28,18 +28,21 @@ export interface PlainJsonSchema {
 }
 
 /**
- * Everything that may stand where an object's schema is wanted: a raw shape, a Standard Schema, JSON Schema, or an adapter. That a
- * JSON Schema's `type` is `object` is checked at registration: in one read from a file it is any string to the compiler.
+ * Every accepted schema of an object: a raw shape, a Standard Schema, a JSON Schema, or an adapter. That a JSON Schema's `type` is `object` is
+ * checked at registration, because the compiler sees any string in a schema imported from a file.
  */
 export type ObjectSchema = TypedSchema | RawShape | SchemaAdapter | (PlainJsonSchema & { readonly type: JsonTypeName });
 
-/** Everything that may stand where a schema of any value is wanted. */
+/** Every accepted schema of any value. */
 export type AnySchema = ObjectSchema | PlainJsonSchema;
 
-/** What a schema gives after its check: defaults filled in, conversions made. A plain JSON Schema of objects gives a `JsonObject`, any other `unknown`. */
+/**
+ * The value after validation, with defaults filled in and conversions applied. A plain JSON Schema of objects gives `JsonObject`, any other
+ * `unknown`.
+ */
 export type InferOutput<S> = Infer<S, 'output'>;
 
-/** What a schema takes: fields with a default may be left out. */
+/** The value before validation: fields with a default may be left out. */
 export type InferInput<S> = Infer<S, 'input'>;
 
 type Infer<S, Side extends 'input' | 'output'> = S extends TypedSchema
@@ -50,17 +53,17 @@ type Infer<S, Side extends 'input' | 'output'> = S extends TypedSchema
       ? T
       : PlainValue<S>;
 
-/** A `type` that is only known to be a string is taken for `object`, as inputs have it. */
+/** A `type` known only as string counts as `object`, which is what inputs have. */
 type PlainValue<S> = S extends { readonly type: infer T } ? ('object' extends T ? JsonObject : unknown) : unknown;
 
-/** zod says it in fewer steps than the standard does: for a hundred tools that is a tenth of the whole. */
+/** Reads zod's own types first, which takes fewer steps than `~standard`: a tenth of the compile time of a hundred tools. */
 type ValueOf<S, Side extends 'input' | 'output'> = S extends { readonly _zod: { readonly [K in Side]: infer V } }
   ? V
   : S extends { readonly '~standard': { readonly types?: { readonly [K in Side]: infer V } | undefined } }
     ? V
     : unknown;
 
-/** zod's marks of a field that may be left out. */
+/** How zod marks an optional field. */
 interface MayMiss {
   readonly input: { readonly _zod: { readonly optin: 'optional' | 'defaulted' } };
   readonly output: { readonly _zod: { readonly optout: 'optional' } };
@@ -69,8 +72,8 @@ interface MayMiss {
 type Split<S, Values, Mark> = WithOptional<Values, MissableKeys<S, Values, Mark>>;
 
 /**
- * A field may be left out where its value may be `undefined`. `any` and `unknown` may be anything and say nothing of it;
- * there zod's own mark decides, and a library without one means a field that must be there.
+ * A field is optional if its value may be `undefined`. For `any` and `unknown` only zod's own mark counts; in other libraries such a field is
+ * required.
  */
 type MissableKeys<S, Values, Mark> = {
   [K in keyof Values]: undefined extends Values[K]
@@ -84,7 +87,7 @@ type MissableKeys<S, Values, Mark> = {
     : never;
 }[keyof Values];
 
-/** Most shapes have no such field, and are then done. */
+/** Skips the optional members if there are none, as in most shapes. */
 type WithOptional<Values, K extends keyof Values> = [K] extends [never]
   ? Values
   : Flatten<{ [P in Exclude<keyof Values, K>]: Values[P] } & { [P in K]?: Values[P] }>;

@@ -1,4 +1,4 @@
-/** Plain JSON Schemas as adapters: shown as they were written, checked by a `JsonSchemaValidator`. */
+/** Adapters for plain JSON Schemas: shown as written, checked by a `JsonSchemaValidator`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { dialectOf } from '@mortise/protocol/checks';
@@ -7,10 +7,10 @@ import type { JsonSchemaValidator, SchemaAdapter, SchemaIssue } from '@mortise/p
 type Check = (value: unknown) => readonly SchemaIssue[];
 
 /**
- * With a `validator` the schema is compiled now. Without one the default of `@mortise/protocol/json-schema` is loaded by the first check,
- * so that a server without plain JSON Schemas never loads it. A `default` in the schema is shown to peers and not applied.
+ * Adapts a plain JSON Schema. With a `validator` the schema is compiled at once. Without one, the first check loads the default validator of
+ * `@mortise/protocol/json-schema`, so that a server without plain JSON Schemas never loads it. A `default` in the schema is shown but not applied.
  *
- * @throws {Error} The schema is not JSON, or cannot be checked.
+ * @throws {Error} The schema is not JSON, or cannot be compiled.
  */
 export function adaptJsonSchema(schema: object, validator?: JsonSchemaValidator): SchemaAdapter {
   const jsonSchema = copy(schema);
@@ -34,12 +34,12 @@ function toOutcome(value: unknown, issues: readonly SchemaIssue[]): ReturnType<S
   return issues.length === 0 ? { value } : { issues };
 }
 
-/** A copy, so that later changes by the author have no effect. */
+/** Copies the schema, so that later changes by the program have no effect. */
 function copy(schema: object): JsonObject {
   try {
     return JSON.parse(JSON.stringify(schema)) as JsonObject;
   } catch (cause) {
-    throw new TypeError('is not JSON: it holds itself, or a BigInt', { cause });
+    throw new TypeError('is not JSON: it contains a cycle or a BigInt', { cause });
   }
 }
 

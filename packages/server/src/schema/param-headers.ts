@@ -1,4 +1,4 @@
-/** Which arguments of a tool travel in HTTP headers too. An `x-mcp-header` that clients would refuse is an error at registration. */
+/** Reads which arguments of a tool are also sent in HTTP headers. An `x-mcp-header` that clients would reject is an error at registration. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { PARAM_HEADER_KEYWORD, readParamHeaders as readHeaders } from '@mortise/protocol/checks';
@@ -6,9 +6,9 @@ import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
 
 /**
- * The annotated arguments: the header's name as it is written, and the path of the argument; undefined where there are none.
+ * Returns the header names, as written, with the path of each argument. Undefined if there are none.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`, naming the argument and the rule: a client drops a tool whose annotation is wrong.
+ * @throws {RegistrationError} `ERR_REGISTRATION`, naming the argument and the rule. Clients ignore a tool with an invalid annotation.
  * @see 2026-07-28 basic/transports/streamable-http#schema-extension
  */
 export function readParamHeaders(inputSchema: JsonObject, toolName: string): ParamHeaders | undefined {
@@ -18,12 +18,12 @@ export function readParamHeaders(inputSchema: JsonObject, toolName: string): Par
   return headers.size === 0 ? undefined : headers;
 }
 
-/** Bounds that allow integers which a header could not say exactly. No bound at all is the caller's own affair. */
+/** Finds an integer whose bounds exceed the safe integers, which a header cannot represent exactly. A missing bound is accepted. */
 function findUnsafe(inputSchema: JsonObject, headers: ParamHeaders): string | undefined {
   for (const path of headers.values()) {
     const { minimum, maximum } = path.reduce((schema, name) => (schema['properties'] as JsonObject)[name] as JsonObject, inputSchema);
     if (isUnsafe(minimum) || isUnsafe(maximum))
-      return `${PARAM_HEADER_KEYWORD} of "${path.join('.')}" must stand at an integer within ±(2^53 − 1): narrow its minimum and maximum`;
+      return `${PARAM_HEADER_KEYWORD} of "${path.join('.')}" must be on an integer within ±(2^53 − 1): narrow its minimum and maximum`;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The two open interfaces that schema libraries share (zod, valibot, arktype and others), as far as a server needs them. Known by
- * structure: no library is imported.
+ * The two open interfaces of schema libraries (zod, valibot, arktype and others), as far as a server needs them. Schemas are recognized by structure:
+ * no library is imported.
  *
  * @see https://standardschema.dev/schema https://standardschema.dev/json-schema
  */
@@ -10,23 +10,23 @@ import { isThenable } from '@mortise/jsonrpc-core/connection';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { phraseIssue } from './describe-issues.ts';
 
-/** One thing that a library found wrong with a value. */
+/** One problem that a library found in a value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a library's check gives: the value it made, or what is wrong. */
+/** The outcome of validation: the output value, or the issues. */
 export type StandardResult<Output> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 
-/** Converts a schema to JSON Schema. Throws where there is no JSON Schema for it. */
+/** Converts a schema to JSON Schema. Throws if that is impossible. */
 export interface StandardJsonSchemaConverter {
   readonly input: (options: { readonly target: string }) => Record<string, unknown>;
   readonly output: (options: { readonly target: string }) => Record<string, unknown>;
 }
 
-/** Which of a schema's two sides peers see: what it takes, or what it gives. */
+/** Which side of a schema peers see: its input or its output. */
 export type SchemaDirection = keyof StandardJsonSchemaConverter;
 
 /** The members of `~standard`. */
@@ -35,26 +35,26 @@ export interface StandardProps<Input = unknown, Output = Input> {
   readonly vendor: string;
   readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-  /** Absent in libraries that cannot convert their schemas; such a schema is an error at registration. */
+  /** Absent in libraries that cannot convert their schemas to JSON Schema. Such a schema is an error at registration. */
   readonly jsonSchema?: StandardJsonSchemaConverter | undefined;
 }
 
-/** A schema of any library that follows Standard Schema. */
+/** A schema of any library that implements Standard Schema. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardProps<Input, Output>;
 }
 
-/** Whether a value is a Standard Schema: an object or function with `~standard` of version 1. */
+/** Tells whether a value is a Standard Schema: an object or function with `~standard` of version 1. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   const props = (value as Partial<StandardSchema>)['~standard'] as Partial<StandardProps> | undefined;
   return props?.version === 1 && typeof props.validate === 'function';
 }
 
-/** The dialect of every schema without `$schema`: naming it in each would only cost bytes. */
+/** The dialect of every schema without `$schema`. It is left out of converted schemas to save bytes. */
 const DEFAULT_DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Converts a schema to JSON Schema 2020-12. @throws {TypeError} Its library cannot, with the library's reason. */
+/** Converts a schema to JSON Schema 2020-12. @throws {TypeError} The library cannot convert it; the message has the library's reason. */
 export function toJsonSchema(schema: StandardSchema, direction: SchemaDirection): JsonObject {
   const converter = schema['~standard'].jsonSchema;
   if (!converter) throw new TypeError(`cannot be converted to JSON Schema: ${remedyFor(schema)}`);
@@ -64,7 +64,7 @@ export function toJsonSchema(schema: StandardSchema, direction: SchemaDirection)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TypeError(
-      `cannot be converted to JSON Schema: ${reason}. Use a type that JSON has (an ISO string for a date, say) and convert in the handler`,
+      `cannot be converted to JSON Schema: ${reason}. Use a JSON type (for a date, an ISO string) and convert it in the handler`,
       { cause },
     );
   }
@@ -73,16 +73,16 @@ export function toJsonSchema(schema: StandardSchema, direction: SchemaDirection)
 function remedyFor(schema: StandardSchema): string {
   const { vendor } = schema['~standard'];
   if (vendor !== 'zod')
-    return `${vendor} gives it no "~standard.jsonSchema". Use the library's adapter for Standard JSON Schema, or write the JSON Schema by hand`;
+    return `it has no "~standard.jsonSchema" (library: ${vendor}). Use the library's adapter for Standard JSON Schema, or write the JSON Schema by hand`;
   if ('_zod' in schema)
-    return 'this zod is older than 4.2, or zod/mini. Wrap it with fromZod(z) of @mortise/server/zod, or use zod 4.2 or later';
+    return 'this schema is from zod before 4.2, or from zod/mini. Wrap it with fromZod(z) of @mortise/server/zod, or use zod 4.2 or later';
   return 'this is a zod 3 schema. Wrap its object with fromZodV3(convert) of @mortise/server/zod, or import from zod 4';
 }
 
-/** Checks a value against one schema; gives a promise only where the schema's own check does. */
+/** Checks a value against a schema. Returns a promise only if the schema's own check does. */
 export type SchemaCheck = SchemaAdapter['validate'];
 
-/** What the schemas of zod 4 have beside `~standard`. */
+/** The members of zod 4 schemas besides `~standard`. */
 interface ZodSchema {
   readonly _zod: { readonly def: Readonly<Record<string, unknown>>; readonly optin?: string; readonly optout?: string };
   safeParseAsync(value: unknown): Promise<{ readonly data?: unknown; readonly error?: { readonly issues: readonly StandardIssue[] } }>;
@@ -93,8 +93,8 @@ function isZod(schema: unknown): schema is ZodSchema {
 }
 
 /**
- * `~standard.validate` of zod first tries without waiting. If an async refinement rejects in that try, the rejection is unhandled. So a
- * schema that runs functions of the program is checked by zod's async method at once.
+ * Makes the check of a schema. zod's `~standard.validate` first tries synchronously, and an async refinement that rejects there is an unhandled
+ * rejection. So a zod schema with functions of the program is checked by zod's async method.
  */
 export function createCheck(schema: StandardSchema): SchemaCheck {
   if (isZod(schema) && runsOwnCode(schema, new Set()))
@@ -108,12 +108,12 @@ export function createCheck(schema: StandardSchema): SchemaCheck {
   };
 }
 
-/** Kinds of zod that run a function, or make their inner schema by one. */
+/** Kinds of zod schemas that run a function, or create their inner schema by one. */
 const OWN_CODE: ReadonlySet<unknown> = new Set(['custom', 'transform', 'lazy', 'promise', 'function']);
-/** Members of a definition that hold no schema, some behind a getter that runs a function. */
+/** Members of a zod definition without schemas. Some are getters that run a function. */
 const NO_SCHEMAS: ReadonlySet<string> = new Set(['defaultValue', 'catchValue', 'error', 'pattern', 'values', 'entries']);
 
-/** Whether a zod 4 schema, or a list or object of them, has refinements, transformations or the like anywhere. */
+/** Tells whether a zod 4 schema, or a list or object of them, contains refinements, transforms or other functions. */
 function runsOwnCode(schema: unknown, seen: Set<unknown>): boolean {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false;
   seen.add(schema);
@@ -130,8 +130,8 @@ function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> {
 }
 
 /**
- * Whether a field of an object may be left out. zod 4 marks it; other libraries are asked what they make of `undefined`. A field that
- * answers by a promise counts as required.
+ * Tells whether an object field may be left out. zod 4 marks such fields; in other libraries the field is tested with `undefined`. A field whose
+ * check returns a promise counts as required.
  */
 export function mayMiss(schema: StandardSchema, direction: SchemaDirection): boolean {
   if (isZod(schema)) return (direction === 'input' ? schema._zod.optin : schema._zod.optout) !== undefined;
@@ -147,7 +147,7 @@ export function mayMiss(schema: StandardSchema, direction: SchemaDirection): boo
   }
 }
 
-/** A copy of a schema that is converted by `convert`. The original stays as it is. */
+/** Copies a schema and adds the converter `convert`. The original is not changed. */
 export function withConverter<S extends object>(
   schema: S,
   props: StandardProps,

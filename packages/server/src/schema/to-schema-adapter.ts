@@ -1,4 +1,4 @@
-/** Turns whatever a program gives as a schema into what the server works with: the JSON Schema that peers see, and a check of values. */
+/** Converts every accepted form of schema to an adapter: the JSON Schema that peers see, and a check of values. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isThenable } from '@mortise/jsonrpc-core/connection';
@@ -9,7 +9,7 @@ import { SchemaUnsupportedError } from '../errors.ts';
 import { adaptJsonSchema } from './json-schema.ts';
 import { createCheck, isStandardSchema, mayMiss, type SchemaCheck, type SchemaDirection, toJsonSchema } from './standard-schema.ts';
 
-/** Whose schema it is, and under which option, as error messages name them. */
+/** The schema's owner and option in error messages. */
 const PURPOSES = {
   'tool input': ['tool', 'inputSchema'],
   'tool output': ['tool', 'outputSchema'],
@@ -17,17 +17,17 @@ const PURPOSES = {
   elicitation: ['elicitation of', 'requestedSchema'],
 } as const;
 
-/** What a schema is for. */
+/** What a schema is used for. */
 export type SchemaPurpose = keyof typeof PURPOSES;
 
 /**
- * Adapts a raw shape, a Standard Schema with a JSON Schema form, a plain JSON Schema, or an adapter made elsewhere.
+ * Adapts a raw shape, a Standard Schema with a JSON Schema form, a plain JSON Schema, or an existing adapter.
  *
- * Tools' inputs, prompts' arguments and forms have an object at their root; a tool's output may be anything.
+ * The root must be an object for tool inputs, prompt arguments and forms. A tool's output may be any value.
  *
  * @param name The tool's or prompt's name, for messages.
- * @param validator Checks values against plain JSON Schemas; without one, that of `@mortise/protocol/json-schema`, loaded when first needed.
- * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`, with the reason and what to do.
+ * @param validator Checks values against plain JSON Schemas. @default the validator of `@mortise/protocol/json-schema`, loaded when first needed
+ * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`, with the reason and the remedy.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
 export function toSchemaAdapter(schema: unknown, purpose: SchemaPurpose, name: string, validator?: JsonSchemaValidator): SchemaAdapter {
@@ -60,12 +60,11 @@ function isSchemaAdapter(schema: object): schema is SchemaAdapter {
 
 // ---- the root
 
-/** Keywords by which an object without `type` is a JSON Schema all the same. */
+/** Keywords that mark an object without `type` as a JSON Schema. */
 const KEYWORDS = ['$ref', 'properties', 'required', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'];
 
 /**
- * Gives a root without `type` (alternatives, a reference) the `type: "object"` that the protocol asks for: what is checked is always an
- * object.
+ * Adds `type: "object"`, which the protocol requires, to a root without `type` (alternatives, a reference). Only objects are ever checked.
  *
  * @see 2026-07-28 server/tools#tool
  */
@@ -81,7 +80,9 @@ function withObjectRoot(schema: JsonObject): JsonObject {
 
 const DEFINITION = '#/$defs/';
 
-/** `{ $ref: '#/$defs/User', $defs }`, as zod gives it for a schema with an id, becomes the schema `User`: many clients look for `properties`. */
+/**
+ * Replaces a root `{ $ref: '#/$defs/User', $defs }`, as zod makes for a schema with an id, by the schema `User`. Many clients expect `properties`.
+ */
 function inlineRoot(schema: JsonObject): JsonObject {
   const { $ref, $defs, ...beside } = schema;
   const name = typeof $ref === 'string' && $ref.startsWith(DEFINITION) ? $ref.slice(DEFINITION.length) : undefined;
@@ -101,13 +102,13 @@ interface Field {
 }
 
 /**
- * The check leaves out unknown fields, as zod's objects do: a caller that sends more is not refused. The JSON Schema of an output says
- * that there are no others, and so does that of an input without fields.
+ * Adapts a raw shape. The check drops unknown fields, as zod's objects do, and does not reject them. The JSON Schema of an output, and of an input
+ * without fields, has `additionalProperties: false`.
  */
 function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: SchemaDirection): SchemaAdapter {
   const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, direction));
   const [dialect, other] = new Set(fields.flatMap(({ jsonSchema }) => jsonSchema['$schema'] ?? []));
-  if (other !== undefined) throw new TypeError(`mixes the dialects ${String(dialect)} and ${String(other)}: one schema has one dialect`);
+  if (other !== undefined) throw new TypeError(`mixes the dialects ${String(dialect)} and ${String(other)}: use one dialect in all fields`);
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const jsonSchema = {
     ...(dialect === undefined ? {} : { $schema: dialect }),
@@ -128,11 +129,11 @@ function toField(name: string, schema: unknown, direction: SchemaDirection): Fie
   }
 }
 
-/** A field is converted as a document of its own: in the common one, its references count from its place. */
+/** Adjusts references: each field is converted as its own document, but ends up below `properties` of the whole schema. */
 function moveBelow(name: string, schema: JsonObject): JsonObject {
   const place = `#/properties/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
   const move = (part: JsonObject): JsonObject => {
-    // References inside a schema with an id count from that schema.
+    // References inside a schema with an `$id` are relative to that schema.
     if (part['$id'] !== undefined) return part;
     const moved = mapSubschemas(part, move);
     const { $ref } = moved;
@@ -141,7 +142,7 @@ function moveBelow(name: string, schema: JsonObject): JsonObject {
   return move(schema);
 }
 
-/** Gives a promise only where a field's check gives one. */
+/** Checks every field. Returns a promise only if a field's check does. */
 function checkFields(fields: readonly Field[], value: unknown): ReturnType<SchemaCheck> {
   if (!isJsonObject(value)) return { issues: [{ message: 'must be an object', path: [] }] };
   const outcomes = fields.map(({ name, check }) => check(Object.hasOwn(value, name) ? value[name] : undefined));

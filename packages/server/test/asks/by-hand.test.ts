@@ -86,7 +86,7 @@ describe('inputRequired', () => {
       );
       expect(result.isError).toBe(true);
     }
-    expect(logger.lines.some(({ data }) => String(data?.['error']).includes('say what is wanted'))).toBe(true);
+    expect(logger.lines.some(({ data }) => String(data?.['error']).includes('give at least one of them'))).toBe(true);
   });
 
   it('[PAT-003][MRTR-010][MRTR-011] asks nothing that the client did not declare', async () => {

@@ -270,7 +270,7 @@ describe('a page', () => {
   ])('[ELICIT-026][ELICIT-027] has an address that is safe to hand on, not %s', async (url) => {
     for (const version of WITH_PAGES) {
       const { asked, text } = await callIn(version, serverOf(told((ctx) => ctx.elicit({ ...page, url }))));
-      expect(text).toMatch(/^ERR_INVALID_ASK A page to open must have a safe address/);
+      expect(text).toMatch(/^ERR_INVALID_ASK The URL of an elicitation must be safe/);
       expect(asked).toEqual([]);
     }
   });
@@ -385,7 +385,7 @@ describe('UrlElicitationRequiredError', () => {
 
   it.each(['2024-11-05', '2025-03-26', '2025-06-18'] as const)('is an error without the address in %s', async (version) => {
     const { result } = await callIn(version, needing().server);
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('open a page') }] });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('open a URL') }] });
     expect(JSON.stringify(result)).not.toContain(url);
   });
 });

@@ -211,7 +211,7 @@ describe('a requestState that is sent twice', () => {
     expect((await peer.request('tools/call', retry)).result.content[0].text).toBe('1');
     expect((await peer.request('tools/call', retry)).error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining('used before'),
+      message: expect.stringContaining('already used'),
     });
     const other = await openPeer(serverOf(() => 'never', options));
     expect((await other.request('tools/call', retry)).error?.code).toBe(-32602);

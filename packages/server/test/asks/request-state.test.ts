@@ -197,7 +197,7 @@ describe('the size of a state', () => {
       return askName(ctx, 'a');
     });
     const { error } = await callThrough(peer);
-    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/more than a client carries.*"the big one"/) });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/the maximum is 262,144.*"the big one"/) });
     expect(error?.message).not.toContain('xxx');
   });
 
@@ -225,7 +225,7 @@ describe('the size of a state', () => {
     for (const [id, value] of kept) kept.set(id, `${value.slice(0, -4)}AAAA`);
     await refusal(peer, { name: 'run', ...answerTo(asked[0]) });
     kept.clear();
-    expect(await refusal(peer, { name: 'run', ...answerTo(asked[0]) })).toContain('no longer kept');
+    expect(await refusal(peer, { name: 'run', ...answerTo(asked[0]) })).toContain('no longer stored');
   });
 
   it('does not matter to a client: arguments are not inside', async () => {

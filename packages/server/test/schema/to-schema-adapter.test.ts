@@ -209,9 +209,9 @@ describe('a form for elicitation', () => {
 
   it.each([
     ['an object', { a: z.object({ b: z.string() }) }, 'field "a" is of type "object"'],
-    ['a list of numbers', { a: z.array(z.number()) }, 'field "a" is a list'],
+    ['a list of numbers', { a: z.array(z.number()) }, 'field "a" is an array'],
     ['alternatives', { a: z.union([z.string(), z.object({})]) }, 'field "a" is without one type'],
-    ['a format that forms do not have', { a: z.uuid() }, 'field "a" has the format "uuid": a form has email, uri, date, date-time'],
+    ['a format that forms do not have', { a: z.uuid() }, 'field "a" has the format "uuid": a form allows only email, uri, date, date-time'],
   ])('refuses %s', (_title, schema, reason) => {
     expect(refusal(schema, 'elicitation')).toContain(`elicitation of "form": requestedSchema ${reason}`);
   });
