@@ -79,7 +79,7 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
     if (typeof asked !== 'string')
       throw new InputRequiredError(`"${method}" needs input, but its input request "${key}" has no method: the server is at fault`);
     if (!answers.has(asked)) {
-      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", for which this client has no handler: set one`);
+      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one`);
     }
     return [key, { method: asked, params: isJsonObject(params) ? params : {} }];
   });

@@ -167,9 +167,9 @@ describe('a result that asks', () => {
     {
       what: 'a handler is missing',
       result: { inputRequests: { a: { method: 'sampling/createMessage', params: {} } } },
-      says: 'set a handler',
+      says: 'has no handler for it: set one',
     },
-    { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'is not a request' },
+    { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'has no method' },
     { what: 'the questions are no object', result: { inputRequests: [question] }, says: 'not an object' },
     { what: 'nothing is asked', result: {}, says: 'does not say which' },
     {

@@ -63,7 +63,7 @@ describe("a client's option", () => {
 
 it('without which nothing could be spoken or given up is an error', async () => {
   const { factory } = new ScriptedServer({});
-  await expect(McpClient.connect(factory, info, { revisions: [] })).rejects.toThrow('"revisions" must hold a revision');
+  await expect(McpClient.connect(factory, info, { revisions: [] })).rejects.toThrow('"revisions" must contain a revision');
   const signal = {} as AbortSignal;
   await expect(McpClient.connect(factory, info, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
   await using client = await open();

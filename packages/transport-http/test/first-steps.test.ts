@@ -233,7 +233,7 @@ describe('an option that there is not', () => {
 
   it('is refused where a client, or a server, is given no revision', async () => {
     const connecting = McpClient.connect(httpTransport(url), ME, { revisions: [] });
-    await expect(connecting).rejects.toThrow('The option "revisions" must hold a revision');
+    await expect(connecting).rejects.toThrow('The option "revisions" must contain a revision');
     expect(() => new McpServer(ME, { revisions: [] })).toThrow('revisions: give values of @mortise/protocol, at least one');
   });
 
