@@ -354,11 +354,11 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'Origin "…" is not allowed: add it to allowedOrigins': () => refusal({ headers: { Origin: 'https://app.example.com' } }),
   'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one': () =>
     refusal({ body: LIST, headers: { 'Mcp-Session-Id': 'of-yesterday' } }),
-  'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave': () =>
+  'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id in the header of its response': () =>
     refusal({ body: LIST, headers: { 'MCP-Protocol-Version': '2025-06-18' } }),
   'The header "MCP-Protocol-Version" is missing: …': () => refusal({ body: LIST }),
   'The method is not served here: use …': () => refusal({ method: 'GET' }, { sessions: false }),
-  'Answers are "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
+  'The response is "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
   'A GET opens an event stream: send "Accept: text/event-stream"': () => refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
   'The body must be JSON: send "Content-Type: application/json"': () => refusal({ headers: { 'Content-Type': 'text/plain' } }),
   'The body is longer than … bytes': () => refusal({}, { maxBodyBytes: 10 }),
