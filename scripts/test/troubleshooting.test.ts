@@ -248,7 +248,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     withClient(McpClient.connect(stdioTransport({ ...script(''), args: [noisyServer], maxMessageBytes: 50_000 }), ME), (client) =>
       failureOf(() => client.callTool('long')),
     ),
-  'The answer is longer than … bytes: raise maxMessageBytes, or ask for less': () =>
+  'The response is longer than … bytes: raise maxMessageBytes, or ask for less': () =>
     overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url, { maxMessageBytes: 10 }), ME))),
 
   'the server chose version "…", this client supports …: update one of the two': () => connect(script(legacyScript('2019-01-01'))),
@@ -344,7 +344,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   },
   '… was answered with HTTP status … and a body of type "text/html": that is a web page and no MCP server': () =>
     connectTo((_, response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')),
-  'its body is neither JSON nor an event stream, so there is no MCP server at this address': () =>
+  'its body is neither JSON nor an event stream, so there is no MCP server at this URL': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')),
   'The answer of POST … is not a response to its request': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')),

@@ -350,7 +350,7 @@ describe('httpTransport', () => {
     ['/mcp', '"/mcp"'],
     ['ws://host/mcp', '"ws://host/mcp"'],
     ['host/mcp?token=secret', '"host/mcp"'],
-    ['me:secret@host/mcp', 'one that names a user'],
+    ['me:secret@host/mcp', 'a URL with a user name'],
   ])('says what it got for an address where %j was given, without secrets', (url, shown) => {
     expect(() => httpTransport(url)).toThrow(
       expect.objectContaining({
@@ -386,7 +386,7 @@ describe('httpTransport', () => {
     await expect(McpClient.connect(httpTransport(url), ME, { era })).rejects.toMatchObject({
       code: 'ERR_EXCHANGE_HTTP',
       status,
-      message: `POST ${url} was answered with HTTP status ${status} and a body of type "text/html": that is a web page and no MCP server: check the address`,
+      message: `POST ${url} was answered with HTTP status ${status} and a body of type "text/html": that is a web page and no MCP server: check the URL`,
     });
   });
 });

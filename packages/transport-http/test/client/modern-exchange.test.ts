@@ -255,8 +255,8 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
     });
 
     it.each([
-      ['text/html', 'that is a web page and no MCP server: check the address'],
-      ['text/plain', 'its body is neither JSON nor an event stream, so there is no MCP server at this address: check the address'],
+      ['text/html', 'that is a web page and no MCP server: check the URL'],
+      ['text/plain', 'its body is neither JSON nor an event stream, so there is no MCP server at this URL: check the URL'],
     ])('says what is wrong where the answer is of a type that is none of MCP: %s', async (type, says) => {
       const exchange = transport.exchange(callRequest('a'));
       (await server.next()).reply(200, { 'content-type': type }, 'hello');

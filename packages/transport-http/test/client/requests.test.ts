@@ -370,8 +370,8 @@ describe('options', () => {
 
 describe('httpTransport', () => {
   it.each([
-    ['ECONNREFUSED', 'see that the server runs, and at this port'],
-    ['ENOTFOUND', 'see that the host is spelt right'],
+    ['ECONNREFUSED', 'check that the server runs on this port'],
+    ['ENOTFOUND', 'check the spelling of the host'],
   ])('says what to do about %s, with a message of the platform and without one', async (code, remedy) => {
     for (const message of ['connect failed', '']) {
       const cause = Object.assign(new Error(message), { code });

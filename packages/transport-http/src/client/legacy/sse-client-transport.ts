@@ -150,14 +150,14 @@ export class SseChannel extends PostingChannel {
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 export class SSEClientTransport extends SseChannel {
-  /** Names the server for programs that remember things about it; holds no secret. */
+  /** Identifies the server, for an era memory. Holds no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: HttpClientOptions;
 
   /**
-   * @param url The address of the stream.
-   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
+   * @param url The URL of the stream.
+   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
    */
   constructor(url: string | URL, options: HttpClientOptions = {}) {
     super(new Wire(url, options));
