@@ -77,7 +77,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   };
 }
 
-const PORT_HELP = 'give a whole number from 0 to 65535, as serveHttp(server, { port: 3000 }); 0 for any that is free';
+const PORT_HELP = 'give a whole number from 0 to 65535, such as serveHttp(server, { port: 3000 }), or 0 for any free port';
 
 function checkPort(port: unknown): asserts port is number {
   if (port === undefined) throw new HttpOptionError(`The option "port" is missing: ${PORT_HELP}`);
@@ -99,9 +99,9 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 const REASONS: Readonly<Record<string, (host: string, port: number) => string>> = {
   EADDRINUSE: () => 'another program listens there: end it, give another "port", or 0 for any that is free',
-  EACCES: (_host, port) => `this user may not open port ${port}: give one from 1024 on, or 0 for any that is free`,
-  EADDRNOTAVAIL: (host) => `"${host}" is no address of this machine: give "host" as one of its own, or leave it out for loopback`,
-  ENOTFOUND: (host) => `"${host}" is no name that this machine knows: give "host" as an address of its own, or leave it out for loopback`,
+  EACCES: (_host, port) => `this user may not open port ${port}: give a port from 1024 on, or 0 for any free port`,
+  EADDRNOTAVAIL: (host) => `"${host}" is not an address of this machine: set "host" to one of its addresses, or leave it out for loopback`,
+  ENOTFOUND: (host) => `"${host}" cannot be resolved: set "host" to an address of this machine, or leave it out for loopback`,
 };
 
 function toListenError(error: NodeJS.ErrnoException, host: string, port: number): HttpOptionError {

@@ -108,7 +108,8 @@ async function readPostedJson(http: HttpExchange): Promise<JsonValue> {
   if (!isJsonContentType(http.header('content-type')))
     throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
   const encoding = http.header('content-encoding');
-  if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it without Content-Encoding');
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new HttpRefusal(415, 'The body must not be compressed: send it without Content-Encoding');
   const { parsedBody } = http;
   if (parsedBody === undefined) return parseJson(await http.readBody());
   if (isNestedDeeper(parsedBody, MAX_DEPTH))
