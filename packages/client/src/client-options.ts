@@ -26,7 +26,12 @@ export interface ClientOptions extends AnswerOptions {
    * @default true
    */
   readonly discovers?: boolean | undefined;
-  /** How long the client waits for the response to its first message before it tries the legacy era, in milliseconds. Channels such as stdio only. @default 3_000 */
+  /**
+   * How long the client waits for the response to its first message before it tries the legacy era, in milliseconds. Channels such as stdio
+   * only.
+   *
+   * @default 3_000
+   */
   readonly probeTimeoutMs?: number | undefined;
   /** Remembers each server's era. May be a `Map`. @default a memory of 1,000 servers, shared by all clients of the process */
   readonly eraMemory?: EraMemory | undefined;
@@ -61,11 +66,20 @@ export interface ClientOptions extends AnswerOptions {
   readonly resultCache?: ResultCache | undefined;
   /** Makes a span for each request and each answer, and sends the trace context in `_meta`. @default none */
   readonly tracer?: Tracer | undefined;
-  /** Checks tools' structured output and users' form answers; `false` turns the checks off. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
+  /**
+   * Checks tools' structured output and users' form answers; `false` turns the checks off.
+   *
+   * @default the one of `@mortise/protocol/json-schema`, loaded when first needed
+   */
   readonly validator?: JsonSchemaValidator | false | undefined;
   /** Protocol extensions. The client declares each one; an extension that the server lacks has no other effect. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
-  /** Called with each error that belongs to no request, such as an unreadable message, a malformed list item or a broken subscription. May be async. @default none */
+  /**
+   * Called with each error that belongs to no request, such as an unreadable message, a malformed list item or a broken subscription. May
+   * be async.
+   *
+   * @default none
+   */
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** Runs the timers of requests, probes and reconnections. @default the platform's clock */
   readonly clock?: Clock | undefined;

@@ -337,5 +337,5 @@ export class Client {
 /** Rejects a schema object, which the official SDK's v1 takes in this place. */
 function assertMethod(taker: string, method: unknown, example: string): void {
   if (typeof method === 'string') return;
-  throw new TypeError(`${taker}() takes the name of a method, such as "${example}", and not a schema object or anything else`);
+  throw new TypeError(`${taker}() needs a method name, such as "${example}", not a schema object or anything else`);
 }

@@ -194,7 +194,7 @@ export class Connector {
 
   async #resume(opened: Opened, last: Session, source: TransportSource): Promise<Session> {
     const { link } = last;
-    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('only a channel can be resumed');
+    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('the session cannot be resumed without a channel');
     const { signal } = this.#closing;
     for (;;) {
       try {

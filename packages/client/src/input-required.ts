@@ -72,7 +72,7 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
   }
   const entries = Object.entries(inputRequests);
   if (entries.length > MAX_QUESTIONS) {
-    throw new InputRequiredError(`"${method}" wants ${entries.length} answers at once: ${MAX_QUESTIONS} are given at most`);
+    throw new InputRequiredError(`"${method}" has ${entries.length} input requests: the limit is ${MAX_QUESTIONS}`);
   }
   return entries.map(([key, question]) => {
     const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};

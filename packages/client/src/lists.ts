@@ -82,9 +82,9 @@ export async function* readPages<M extends keyof ListItems>(
 function readCursor(method: string, { nextCursor: next }: JsonObject, before: Set<string>): string | undefined {
   if (next === undefined || next === null) return undefined;
   if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
-    throw new InvalidResponseError(`"${method}" gave a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
+    throw new InvalidResponseError(`"${method}" returned a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
   }
-  if (before.has(next)) throw new InvalidResponseError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
+  if (before.has(next)) throw new InvalidResponseError(`"${method}" has no end: the server returned the same cursor twice`);
   before.add(next);
   return next;
 }

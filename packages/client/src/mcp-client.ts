@@ -202,7 +202,11 @@ export class McpClient extends Client {
     return this.#changes.onListChanged('resourcesListChanged', handler);
   }
 
-  /** Calls the handler when a subscribed resource (see `subscribeResource`), or one below it, changes. @returns A function that removes the handler. */
+  /**
+   * Calls the handler when a subscribed resource (see `subscribeResource`), or one below it, changes.
+   *
+   * @returns A function that removes the handler.
+   */
   onResourceUpdated(handler: (params: ResourceUpdatedNotificationParams) => void): () => void {
     return this.onNotification('notifications/resources/updated', (params) => handler(params as ResourceUpdatedNotificationParams));
   }
@@ -215,7 +219,7 @@ export class McpClient extends Client {
   async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     const uri = toUri(resource);
     if (await this.#changes.subscribe(uri)) return;
-    throw new MissingCapabilityError(`the server sends no updates of ${uri}: "resources.subscribe" is missing`, 'server', [
+    throw new MissingCapabilityError(`the server sends no updates of ${uri}: it does not support "resources.subscribe"`, 'server', [
       'resources.subscribe',
     ]);
   }
@@ -259,7 +263,11 @@ export class McpClient extends Client {
     return this.onNotification('notifications/message', (params) => handler(params as LoggingMessageNotificationParams));
   }
 
-  /** Calls the handler when the server reports that the user has finished with a page. 2025-11-25 only. @returns A function that removes the handler. */
+  /**
+   * Calls the handler when the server reports that the user has finished with a page. 2025-11-25 only.
+   *
+   * @returns A function that removes the handler.
+   */
   onElicitationComplete(handler: (params: ElicitationCompleteNotificationParams) => void): () => void {
     return this.onNotification('notifications/elicitation/complete', (params) => handler(params as ElicitationCompleteNotificationParams));
   }

@@ -181,7 +181,7 @@ export class Requests {
     if (read) return read(result, { method, params, ...(signal && { signal }) });
     const shown = JSON.stringify(resultType);
     throw new InvalidResponseError(
-      `the server answered "${method}" with a result of the type ${shown}, which neither this client nor an extension of it understands`,
+      `the server answered "${method}" with a result of the type ${shown}, which neither this client nor its extensions support`,
     );
   }
 

@@ -23,7 +23,7 @@ export function checkResult(method: string, given: JsonObject, report: (error: E
   const result = method === 'tools/call' && given['content'] === undefined ? { ...given, content: [] } : given;
   const problem = checkServerResult(method, result);
   if (problem !== undefined && checkServerResult(method, { ...result, ...LENIENT }) !== undefined) {
-    throw new InvalidResponseError(`the server's answer to "${method}" is not a valid result: ${problem}`);
+    throw new InvalidResponseError(`the server's response to "${method}" is not a valid result: ${problem}`);
   }
   const key = LIST_KEYS.get(method);
   return key === undefined ? result : withoutMalformed(method, key, result, report);

@@ -175,7 +175,7 @@ describe('a result that asks', () => {
     {
       what: 'too much is asked at once',
       result: { inputRequests: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, question])) },
-      says: '100 are given at most',
+      says: 'the limit is 100',
     },
   ])('[MRTR-013] ends the request without a retry where $what', async ({ result, says }) => {
     const { client, server } = await connect(() => ask(result as JsonObject), { elicitation: accept });

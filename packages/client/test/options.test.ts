@@ -68,8 +68,8 @@ it('without which nothing could be spoken or given up is an error', async () => 
   await expect(McpClient.connect(factory, info, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
   await using client = await open();
   await expect(client.callTool('x', {}, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
-  await expect(client.request(5 as never, {} as never)).rejects.toThrow('a request needs the name of a method');
-  await expect(client.requestRaw(5 as never)).rejects.toThrow('a request needs the name of a method');
+  await expect(client.request(5 as never, {} as never)).rejects.toThrow('request() needs a method name');
+  await expect(client.requestRaw(5 as never)).rejects.toThrow('request() needs a method name');
 });
 
 describe('an argument that other SDKs take in this place is an error that says what to give:', () => {
@@ -83,9 +83,9 @@ describe('an argument that other SDKs take in this place is an error that says w
     const client = new McpClient(info);
     const schema = { shape: { method: { value: 'elicitation/create' } } } as never;
     expect(() => client.setRequestHandler(schema, () => ({}))).toThrow(
-      'setRequestHandler() takes the name of a method, such as "elicitation/create"',
+      'setRequestHandler() needs a method name, such as "elicitation/create"',
     );
-    expect(() => client.onNotification(schema, () => undefined)).toThrow('onNotification() takes the name of a method');
+    expect(() => client.onNotification(schema, () => undefined)).toThrow('onNotification() needs a method name');
   });
 });
 

@@ -16,7 +16,7 @@ export interface Mount {
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or the endpoint is missing, or an option is invalid. */
 export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoint, options: HttpHandlerOptions, logger?: Logger): Mount {
   if (typeof app?.all !== 'function')
-    throw new HttpOptionError('What a server is mounted on must be an application or a router, given first: it has no function "all"');
+    throw new HttpOptionError('The first argument must be an application or a router with the function "all"');
   checkHttpOptions(options);
   const path = options.path ?? '/mcp';
   const handler = createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger });

@@ -61,7 +61,7 @@ describe('serveHttp', () => {
     // Of a block that is kept for documents: RFC 5737.
     const error: unknown = await serveHttp(server, { port: 0, host: '203.0.113.7' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ERR_LISTEN', errno: 'EADDRNOTAVAIL' });
-    expect((error as Error).message).toContain('"203.0.113.7" is no address of this machine');
+    expect((error as Error).message).toContain('"203.0.113.7" is not an address of this machine');
   });
 
   it.each([undefined, {}, 'server', { port: 0 }])('refuses to serve %j, which is no server', async (nothing) => {
@@ -355,7 +355,7 @@ describe('httpTransport', () => {
     expect(() => httpTransport(url)).toThrow(
       expect.objectContaining({
         code: 'ERR_HTTP_OPTION',
-        message: `The URL must begin with "https://" or "http://", as https://host/mcp, got ${shown}`,
+        message: `The URL must begin with "https://" or "http://", such as https://host/mcp, got ${shown}`,
       }),
     );
   });

@@ -86,5 +86,5 @@ export const ELICITATION_OPTIONS: OptionTable<ElicitationOptions> = {
 export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer): Answer {
   const problem = checkClientResult(method, answer);
   if (problem === undefined) return answer;
-  throw new TypeError(`the handler of "${method}" must give an answer to it: ${problem}`);
+  throw new TypeError(`the handler of "${method}" returned an invalid answer: ${problem}`);
 }

@@ -99,7 +99,7 @@ export class Answers {
     });
   }
 
-  /** Wraps every answer of a method, whichever handler gives it. */
+  /** Wraps the current and later handlers of a method. */
   intercept(method: string, interceptor: AnswerInterceptor): void {
     this.#interceptors.set(method, interceptor);
   }
@@ -171,7 +171,7 @@ class AskLimit {
     }
     this.#asks += 1;
     if (this.#asks <= this.#perMinute) return;
-    const message = `Too many requests for ${this.#method}: this client allows ${this.#perMinute} a minute (asksPerMinute)`;
+    const message = `Too many requests for ${this.#method}: this client allows ${this.#perMinute} a minute (option asksPerMinute)`;
     throw new ProtocolError(TOO_MANY, message, { retryAfterMs: this.#startedAtMs + MINUTE_MS - nowMs });
   }
 }
@@ -187,10 +187,10 @@ class AskLimit {
 function checkRoot(root: Root): Root {
   const { uri } = root;
   const url = /^file:\/\//iu.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
-  if (!url) throw new TypeError(`root "${uri}": a root's URI is a readable one that begins with file://`);
+  if (!url) throw new TypeError(`root "${uri}": the URI of a root must be a valid file:// URI`);
   if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)|%(?:2f|5c|00)/iu.test(uri)) {
-    throw new TypeError(`root "${uri}": a root's URI has no ".." and no encoded slash, backslash or zero in it`);
+    throw new TypeError(`root "${uri}": the URI of a root must not contain "..", or an encoded slash, backslash or zero`);
   }
-  if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": a root's URI has no query and no fragment`);
+  if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": the URI of a root must not have a query or a fragment`);
   return { ...root, uri: url.href };
 }

@@ -81,7 +81,7 @@ async function fillIn(
 }
 
 function misfit(field: string, message: string): TypeError {
-  return new TypeError(`the answer does not fit the form's schema: ${field === '' ? 'it' : JSON.stringify(field)} ${message}`);
+  return new TypeError(`the answer does not fit the form's schema: ${field === '' ? 'the content' : JSON.stringify(field)} ${message}`);
 }
 
 function refuse(message: string): ProtocolError {

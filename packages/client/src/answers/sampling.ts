@@ -41,7 +41,11 @@ function findMisusedTool(result: CreateMessageResult, { tools = [], toolChoice }
   return !usesTool && toolChoice?.mode === 'required' ? 'the model used no tool, but the server requires one' : undefined;
 }
 
-/** Describes the first tool use that is not followed by one message with all its results and nothing else. @see 2025-11-25 client/sampling#message-content-constraints */
+/**
+ * Describes the first tool use that is not followed by one message with all its results and nothing else.
+ *
+ * @see 2025-11-25 client/sampling#message-content-constraints
+ */
 function findBrokenToolUse(messages: readonly SamplingMessage[]): string | undefined {
   let open: readonly string[] = [];
   for (const [index, message] of messages.entries()) {

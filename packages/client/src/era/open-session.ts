@@ -45,7 +45,7 @@ export class SessionOpener {
     this.#modern = revisionsOf('modern', spoken);
     this.#legacy = revisionsOf('legacy', spoken);
     if (options.discovers === false && this.#legacy.length > 0) {
-      throw new TypeError('discovers: false needs era: "modern": a server whose era is not known must be asked');
+      throw new TypeError('The option "discovers: false" needs era: "modern", because only discovery can detect the era');
     }
   }
 
@@ -265,7 +265,7 @@ function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: Client
   const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
   if (version) return [version];
   const known = supportedVersions(spoken);
-  const message = `this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`;
+  const message = `this client does not support protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`;
   throw new UnsupportedVersionError(message, [], known);
 }
 

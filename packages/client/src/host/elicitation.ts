@@ -173,7 +173,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
   const given: unknown = titled ?? values;
   if (!Array.isArray(given)) throw unknownKind(name);
   if (given.length > MAX_OPTIONS)
-    throw new InvalidResponseError(`the field "${name}" has ${given.length} choices: ${MAX_OPTIONS} are drawn at most`);
+    throw new InvalidResponseError(`the field "${name}" has ${given.length} choices: at most ${MAX_OPTIONS} are supported`);
   return given.map((one: unknown, index) => {
     const value = titled !== undefined && isJsonObject(one) ? one['const'] : one;
     if (typeof value !== 'string') throw unknownKind(name);
@@ -185,7 +185,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
 
 function unknownKind(name: string): InvalidResponseError {
   return new InvalidResponseError(
-    `the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`,
+    `the field "${name}" has a type that forms do not support: it must be text, number, boolean or choice`,
   );
 }
 

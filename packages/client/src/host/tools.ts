@@ -4,7 +4,10 @@ import type { BaseMetadata, Tool } from '@mortise/protocol/model';
 
 /** The tools of one server. */
 export interface NamedTools {
-  /** The program's own name for the server, such as its configuration key. Do not use `serverInfo.name`: the server chooses it, and it is not unique. */
+  /**
+   * The program's own name for the server, such as its configuration key. Do not use `serverInfo.name`: the server chooses it, and it is
+   * not unique.
+   */
   readonly server: string;
   readonly tools: readonly Tool[];
 }

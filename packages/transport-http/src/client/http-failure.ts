@@ -96,7 +96,7 @@ export function toLostResponse(
   if (error instanceof ParseError)
     return new InvalidResponseError(`The answer to "${method}" cannot be read: ${error.message}`, { cause: error });
   if (isMortiseError(error) && !(error instanceof ConnectionClosedError)) return error;
-  const message = `${describe({ method: 'POST', url })} broke off before "${method}" was answered: whether it was carried out is not known`;
+  const message = `${describe({ method: 'POST', url })} ended before the response to "${method}": the server may or may not have handled the request`;
   return new ConnectionClosedError(message, error && { cause: error });
 }
 

@@ -230,9 +230,9 @@ function toRedirectError(call: HttpCall, what: string): HttpClientError {
 function toHref(url: string | URL): string {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
-    throw new HttpOptionError(`The URL must begin with "https://" or "http://", as https://host/mcp, got ${showUrl(String(url))}`);
+    throw new HttpOptionError(`The URL must begin with "https://" or "http://", such as https://host/mcp, got ${showUrl(String(url))}`);
   if (parsed.username !== '' || parsed.password !== '')
-    throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
+    throw new HttpOptionError('The URL contains a user name or password: send them in the header "Authorization" instead');
   parsed.hash = '';
   return parsed.href;
 }

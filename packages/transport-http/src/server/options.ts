@@ -15,7 +15,7 @@ export interface LimitSubject extends CallOrigin {
 /** The options of `createHttpHandler`. All are optional. */
 export interface HttpHandlerOptions {
   /**
-   * The endpoint's path. Without one, `createHttpHandler` answers at whatever path it is mounted on.
+   * The endpoint's path. Without it, `createHttpHandler` serves every path that is routed to it.
    *
    * @default any; '/mcp' with `serveHttp` and the mounts
    */
@@ -25,13 +25,13 @@ export interface HttpHandlerOptions {
    * More hosts that a request may name; loopback hosts on a loopback socket are always allowed. A host without a port allows any port. Needed
    * behind a proxy, and on platforms that do not report the socket's address.
    *
-   * @default none beside those
+   * @default none
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
    * The origins of web pages that may call, such as `https://app.example`; `*` for any. Loopback pages may always call a loopback server.
    *
-   * @default none beside those
+   * @default none
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Verifies tokens; without it every caller is `anonymous`. @default none */

@@ -122,7 +122,7 @@ export class LegacyChannel extends PostingChannel {
       const revision = findRevision(this.#version);
       // The connection above would ignore the batch, and the request would time out.
       if (Array.isArray(value) && revision?.rules.batching === false)
-        throw new InvalidResponseError(`The response to "${message.method}" came in an array, which ${revision.version} does not have`);
+        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, which ${revision.version} does not allow`);
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);

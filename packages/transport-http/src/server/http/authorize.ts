@@ -17,7 +17,7 @@ import { type HeaderList, HttpRefusal } from './refusal.ts';
 export async function authorize(http: HttpExchange, verifier: TokenVerifier): Promise<void> {
   const header = http.header('authorization');
   const credentials = header === undefined ? { scheme: undefined, token: undefined } : parseAuthorization(header);
-  if (credentials === undefined) throw new HttpRefusal(400, 'The "Authorization" header must hold one scheme and one token');
+  if (credentials === undefined) throw new HttpRefusal(400, 'The "Authorization" header must contain one scheme and one token');
   try {
     http.auth = checkAuthInfo(await verifier.verify({ ...http.origin, ...credentials }, { signal: http.signal }));
   } catch (error) {

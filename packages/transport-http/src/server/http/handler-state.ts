@@ -46,7 +46,7 @@ export class HandlerState {
   constructor(endpoint: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
     if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
+      throw new HttpOptionError('The first argument must be a server with the function "handle", such as an McpServer');
     this.endpoint = endpoint;
     this.settings = settings;
     if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);

@@ -253,7 +253,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
 /** The refusal for a body that a framework has already read: reading it again would wait forever. */
 export function takenBody(): HttpRefusal {
-  const message = 'The body has been read already: the program in front must pass what it held as "parsedBody"';
+  const message = 'The request body was already read: pass the parsed body as "parsedBody"';
   return new HttpRefusal(500, message, { rpcCode: INTERNAL_ERROR });
 }
 

@@ -75,7 +75,11 @@ export class HttpSession implements SessionLink {
     this.isUnsaved = true;
   }
 
-  /** Replaces the endpoint's session by one with a state from another machine. Calls in flight continue in the old one. @throws Errors of the endpoint. */
+  /**
+   * Replaces the endpoint's session by one with a state from another machine. Calls in flight continue in the old one.
+   *
+   * @throws Errors of the endpoint.
+   */
   reopen(saved: SessionState): void {
     const replaced = this.legacy;
     this.legacy = this.#endpoint.openSession(this, saved);

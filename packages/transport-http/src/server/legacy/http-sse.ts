@@ -31,7 +31,7 @@ const MAX_CALLS = 100;
 export function openSseChannel(http: HttpExchange): void {
   const { handler } = http;
   if (!namesEventStream(http.header('accept')))
-    throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
+    throw new HttpRefusal(406, 'This URL opens an event stream: send "Accept: text/event-stream"');
   const id = generateSessionId();
   const release = handler.holdStream(http.limitKey);
   let channel: SseChannel;

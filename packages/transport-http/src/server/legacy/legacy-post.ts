@@ -61,7 +61,7 @@ export function readVersionHeader(http: HttpExchange): Revision | undefined {
   const revision = findRevision(value);
   if (revision?.era === 'legacy') return revision;
   const remedy = 'send the one that "initialize" agreed on';
-  throw new HttpRefusal(400, `The header "MCP-Protocol-Version" names no version that this session can speak: ${remedy}`);
+  throw new HttpRefusal(400, `The version in the header "MCP-Protocol-Version" is not supported in this session: ${remedy}`);
 }
 
 /** @throws {HttpRefusal} 400: the session id is missing. 404: the session does not exist or belongs to another caller. */

@@ -288,5 +288,5 @@ export function generateSessionId(): string {
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the program's session id is not valid in a header. */
 function checkSessionId(id: string): string {
   if (/^[\x21-\x7e]+$/.test(id)) return id;
-  throw new HttpOptionError('The option "sessionIdGenerator" must give visible ASCII characters alone: no header can carry others');
+  throw new HttpOptionError('The option "sessionIdGenerator" must return visible ASCII characters only: others are not valid in a header');
 }
