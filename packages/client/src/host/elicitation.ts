@@ -184,9 +184,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
 }
 
 function unknownKind(name: string): InvalidResponseError {
-  return new InvalidResponseError(
-    `the field "${name}" has a type that forms do not support: it must be text, number, boolean or choice`,
-  );
+  return new InvalidResponseError(`the field "${name}" has a type that forms do not support: it must be text, number, boolean or choice`);
 }
 
 function isTexts(value: unknown): value is readonly string[] {
