@@ -127,12 +127,12 @@ describe('a mount', () => {
     [
       'an application that comes second',
       () => mountOnExpress(server as never, app as never),
-      /must be an application or a router, given first/,
+      /first argument must be an application or a router/,
     ],
     [
       'an application of Hono that comes second',
       () => mountOnHono(server as never, app as never),
-      /must be an application or a router, given first/,
+      /first argument must be an application or a router/,
     ],
     [
       'a path for its options',
@@ -362,7 +362,7 @@ describe('httpTransport', () => {
 
   it.each([undefined, null, 7])('says which header has no text where it is given %j', (value) => {
     const headers = { 'X-Api-Key': value } as unknown as Record<string, string>;
-    const message = expect.stringMatching(/^The header "x-api-key" in the option "headers" must be a text/);
+    const message = expect.stringMatching(/^The header "x-api-key" in the option "headers" must be a string/);
     expect(() => httpTransport('http://127.0.0.1/mcp', { headers })).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION', message }));
   });
 

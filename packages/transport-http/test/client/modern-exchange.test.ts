@@ -323,7 +323,7 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       visit.break();
       await expect(exchange).rejects.toMatchObject({
         code: 'ERR_CONNECTION_CLOSED',
-        message: expect.stringContaining('whether it was carried out is not known'),
+        message: expect.stringContaining('the server may or may not have handled the request'),
       });
       await turns();
       expect(server.visits).toHaveLength(1);
