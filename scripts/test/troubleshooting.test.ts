@@ -221,12 +221,13 @@ async function crowd(server: McpServer): Promise<Failure> {
 const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'The server "…" could not be started: it was not found in PATH': () => connect({ command: 'mortise-has-no-such-program' }),
   'The connection is closed: The server process "…" exited with code …': () => connect(script(DIES)),
-  'the server ended at the first message: …': () => failureOf(() => McpClient.connect(new StdioClientTransport(script(DIES)), ME)),
+  'the server closed the connection at the first message: …': () =>
+    failureOf(() => McpClient.connect(new StdioClientTransport(script(DIES)), ME)),
   '… exited with code 0. It ended in good order without a word on its standard output: does it serve, as with serveStdio(server)?': () =>
     connect(script('')),
   '… exited with code 0. It ended in good order and what it wrote to its standard output was no message: does it serve, as with serveStdio(server)?':
     () => connect(script('console.log("hello")')),
-  'the server did not answer the first message within … ms': () => connect(script('process.stdin.resume()'), SOON),
+  'the server did not respond to the first message within … ms': () => connect(script('process.stdin.resume()'), SOON),
   async 'The text is not valid JSON. The line begins with …: only messages may be written to this stream'() {
     const errors: Error[] = [];
     const transport = stdioTransport(script(legacyScript('2025-11-25', 'Server running')));
@@ -247,15 +248,16 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     withClient(McpClient.connect(stdioTransport({ ...script(''), args: [noisyServer], maxMessageBytes: 50_000 }), ME), (client) =>
       failureOf(() => client.callTool('long')),
     ),
-  'The answer is longer than … bytes: raise maxMessageBytes, or ask for less': () =>
+  'The response is longer than … bytes: raise maxMessageBytes, or ask for less': () =>
     overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url, { maxMessageBytes: 10 }), ME))),
 
-  'the server wants to speak "…", this client speaks …: update one of the two': () => connect(script(legacyScript('2019-01-01'))),
+  'the server chose version "…", this client supports …: update one of the two': () => connect(script(legacyScript('2019-01-01'))),
   '"initialize" is not supported by this server: the supported protocol versions are …': () =>
     failureOf(() => connectInMemory(makeServer({ revisions: revisionsOf('modern') }), { protocolVersion: '2025-06-18' })),
-  'the server does not speak the modern era, which this client is pinned to': () =>
+  'the server does not support the modern era, the only one that this client allows': () =>
     connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
-  'this client is connected: close() it first, or make another one': () => refused((client) => client.connect(stdioTransport(script('')))),
+  'this client is connected already: call close() first, or make another client': () =>
+    refused((client) => client.connect(stdioTransport(script('')))),
   'not connected yet: call connect() first': () => failureOf(() => new McpClient(ME).listTools()),
   'the client was closed': () => refused((client) => client.close().then(() => client.listTools())),
   '"…" needs the capability "…", which the server does not declare': () => refused((client) => client.listPrompts()),
@@ -342,7 +344,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   },
   '… was answered with HTTP status … and a body of type "text/html": that is a web page and no MCP server': () =>
     connectTo((_, response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')),
-  'its body is neither JSON nor an event stream, so there is no MCP server at this address': () =>
+  'its body is neither JSON nor an event stream, so there is no MCP server at this URL': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')),
   'The answer of POST … is not a response to its request': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')),
@@ -352,11 +354,11 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'Origin "…" is not allowed: add it to allowedOrigins': () => refusal({ headers: { Origin: 'https://app.example.com' } }),
   'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one': () =>
     refusal({ body: LIST, headers: { 'Mcp-Session-Id': 'of-yesterday' } }),
-  'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave': () =>
+  'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id in the header of its response': () =>
     refusal({ body: LIST, headers: { 'MCP-Protocol-Version': '2025-06-18' } }),
   'The header "MCP-Protocol-Version" is missing: …': () => refusal({ body: LIST }),
   'The method is not served here: use …': () => refusal({ method: 'GET' }, { sessions: false }),
-  'Answers are "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
+  'The response is "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
   'A GET opens an event stream: send "Accept: text/event-stream"': () => refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
   'The body must be JSON: send "Content-Type: application/json"': () => refusal({ headers: { 'Content-Type': 'text/plain' } }),
   'The body is longer than … bytes': () => refusal({}, { maxBodyBytes: 10 }),

@@ -1,4 +1,4 @@
-/** Whether the two sides of a session declared what a request needs. */
+/** Checks that a revision has a method and that the server declared the capability it needs. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,14 +8,14 @@ import { findNotification, findRequest } from '@mortise/protocol/revisions';
 import { MissingCapabilityError } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** @throws {MissingCapabilityError} This server cannot answer the method. Methods that MCP does not know are an extension's, and pass. */
+/** @throws {MissingCapabilityError} The server cannot answer the method. Methods that MCP does not define belong to extensions and pass. */
 export function assertAnswers(session: Session, method: string): void {
   const facts = findRequest(session.revision, method, 'client');
   if (facts) assertCapability(session, facts.serverCapability, method);
   else if (REVISIONS.some(({ requests }) => requests.has(method))) throw notSent(session.revision, method);
 }
 
-/** @throws {MissingCapabilityError} Clients do not send this notification in this revision. */
+/** @throws {MissingCapabilityError} The revision has no such notification from clients. */
 export function assertNotifies(revision: Revision, method: string): void {
   const isKnown = REVISIONS.some(({ notifications }) => notifications.has(method));
   if (isKnown && !findNotification(revision, method, 'client')) throw notSent(revision, method);
@@ -36,7 +36,7 @@ export function assertHas({ server }: Session, required: readonly string[]): voi
   throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
 }
 
-/** Dotted names of capabilities, and the identifiers of extensions. */
+/** Lists capabilities by dotted name (`resources.subscribe`), and extensions by identifier. */
 export function capabilityNames(capabilities: JsonObject): readonly string[] {
   return Object.entries(capabilities).flatMap(([name, settings]) => {
     const parts = isJsonObject(settings) ? Object.keys(settings) : [];

@@ -1,20 +1,20 @@
-/** Callbacks for changes at the server, in either era. */
+/** Callbacks for changes at the server, in both eras. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import { LIST_CHANGES } from './lists.ts';
 import type { Subscription } from './subscription.ts';
 
-/** A list, by the key of the filter that asks for its changes. */
+/** The key of a list in a `subscriptions/listen` filter. */
 type ListKey = keyof typeof LIST_CHANGES;
 
-/** What callbacks take from the client. */
+/** What `Changes` needs from the client. */
 export interface ChangesHost {
-  /** Whether changes must be subscribed to; undefined while there is no session. */
+  /** Whether changes need a subscription (modern era); undefined without a session. */
   readonly needsListen: boolean | undefined;
   listen(filter: SubscriptionFilter): Subscription;
   onNotification(method: string, handler: (params: JsonObject) => unknown): () => void;
-  /** Passes a notification of a subscription on like one that belongs to none. */
+  /** Calls the notification handlers with a notification of a subscription. */
   dispatch(notification: JsonRpcNotification): void;
   report(error: unknown): void;
 }
@@ -24,7 +24,7 @@ interface Watch {
   subscription: Subscription | undefined;
 }
 
-/** The callbacks, and the subscriptions that they need in the modern era: one for each list, opened for its first callback. */
+/** The callbacks for changes. In the modern era, the first callback for a list opens a subscription. */
 export class Changes {
   readonly #host: ChangesHost;
   readonly #lists = new Map<ListKey, Watch>();
@@ -34,7 +34,7 @@ export class Changes {
     this.#host = host;
   }
 
-  /** @returns Ends it. */
+  /** Adds a callback for changes of a list. @returns A function that removes the callback. */
   onListChanged(list: ListKey, handler: () => unknown): () => void {
     const off = this.#host.onNotification(LIST_CHANGES[list].notification, () => handler());
     const watch = this.#lists.get(list) ?? { count: 0, subscription: undefined };
@@ -51,12 +51,12 @@ export class Changes {
     };
   }
 
-  /** Opens the subscriptions of callbacks that were set before the connection. */
+  /** Opens the subscriptions for callbacks that were set before the client connected. */
   onConnected(): void {
     for (const [list, watch] of this.#lists) this.#open(list, watch);
   }
 
-  /** Asks for updates of a resource, which come as `notifications/resources/updated`. Resolves once the server answered. @returns Whether it agreed. */
+  /** Subscribes to `notifications/resources/updated` of a resource. @returns Whether the server accepted. */
   async subscribe(uri: string): Promise<boolean> {
     const known = this.#uris.get(uri);
     const subscription = known?.isOver === false ? known : this.#host.listen({ resourceSubscriptions: [uri] });

@@ -1,4 +1,4 @@
-/** The options of a client, of connecting and of one call, and the tables that they are checked by. */
+/** The options of a client, of connecting and of one call, and the tables that check them. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -9,63 +9,77 @@ import type { AnswerOptions } from './answers/answer-options.ts';
 import type { EraMemory } from './era/era-memory.ts';
 import type { ResultCache } from './result-cache.ts';
 
-/** How a client behaves. Everything has a default. */
+/** The options of a client. All are optional. */
 export interface ClientOptions extends AnswerOptions {
-  /** More capabilities to declare, such as `experimental`. Handlers declare theirs by themselves. @default none beside those */
+  /** More capabilities to declare, such as `experimental`, beside those that handlers declare. @default none */
   readonly capabilities?: ClientCapabilities | undefined;
-  /** Speaks this era only. @default whichever the server speaks, found out when connecting */
+  /** The only era to use. @default the server's era, detected when connecting */
   readonly era?: Era | undefined;
-  /** Speaks this revision only. @default the newest that both speak */
+  /** The only protocol version to use. @default the newest that both sides support */
   readonly protocolVersion?: string | undefined;
-  /** The revisions that may be spoken, newest first. @default REVISIONS of `@mortise/protocol` */
+  /** The revisions that may be used, newest first. @default REVISIONS of `@mortise/protocol` */
   readonly revisions?: readonly Revision[] | undefined;
   /**
-   * Whether connecting asks a modern server for its capabilities. `false` saves a round trip, leaves requests unchecked before they are sent, and
-   * needs `era: 'modern'` or a modern `protocolVersion`.
+   * Whether `connect` sends `server/discover` to a modern server. `false` saves a round trip, but the client then cannot check requests
+   * against the server's capabilities. `false` needs `era: 'modern'` or a modern `protocolVersion`.
    *
    * @default true
    */
   readonly discovers?: boolean | undefined;
-  /** How long a channel's server may be silent on the first message before the client takes it for a legacy one, in milliseconds. @default 3_000 */
+  /**
+   * How long the client waits for the response to its first message before it tries the legacy era, in milliseconds. Channels such as stdio
+   * only.
+   *
+   * @default 3_000
+   */
   readonly probeTimeoutMs?: number | undefined;
-  /** Remembers which era each server speaks; a `Map` will do. @default a memory of 1,000 servers, shared by all clients of the process */
+  /** Remembers each server's era. May be a `Map`. @default a memory of 1,000 servers, shared by all clients of the process */
   readonly eraMemory?: EraMemory | undefined;
-  /** How long a request waits for its answer, in milliseconds; the first message 30_000 at most. @default 60_000 */
+  /** How long a request waits for its response, in milliseconds. The first message waits at most 30_000. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits however much progress comes, in milliseconds; one with a longer `timeoutMs` of its own waits for that.
+   * How long a request waits in all, even if progress arrives, in milliseconds. A longer `timeoutMs` of the call takes precedence.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
-   * Whether a connection that was lost is opened again, by a fresh transport of the factory: at once where a subscription is open, else with
-   * the next request. Requests in flight are lost either way.
+   * Whether the client opens a lost connection again, with a new transport from the factory: at once if a subscription is open, otherwise
+   * with the next request. Requests in flight fail either way.
    *
    * @default true, which needs a factory
    */
   readonly restart?: boolean | undefined;
   /**
-   * Pings a legacy server every so many milliseconds. Three pings in a row that are not answered within 10,000 ms each end the connection. Does
-   * nothing in the modern era, which has no `ping`.
+   * The interval between pings to a legacy server, in milliseconds. Three pings in a row without a response within 10,000 ms each end the
+   * connection. Has no effect in the modern era, which has no `ping`.
    *
    * @default Infinity: never
    */
   readonly keepAliveMs?: number | undefined;
   /**
-   * Keeps results that a modern server lets be used again (`ttlMs`): `createResultCache()`, which several clients may share. A change that the
-   * server reports ends the results that it touches, so open a subscription.
+   * Caches results for as long as a modern server allows (`ttlMs`). `createResultCache()` makes a cache, which several clients may share. A
+   * change notification removes the results that it affects, so open a subscription.
    *
    * @default none: every request goes to the server
    */
   readonly resultCache?: ResultCache | undefined;
-  /** Opens a span around each request and each answer, and sends its context in `_meta`. @default none */
+  /** Makes a span for each request and each answer, and sends the trace context in `_meta`. @default none */
   readonly tracer?: Tracer | undefined;
-  /** Checks tools' structured output and users' forms; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
+  /**
+   * Checks tools' structured output and users' form answers; `false` turns the checks off.
+   *
+   * @default the one of `@mortise/protocol/json-schema`, loaded when first needed
+   */
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Protocol extensions. Each is declared to servers, and changes nothing else where the server lacks it. @default none */
+  /** Protocol extensions. The client declares each one; an extension that the server lacks has no other effect. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
-  /** Called with each error that belongs to no request: garbage, a malformed item of a list, a subscription that broke. May be async. @default none */
+  /**
+   * Called with each error that belongs to no request, such as an unreadable message, a malformed list item or a broken subscription. May
+   * be async.
+   *
+   * @default none
+   */
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** Runs the timers of requests, probes and reconnections. @default the platform's clock */
   readonly clock?: Clock | undefined;
@@ -73,12 +87,12 @@ export interface ClientOptions extends AnswerOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** How one connection is made. */
+/** The options of `connect`. */
 export interface ConnectOptions {
-  /** Gives connecting up; `connect` then rejects with the signal's reason. @default none */
+  /** Cancels connecting; `connect` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Server capabilities without which connecting fails, dotted (`resources.subscribe`), or identifiers of extensions
+   * What the server must declare, else connecting fails: dotted capabilities (`resources.subscribe`) or extension identifiers
    * (`vendor.example/name`).
    *
    * @default none
@@ -86,35 +100,35 @@ export interface ConnectOptions {
   readonly requires?: readonly string[] | undefined;
 }
 
-/** How one request is made. */
+/** The options of one request. */
 export interface CallOptions {
   /**
-   * Aborting it cancels the request at the server and rejects with the signal's reason: `controller.abort(new Error('...'))` to say why, else
-   * the platform's `AbortError`. A reason that is text or has a message goes to the server.
+   * Cancels the request at the server and rejects with the signal's reason. A reason that is text or has a message is sent to the server:
+   * `controller.abort(new Error('...'))`.
    *
    * @default none
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the response, in milliseconds, and before that for a lost connection to be opened again. `Infinity` for no bound.
+   * How long to wait for a lost connection to be opened again, and then for the response, in milliseconds. `Infinity` means no limit.
    *
-   * While this side answers a legacy server's question, or signs in, the time stands still: for up to `maxRequestTimeoutMs` (600,000 if that is
-   * longer) for one question, and ten times as long in all.
+   * The timeout pauses while the client answers a legacy server's request, and while the user signs in. One pause lasts at most
+   * `maxRequestTimeoutMs` (or 600,000 if that is longer), all pauses together ten times as long.
    *
    * @default the client's `requestTimeoutMs`
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * The hard bound in milliseconds, however much progress comes. It stands still when `timeoutMs` does.
+   * The total timeout in milliseconds, which progress does not restart. Pauses when `timeoutMs` does.
    *
    * @default the client's `maxRequestTimeoutMs`, or this call's `timeoutMs` if that is longer
    */
   readonly maxTimeoutMs?: number | undefined;
-  /** Whether progress starts the time anew. The client then asks the server for progress even without `onProgress`. @default true */
+  /** Whether a progress notification restarts the timeout. If so, the client asks for progress even without `onProgress`. @default true */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Called for each progress notification until the request is settled. @default none: the client asks for no progress */
+  /** Called for each progress notification until the request is settled. @default none */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** More HTTP headers for this request, where the transport has headers. @default none */
+  /** More HTTP headers for this request. Other transports ignore them. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** More members for the request's `_meta`. @default none */
   readonly meta?: MetaObject | undefined;

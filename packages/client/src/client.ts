@@ -1,6 +1,6 @@
 /**
- * The low-level client: a connection that finds out the server's era and is opened again when it breaks, requests, and handlers by method.
- * `McpClient` adds the names of MCP's features.
+ * The low-level client: sends requests and answers the server's, by method name, over a connection in either era that it opens again when
+ * lost. `McpClient` adds methods for MCP's features.
  */
 
 import { InvalidResponseError, type JsonObject, type JsonRpcNotification, type JsonRpcResponse } from '@mortise/jsonrpc-core';
@@ -36,16 +36,16 @@ import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
-/** Gets the params of a notification. One that is async may fail later, which is reported. */
+/** Gets the params of a notification. May be async; errors are reported to `onError`. */
 type NotificationHandler = (params: JsonObject) => unknown;
 
 /**
- * A client without names for MCP's features: requests and handlers by method.
+ * A client with requests and handlers by method name, without methods for MCP's features.
  *
- * Speaks either era. Serves one connection at a time, which it opens again when it breaks, if it was given a factory.
+ * Works in both eras. Has one connection at a time, and opens it again when it breaks, if `connect` got a factory.
  */
 export class Client {
-  /** Who the client says it is. */
+  /** The client's name and version. */
   readonly info: Implementation;
   protected readonly options: ClientOptions;
   readonly #settings: SessionSettings;
@@ -56,12 +56,12 @@ export class Client {
   readonly #watchers = new Set<(notification: JsonRpcNotification) => unknown>();
 
   /**
-   * @param info Shown to servers, for their logs and their users.
-   * @throws {TypeError} There is no name or version, an option that does not exist, or one of the wrong kind.
+   * @param info Sent to servers, for logs and display.
+   * @throws {TypeError} The name or version is missing, or an option is unknown or has the wrong type.
    */
   constructor(info: Implementation, options: ClientOptions = {}) {
     if (typeof info?.name !== 'string' || typeof info.version !== 'string') {
-      throw new TypeError('A client needs to say who it is, before its options: { name: "my-app", version: "1.0.0" }');
+      throw new TypeError('A client needs a name and a version as its first argument: { name: "my-app", version: "1.0.0" }');
     }
     checkOptions('client options', options, CLIENT_OPTIONS);
     this.info = info;
@@ -76,39 +76,39 @@ export class Client {
     this.#requests = new Requests({ connector: this.#connector, extensions: this.#extensions, settings: this.#settings, options });
   }
 
-  // ---- what is known of the server
+  // ---- the session
 
-  /** Whether a session is open at this moment. */
+  /** Whether a session is open now. */
   get isConnected(): boolean {
     return this.#connector.session !== undefined;
   }
 
-  /** The era that is spoken. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
+  /** The era of the session. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
   get era(): Era {
     return this.session.revision.era;
   }
 
-  /** The revision that is spoken. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
+  /** The revision of the session. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
   get revision(): Revision {
     return this.session.revision;
   }
 
-  /** The version of the revision that is spoken. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
+  /** The protocol version of the session. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
   get protocolVersion(): string {
     return this.session.revision.version;
   }
 
-  /** Who the server says it is, for display and logs only: it is not verified. */
+  /** The server's name and version, for display and logs only: the claim is not verified. */
   get serverInfo(): Implementation | undefined {
     return this.session.server.info;
   }
 
-  /** What the server can do. */
+  /** The capabilities that the server declares. */
   get serverCapabilities(): ServerCapabilities {
     return this.session.server.capabilities;
   }
 
-  /** How to use the server, for the model; undefined where the server does not say. */
+  /** The server's instructions for the model; undefined if it sent none. */
   get instructions(): string | undefined {
     return this.session.instructions;
   }
@@ -120,12 +120,12 @@ export class Client {
   // ---- connecting
 
   /**
-   * Finds out which era the server speaks, and opens a session in it.
+   * Detects the server's era and opens a session.
    *
-   * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
-   * @throws {UnsupportedVersionError} There is no common revision.
-   * @throws {MissingCapabilityError} The server lacks something of `requires`. The connection is then closed.
-   * @throws {TimeoutError} The server did not answer the first message in time.
+   * @param source An unstarted transport, or a factory of transports. Only a factory lets the client open a lost connection again.
+   * @throws {UnsupportedVersionError} Client and server have no common revision.
+   * @throws {MissingCapabilityError} The server lacks a capability of `requires`. The connection is closed.
+   * @throws {TimeoutError} The server did not respond to the first message in time.
    */
   async connect(source: ClientTransportSource, options: ConnectOptions = {}): Promise<void> {
     checkOptions('connect() options', options, CONNECT_OPTIONS);
@@ -134,14 +134,14 @@ export class Client {
   }
 
   /**
-   * Resolves when the connection is over for good: `close` was called, or it was lost and is not opened again. Never rejects. A connection
-   * that is lost and will be opened again does not resolve it. Before `connect` it waits for the first connection to end.
+   * Resolves when the connection has ended and will not be opened again, by `close` or because it was lost. Never rejects. Before `connect`
+   * it waits for the first connection to end.
    */
   get closed(): Promise<void> {
     return this.#connector.closed;
   }
 
-  /** Ends the connection and everything that was opened on it. What waits rejects. May be called at any time and again. */
+  /** Closes the connection and its subscriptions. Pending requests reject. Safe to call at any time, and repeatedly. */
   async close(): Promise<void> {
     await this.#connector.close();
   }
@@ -150,18 +150,18 @@ export class Client {
     return this.close();
   }
 
-  // ---- asking
+  // ---- requests
 
   /**
-   * Sends a request and gives the result in the canonical model, whatever the era.
+   * Sends a request and returns the result in the canonical model, in either era.
    *
-   * With the option `resultCache`, a result that was kept counts as the answer for as long as its server says.
+   * With the option `resultCache`, a cached result is returned as long as it is fresh.
    *
-   * @throws {RemoteError} The server said so; some of its errors have classes of their own.
-   * @throws {MissingCapabilityError} Before sending, where the server cannot answer it.
-   * @throws {InvalidResponseError} The answer is not a result of this method.
-   * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No answer came.
-   * @throws The reason of `options.signal`, once that aborts; the request is cancelled at the server.
+   * @throws {RemoteError} The server returned an error. Some errors have their own classes, such as `ResourceNotFoundError`.
+   * @throws {MissingCapabilityError} Before sending: the server does not declare the capability that the method needs.
+   * @throws {InvalidResponseError} The response is not a valid result of this method.
+   * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No response arrived.
+   * @throws The reason of `options.signal` when it aborts. The request is cancelled at the server.
    */
   request<M extends ClientRequestMethod>(method: M, params: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
   request<M extends string>(
@@ -174,9 +174,10 @@ export class Client {
   }
 
   /**
-   * Sends a request and gives the response as it came, errors, unknown members and unknown kinds of results included. For gateways.
+   * Sends a request and returns the unchanged response, which may be an error. For gateways.
    *
-   * Nothing is checked, converted, kept or answered. In the modern era the mandatory `_meta` members are added unless they are there.
+   * Does NOT check, convert or cache anything, and does not answer `input_required`. Adds the mandatory `_meta` members of the modern era if
+   * they are missing.
    */
   requestRaw(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonRpcResponse> {
     return this.#requests.requestRaw(method, params, options);
@@ -190,22 +191,22 @@ export class Client {
   }
 
   /**
-   * Subscribes to changes: in the modern era by `subscriptions/listen`, in the legacy era from what the server sends unasked and
-   * by `resources/subscribe`.
+   * Subscribes to changes. The modern era uses `subscriptions/listen`. In the legacy era the client filters the server's notifications and
+   * sends `resources/subscribe`.
    *
-   * @param filter What is wanted; extensions have keys of their own.
-   * @param options.signal Ends it; the loop that reads it then throws the signal's reason.
+   * @param filter The changes to report. Extensions may add keys.
+   * @param options.signal Ends the subscription; reading it then throws the signal's reason.
    */
   listen(filter: SubscriptionFilter, options: { readonly signal?: AbortSignal | undefined } = {}): Subscription {
     return this.#connector.subscribe(filter, options.signal);
   }
 
-  /** Forgets every result of this server that `resultCache` keeps. */
+  /** Removes all results of this server from the `resultCache`. */
   forgetResults(): void {
     this.#requests.forgetResults(() => true);
   }
 
-  /** Adds middleware around every request, or around those of one method. The first one added is the outermost. */
+  /** Adds middleware around all requests, or around those of one method. The middleware added first is the outermost. */
   use(middleware: ClientMiddleware): this;
   use(method: string, middleware: ClientMiddleware): this;
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
@@ -215,19 +216,20 @@ export class Client {
     return this;
   }
 
-  // ---- answering and listening
+  // ---- the server's requests and notifications
 
   /**
-   * Answers a request from the server, or a question in one of its results. Declares the capability that MCP's own methods need.
+   * Sets the handler for a request from the server, or for an input request in a result. Declares the capability of a method that MCP
+   * defines.
    *
-   * @throws {MissingCapabilityError} The legacy session that is open was opened without that capability: set handlers before `connect`.
+   * @throws {MissingCapabilityError} An open legacy session was opened without that capability. Set handlers before `connect`.
    */
   setRequestHandler(method: string, handler: RequestHandler): void {
     assertMethod('setRequestHandler', method, 'elicitation/create');
     this.answers.set(method, handler);
   }
 
-  /** Calls the handler with the params of each such notification, in the canonical model. @returns Ends it. */
+  /** Calls the handler with the params of each notification of this method, in the canonical model. @returns A function that removes the handler. */
   onNotification(method: string, handler: NotificationHandler): () => void {
     assertMethod('onNotification', method, 'notifications/message');
     const handlers = this.#handlers.get(method) ?? new Set();
@@ -235,26 +237,26 @@ export class Client {
     return () => void handlers.delete(handler);
   }
 
-  /** Calls the handler with every notification that belongs to no subscription. @returns Ends it. */
+  /** Calls the handler with every notification that belongs to no subscription. @returns A function that removes the handler. */
   onAnyNotification(handler: (notification: JsonRpcNotification) => unknown): () => void {
     this.#watchers.add(handler);
     return () => void this.#watchers.delete(handler);
   }
 
-  // ---- for the client of MCP's features
+  // ---- for McpClient
 
-  /** The handlers of the server's questions. Setting one throws as `setRequestHandler` does. */
+  /** The handlers for the server's requests. Setting one throws as `setRequestHandler` does. */
   protected get answers(): Answers {
     return this.#settings.answers;
   }
 
-  /** The session, which is opened again if it was lost. */
+  /** Returns the session, which is opened again if it was lost. */
   protected whenOpen(options?: CallOptions): Promise<Session> {
     if (options) checkOptions('the options of a call', options, CALL_OPTIONS);
     return this.#requests.whenOpen(options);
   }
 
-  /** Something changed at the server. */
+  /** Called with each change notification. */
   protected onChange(notification: JsonRpcNotification): void {
     this.#requests.onChange(notification);
   }
@@ -275,7 +277,7 @@ export class Client {
   protected report(error: unknown): void {
     const reported = toError(error);
     this.#settings.logger.log('warning', reported.message);
-    // An `onError` that fails must not make more errors.
+    // An error of `onError` itself is not reported again.
     runCallback(
       () => this.options.onError?.(reported),
       () => undefined,
@@ -308,7 +310,7 @@ export class Client {
     };
   }
 
-  /** What extensions get of this client. */
+  /** The interface of this client for extensions. */
   #extensionHost(): ClientExtensionHost {
     const client = this;
     const { answers } = this.#settings;
@@ -332,8 +334,8 @@ export class Client {
   }
 }
 
-/** The official SDK's first API takes a schema object in this place. */
+/** Rejects a schema object, which the official SDK's v1 takes in this place. */
 function assertMethod(taker: string, method: unknown, example: string): void {
   if (typeof method === 'string') return;
-  throw new TypeError(`${taker}() takes the name of a method, such as "${example}", and not a schema object or anything else`);
+  throw new TypeError(`${taker}() needs a method name, such as "${example}", not a schema object or anything else`);
 }

@@ -1,4 +1,4 @@
-/** The life of a client's connection: opened, lost, opened again, closed; and the subscriptions that outlive it. */
+/** Opens a client's connection, opens it again when lost, closes it, and keeps subscriptions across connections. */
 
 import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification, UsageError } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
@@ -15,11 +15,11 @@ import { type ClientTransportSource, TransportSource } from './transport-source.
 
 /** What a connector reports to its client. */
 export interface ConnectorHost {
-  /** A session is open, the first one or another. */
+  /** Called when a session is open, the first one and each later one. */
   readonly onSession: () => void;
-  /** A subscription got a change. */
+  /** Called with each change notification of a subscription. */
   readonly onChange: (notification: JsonRpcNotification) => void;
-  /** Changes may have been missed. */
+  /** Called when changes may have been missed. */
   readonly onGap: () => void;
 }
 
@@ -31,7 +31,7 @@ export class Connector {
   readonly #onSession: () => void;
   readonly #owner: SubscriptionOwner;
   readonly #subscriptions = new Set<Subscription>();
-  /** All that was opened and has not ended yet: also a session that was replaced, in which requests may still settle. */
+  /** The sessions whose links have not ended, including replaced sessions, in which requests may still settle. */
   readonly #running = new Set<Opened>();
   readonly #pace: ReconnectPace;
   #requires: readonly string[] = [];
@@ -55,17 +55,17 @@ export class Connector {
     };
   }
 
-  /** Whether a lost connection is opened again. */
+  /** Whether a lost connection will be opened again. */
   get canRestart(): boolean {
     return this.#options.restart !== false && this.#source?.canRepeat === true;
   }
 
-  /** Resolves when the connection is over and is not opened again. */
+  /** Resolves when the connection has ended and will not be opened again. */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
 
-  /** Names the server, where the transport does. */
+  /** Identifies the server; undefined if the transport has no `eraKey`. */
   get serverKey(): string | undefined {
     return this.#source?.serverKey;
   }
@@ -75,7 +75,7 @@ export class Connector {
     return this.#source?.authContext;
   }
 
-  /** The open session. @throws {UsageError} {ConnectionClosedError} {ConnectionLostError} There is none yet, no more, or none at this moment. */
+  /** The open session. @throws {UsageError} {ConnectionClosedError} {ConnectionLostError} Not connected yet, closed, or lost at the moment. */
   get currentSession(): Session {
     if (this.session) return this.session;
     throw this.#source ? new ConnectionLostError() : this.#whyNone();
@@ -84,7 +84,8 @@ export class Connector {
   // ---- opened
 
   async connect(source: ClientTransportSource, { signal, requires = [] }: ConnectOptions): Promise<void> {
-    if (this.#source) throw new UsageError('ERR_ALREADY_STARTED', 'this client is connected: close() it first, or make another one');
+    if (this.#source)
+      throw new UsageError('ERR_ALREADY_STARTED', 'this client is connected already: call close() first, or make another client');
     this.#source = new TransportSource(source);
     this.#requires = requires;
     this.#settings.answers.isServerLocal = this.#source.isLocal;
@@ -100,14 +101,14 @@ export class Connector {
     }
   }
 
-  /** The session that is open or being opened, or is opened now because there is none. */
+  /** Returns the session that is open or being opened; otherwise opens one. */
   whenOpen(): Promise<Session> {
     if (this.session) return Promise.resolve(this.session);
     if (this.#pending) return this.#pending;
     const source = this.#source;
     if (!source) return Promise.reject(this.#whyNone());
     if (!this.canRestart) {
-      const message = 'the connection ended: give connect() a factory of transports to have it opened again';
+      const message = 'the connection ended: pass connect() a factory of transports to let the client reconnect';
       return Promise.reject(new ConnectionClosedError(message));
     }
     const canRepeat = (error: unknown): boolean => !(error instanceof MissingCapabilityError);
@@ -119,7 +120,7 @@ export class Connector {
     return this.#pending;
   }
 
-  /** The session that follows one that the server does not know any more. Requests in flight in the old one may still settle. */
+  /** Replaces a session that the server has lost. Requests in flight in the old session may still settle. */
   replace(lost: Session): Promise<Session> {
     if (this.session === lost) this.#forget();
     return this.whenOpen();
@@ -177,7 +178,7 @@ export class Connector {
     this.#pace.onLost();
   }
 
-  /** The transport opens its channel again by itself; the server has forgotten the session. */
+  /** Opens a new session on a channel that its transport opens again by itself. */
   #onInterrupted(opened: Opened): void {
     const { session } = this;
     const source = this.#source;
@@ -193,7 +194,7 @@ export class Connector {
 
   async #resume(opened: Opened, last: Session, source: TransportSource): Promise<Session> {
     const { link } = last;
-    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('only a channel can be resumed');
+    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('the session cannot be resumed without a channel');
     const { signal } = this.#closing;
     for (;;) {
       try {
@@ -244,7 +245,7 @@ export class Connector {
     const { signal } = this.#closing;
     const { session } = this;
     if (signal.aborted) return false;
-    // Where the whole connection broke, all subscriptions are opened again with the next session.
+    // If the whole connection broke, all subscriptions are opened again on the next session.
     if (!session) return this.canRestart || this.#pending !== undefined;
     this.#pace.pause(signal).then(
       () => {

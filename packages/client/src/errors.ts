@@ -1,19 +1,19 @@
 /**
- * The errors of the client, one class for each reason to act differently. What the server itself said is a `RemoteError`, or a `cause`; an answer
- * that the protocol does not allow is an `InvalidResponseError` of `@mortise/jsonrpc-core`.
+ * The errors of the client. An error that the server returned is a `RemoteError`, or the `cause` of an error here. A response that the
+ * protocol does not allow is an `InvalidResponseError` of `@mortise/jsonrpc-core`.
  */
 
 import { type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc-core';
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 
-/** Something needs a capability that a side does not have, or a method that the revision does not have. Thrown before sending where the client knows. */
+/** One side lacks a needed capability, or the revision lacks the method. Thrown before sending, if the client already knows it. */
 export class MissingCapabilityError extends MortiseError {
   override readonly name: string = 'MissingCapabilityError';
   override readonly code: 'ERR_MISSING_CAPABILITY' = 'ERR_MISSING_CAPABILITY';
-  /** Which side would have to declare it. */
+  /** The side that would have to declare the capability. */
   readonly side: 'client' | 'server';
-  /** What is missing, dotted (`resources.subscribe`), the identifier of an extension, or a method. */
+  /** What is missing: dotted capabilities (`resources.subscribe`), extension identifiers or methods. */
   readonly missing: readonly string[];
 
   constructor(message: string, side: 'client' | 'server', missing: readonly string[], options?: ErrorOptions) {
@@ -23,13 +23,13 @@ export class MissingCapabilityError extends MortiseError {
   }
 }
 
-/** The two sides have no revision of the protocol in common, or the server does not speak the era that the client is pinned to. */
+/** Client and server have no revision in common, or the server does not support the era that the client requires. */
 export class UnsupportedVersionError extends MortiseError {
   override readonly name: string = 'UnsupportedVersionError';
   override readonly code: 'ERR_UNSUPPORTED_VERSION' = 'ERR_UNSUPPORTED_VERSION';
-  /** What the server speaks, as far as it said. */
+  /** The versions that the server supports, as far as it reported them. */
   readonly supported: readonly string[];
-  /** What the client would speak. */
+  /** The versions that the client allows. */
   readonly offered: readonly string[];
 
   constructor(message: string, supported: readonly string[], offered: readonly string[], options?: ErrorOptions) {
@@ -39,13 +39,13 @@ export class UnsupportedVersionError extends MortiseError {
   }
 }
 
-/** The server asked for input that the program does not give, or asked too often. */
+/** The server asked for input that the program does not provide, or asked too often. */
 export class InputRequiredError extends MortiseError {
   override readonly name: string = 'InputRequiredError';
   override readonly code: 'ERR_INPUT_REQUIRED' = 'ERR_INPUT_REQUIRED';
   /**
-   * The pages that the user must open before the call is made again, if a server of 2025-11-25 asked for pages (-32042); else empty. Those that
-   * the option `elicitation.urlPolicy` refuses are left out.
+   * The pages that the user must open before the retry, if a server of 2025-11-25 asked for pages (-32042); else empty. Leaves out pages that
+   * the option `elicitation.urlPolicy` refuses.
    */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
@@ -55,7 +55,7 @@ export class InputRequiredError extends MortiseError {
   }
 }
 
-/** There is no such resource. */
+/** The server has no such resource. */
 export class ResourceNotFoundError extends MortiseError {
   override readonly name: string = 'ResourceNotFoundError';
   override readonly code: 'ERR_RESOURCE_NOT_FOUND' = 'ERR_RESOURCE_NOT_FOUND';
@@ -76,15 +76,15 @@ export class ResourceNotFoundError extends MortiseError {
  * A tool's result cannot be used.
  *
  * `ERR_TOOL_OUTPUT`: its `structuredContent` does not fit the `outputSchema` that the server lists for the tool, or that schema cannot be checked.
- * `ERR_TOOL_FAILED`: it says `isError`. Only `expectSuccess` and typed clients throw this.
+ * `ERR_TOOL_FAILED`: the result has `isError`. Only `expectSuccess` and typed clients throw this.
  */
 export class ToolResultError extends MortiseError {
   override readonly name: string = 'ToolResultError';
   override readonly code: 'ERR_TOOL_OUTPUT' | 'ERR_TOOL_FAILED';
   readonly tool: string;
-  /** The result as it came: its content is meant for the model. */
+  /** The unchanged result. Its content is meant for the model. */
   readonly result: CallToolResult;
-  /** Where it does not fit the schema; empty where nothing was checked. */
+  /** The schema violations; empty if nothing was checked. */
   readonly issues: readonly SchemaIssue[];
 
   constructor(

@@ -1,4 +1,4 @@
-/** What the extensions of a client add: methods, headers, capabilities, and types of results. */
+/** Collects what a client's extensions add: methods, headers, capabilities and result types. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Revision, ServerCapabilities } from '@mortise/protocol';
@@ -10,7 +10,7 @@ type ReadResult = NonNullable<ClientExtension['results']>[string];
 /** The extensions of one client. */
 export class Extensions {
   readonly #all: readonly ClientExtension[];
-  /** By method: the parameter that HTTP mirrors in `Mcp-Name`. */
+  /** For each method, the parameter that goes into the HTTP header `Mcp-Name`. */
   readonly #nameParams = new Map<string, string>();
   #isInstalled = false;
 
@@ -23,20 +23,20 @@ export class Extensions {
     }
   }
 
-  /** Lets each extension add what it brings, once. */
+  /** Installs each extension. Called once. */
   install(host: ClientExtensionHost): void {
     if (!this.#isInstalled) for (const extension of this.#all) extension.install?.(host);
     this.#isInstalled = true;
   }
 
-  /** The header `Mcp-Name` of an extension's request, as text that the transport encodes; undefined for most. */
+  /** The `Mcp-Name` header of an extension's request, not yet encoded; undefined if the method has none. */
   headersOf(method: string, params: JsonObject): { readonly 'mcp-name': string } | undefined {
     const param = this.#nameParams.size === 0 ? undefined : this.#nameParams.get(method);
     const name = param === undefined ? undefined : params[param];
     return typeof name === 'string' ? { 'mcp-name': name } : undefined;
   }
 
-  /** Adds what the extensions declare in a revision. */
+  /** Adds the extensions' capabilities for a revision. */
   declare(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
     if (this.#all.length === 0) return declared;
     let capabilities = declared;
@@ -46,7 +46,7 @@ export class Extensions {
     return { ...capabilities, extensions: { ...capabilities.extensions, ...settings } };
   }
 
-  /** Reads a type of result. Only an extension that the server has too may bring one. */
+  /** Returns the extension's reader for a result type, if the server declares the extension too. */
   readerOf(resultType: string, server: ServerCapabilities): ReadResult | undefined {
     const negotiated = this.#all.filter(({ id }) => hasExtension(server, id));
     return negotiated.find(({ results }) => results !== undefined && Object.hasOwn(results, resultType))?.results?.[resultType];

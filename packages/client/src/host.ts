@@ -1,4 +1,4 @@
-/** `@mortise/client/host`: what hosts show people: forms, pages to open, icons, names, hints, completions; and sampling with approval. */
+/** `@mortise/client/host`: helpers for user interfaces: forms, pages to open, icons, names, hints, completions and approval of sampling. */
 
 export { type Completer, createCompleter } from './host/completer.ts';
 export {

@@ -1,4 +1,4 @@
-/** `@mortise/client/in-memory`: a client and a server in one process. For tests, and for servers that are parts of a program. */
+/** `@mortise/client/in-memory`: connects a client and a server in one process. For tests and embedded servers. */
 
 import {
   type Connectable,
@@ -21,20 +21,20 @@ import type { AuthInfo, Call, McpEndpoint, Principal } from '@mortise/protocol/c
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { McpClient } from './mcp-client.ts';
 
-/** How a client is joined to a server in the same process. */
+/** The options of `connectInMemory`. */
 export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
-  /** Who the client says it is. @default { name: 'in-memory', version: '0.0.0' } */
+  /** The client's name and version. @default { name: 'in-memory', version: '0.0.0' } */
   readonly info?: Implementation | undefined;
   /**
-   * `exchange` calls the server for each request, which is fastest; `channel` joins the two by a pair of transports, as on stdio; `json` does so
-   * and writes and reads each message as JSON. The legacy era always has a channel.
+   * How messages travel. `exchange`, the fastest, calls the server for each request. `channel` uses a pair of transports, as on stdio. `json`
+   * also converts each message to JSON and back. In the legacy era `exchange` uses a channel too.
    *
    * @default 'exchange'
    */
   readonly via?: 'exchange' | 'channel' | 'json' | undefined;
-  /** On whose behalf the client calls. @default the one of `auth`, else 'local' */
+  /** The user on whose behalf the client calls. @default the one of `auth`, else 'local' */
   readonly principal?: Principal | undefined;
-  /** What the server knows of the caller's token: it checks scopes against it. @default none */
+  /** The caller's token data, against which the server checks scopes. @default none */
   readonly auth?: AuthInfo | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  * const client = await connectInMemory(server, { era: 'legacy' });
  * ```
  *
- * Its `logger` also gets what handlers throw, as long as the server has none of its own.
+ * If the server has no logger, the errors of its handlers go to the option `logger`.
  *
  * @throws {TypeError} The endpoint is not a server.
  * @throws As `McpClient.connect` does.
@@ -63,7 +63,7 @@ export function inMemoryTransport(
   { via, auth, principal = auth?.principal ?? 'local' }: InMemoryConnectOptions = {},
 ): () => Transport | ExchangeTransport {
   if (![endpoint?.handle, endpoint?.connect].every((member) => typeof member === 'function')) {
-    const message = 'connectInMemory(server) takes a server, such as an McpServer: this has no functions "handle" and "connect"';
+    const message = 'connectInMemory(server) needs a server with the functions "handle" and "connect", such as an McpServer';
     throw new TypeError(message);
   }
   const caller = { principal, auth };
@@ -71,10 +71,10 @@ export function inMemoryTransport(
   return () => (isChannel ? openChannel(endpoint, caller, via === 'json') : new EndpointExchange(endpoint, caller));
 }
 
-/** On whose behalf a client calls. */
+/** The user on whose behalf a client calls. */
 type Caller = Pick<Call, 'principal' | 'auth'>;
 
-/** The client's end of a pair whose other end the server serves as soon as the client starts. */
+/** Makes a pair of transports and returns the client's end. Starting it connects the server to the other end. */
 function openChannel(endpoint: Connectable, caller: Caller, isJson: boolean): Transport {
   const [near, far] = createInMemoryPair({ passBy: isJson ? 'json' : 'reference', info: caller });
   const start = near.start.bind(near);
@@ -85,7 +85,7 @@ function openChannel(endpoint: Connectable, caller: Caller, isJson: boolean): Tr
   return near;
 }
 
-/** Hands each request to the endpoint. */
+/** Calls the endpoint for each request. */
 class EndpointExchange implements ExchangeTransport, LegacyOpener {
   readonly #endpoint: McpEndpoint & Connectable;
   readonly #caller: Caller;
@@ -108,7 +108,7 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
         call.end();
         reject(error);
       };
-      // A server that answers at once costs no further promise.
+      // A synchronous response needs no further promise.
       const answer = this.#endpoint.handle(request, call);
       if (answer instanceof Promise) answer.then(settle).catch(fail);
       else settle(answer);
@@ -120,7 +120,7 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   }
 }
 
-/** A call as the endpoint sees it. */
+/** The `Call` that the endpoint gets. */
 class EndpointCall extends Cancellation implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
@@ -134,7 +134,7 @@ class EndpointCall extends Cancellation implements Call {
     this.auth = auth;
     this.#exchange = exchange;
     this.#onCancelled = onCancelled;
-    // Asking for a signal may be what makes it.
+    // Prefers `onAbort`, because reading `signal` may create the signal.
     if (exchange.onAbort) exchange.onAbort((reason) => this.cancel(reason));
     else if (exchange.signal) this.follow(exchange.signal);
   }
@@ -150,7 +150,7 @@ class EndpointCall extends Cancellation implements Call {
     return resolvedPromise;
   }
 
-  /** Nothing belongs to the call any more. */
+  /** Ends the call. */
   end(): void {
     this.#isOver = true;
     this.release();

@@ -1,4 +1,4 @@
-/** `@mortise/client`: an MCP client for every revision of the protocol. What hosts show people is at `/host`. */
+/** `@mortise/client`: an MCP client for every revision of the protocol. Helpers for user interfaces are at `/host`. */
 
 export { McpClient } from './mcp-client.ts';
 export type { CallOptions, ClientOptions, ConnectOptions } from './client-options.ts';

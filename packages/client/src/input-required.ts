@@ -1,4 +1,4 @@
-/** Results by which a modern server asks for input (`input_required`), and the error by which 2025-11-25 asks for pages to be opened (-32042). */
+/** Handles results that ask for input (`input_required`, modern era), and the error that asks to open pages (-32042, 2025-11-25). */
 
 import { type JsonObject, ProtocolError, type RemoteError } from '@mortise/jsonrpc-core';
 import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
@@ -8,11 +8,11 @@ import type { ElicitRequestURLParams } from '@mortise/protocol/model';
 import type { Answers } from './answers/answers.ts';
 import { InputRequiredError } from './errors.ts';
 
-/** How often one request may be asked back. */
+/** How many `input_required` results one request may get. */
 const MAX_ROUNDS = 10;
-/** How many questions one result may ask. */
+/** How many input requests one result may have. */
 const MAX_QUESTIONS = 100;
-/** How many pages one error may name: no more than a person would look at. */
+/** How many pages one error may list. */
 const MAX_PAGES = 20;
 
 /** The request for which the server wants input. */
@@ -20,32 +20,33 @@ export interface AskedRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly signal: AbortSignal | undefined;
-  /** How often the server asked back so far, this time included. */
+  /** The number of `input_required` results so far, this one included. */
   readonly round: number;
   readonly protocolVersion: string;
 }
 
 /**
- * Answers what an `input_required` result asks, and gives the parameters of the retry: the original ones with all answers and, only if this
- * result has one, its `requestState`, untouched.
+ * Answers the input requests of an `input_required` result and returns the parameters of the retry: the original ones, all answers and
+ * the unchanged `requestState`, if this result has one.
  *
- * @throws {InputRequiredError} No handler answers such questions, a handler refused, or there were too many rounds.
- * @throws Whatever else the program's handlers throw.
+ * @throws {InputRequiredError} An input request has no handler or is malformed, a handler refused, or there were too many rounds.
+ * @throws Other errors of the program's handlers, unchanged.
  * @see 2026-07-28 basic/patterns/mrtr
  */
 export async function answerInputRequired(request: AskedRequest, result: JsonObject, answers: Answers): Promise<JsonObject> {
   const { method, round } = request;
-  if (round > MAX_ROUNDS) throw new InputRequiredError(`"${method}" was asked back for input more than ${MAX_ROUNDS} times`);
+  if (round > MAX_ROUNDS)
+    throw new InputRequiredError(`the server asked for input more than ${MAX_ROUNDS} times for one "${method}" request`);
   const { inputRequests, requestState } = result;
   const { inputResponses: _answered, requestState: _older, ...original } = request.params;
   if (inputRequests === undefined && requestState === undefined) {
-    throw new InputRequiredError(`the server wants input for "${method}" but does not say which`);
+    throw new InputRequiredError(`the server asks for input for "${method}" but does not say which`);
   }
   const inputResponses = inputRequests === undefined ? undefined : await answerAll(inputRequests, request, answers);
   return { ...original, ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
 }
 
-/** Answers all questions at once: they were asked together because none depends on another. */
+/** Answers all input requests in parallel: none depends on another. */
 async function answerAll(inputRequests: unknown, request: AskedRequest, answers: Answers): Promise<JsonObject> {
   const { method, signal, protocolVersion } = request;
   const asks = readAsks(inputRequests, method, answers);
@@ -55,11 +56,11 @@ async function answerAll(inputRequests: unknown, request: AskedRequest, answers:
     const all = asks.map(async ([key, ask]) => [key, await answers.answer(ask, wanted.signal, protocolVersion)] as const);
     return Object.fromEntries(await abortable(Promise.all(all), wanted.signal));
   } catch (error) {
-    // One answer that fails makes the others useless.
+    // Without this answer the others cannot be sent.
     failed.abort(error);
     if (!(error instanceof ProtocolError)) throw error;
-    // No response could carry the error to the server, so the caller gets it.
-    throw new InputRequiredError(`the input that "${method}" wants is not given: ${error.message}`, { cause: error });
+    // The server cannot be sent this error, so the caller gets it.
+    throw new InputRequiredError(`"${method}" needs input that this client did not give: ${error.message}`, { cause: error });
   } finally {
     wanted.dispose();
   }
@@ -67,25 +68,26 @@ async function answerAll(inputRequests: unknown, request: AskedRequest, answers:
 
 function readAsks(inputRequests: unknown, method: string, answers: Answers): readonly (readonly [string, Ask])[] {
   if (!isJsonObject(inputRequests)) {
-    throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
+    throw new InputRequiredError(`the server asks for input for "${method}", but its inputRequests are not an object`);
   }
   const entries = Object.entries(inputRequests);
   if (entries.length > MAX_QUESTIONS) {
-    throw new InputRequiredError(`"${method}" wants ${entries.length} answers at once: ${MAX_QUESTIONS} are given at most`);
+    throw new InputRequiredError(`"${method}" has ${entries.length} input requests: the limit is ${MAX_QUESTIONS}`);
   }
   return entries.map(([key, question]) => {
     const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};
-    if (typeof asked !== 'string') throw new InputRequiredError(`the input "${key}" that "${method}" wants is not a request`);
+    if (typeof asked !== 'string')
+      throw new InputRequiredError(`"${method}" needs input, but its input request "${key}" has no method: the server is at fault`);
     if (!answers.has(asked)) {
-      throw new InputRequiredError(`"${method}" wants an answer to "${asked}", which this client does not give: set a handler for it`);
+      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one`);
     }
     return [key, { method: asked, params: isJsonObject(params) ? params : {} }];
   });
 }
 
 /**
- * Gives error -32042 a class that names the pages to open before the call is made again. Pages that are not safe to show are left out; an
- * error without any is given back as it is.
+ * Converts error -32042 to an `InputRequiredError` with the pages to open before the retry. Leaves out pages that `urlPolicy` refuses. An
+ * error without pages is returned unchanged.
  *
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
@@ -98,7 +100,7 @@ export function toPagesRequired(error: RemoteError, method: string, answers: Ans
       : [];
   });
   if (elicitations.length === 0) return error;
-  // The server may say at any time from now on that the user has finished with one.
+  // From now on the server may report that the user has finished with a page.
   for (const { elicitationId } of elicitations) void answers.pages.open(elicitationId);
   const message = `"${method}" needs the user to open a page first: show the error's "elicitations", then call again`;
   return new InputRequiredError(message, { elicitations, cause: error });

@@ -1,4 +1,4 @@
-/** How requests travel: over one channel, or each in an exchange of its own. The rest of the client is the same for both. */
+/** Sends requests over one channel, or each in an exchange of its own. The rest of the client is the same for both. */
 
 import {
   type Clock,
@@ -17,15 +17,15 @@ import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 
-/** Takes the messages that answer no request: a session. */
+/** Gets the messages that are not responses. Each session is one. */
 export interface LinkHost {
   onNotification(notification: JsonRpcNotification): void;
-  /** Answers a request from the server. Absent where a client sends no responses: requests are then dropped. */
+  /** Answers a request from the server. Absent in the modern era, where clients send no responses: requests are then dropped. */
   readonly onRequest?: ((request: JsonRpcRequest, call: InboundCall) => RequestOutcome) | undefined;
   readonly rules: ConnectionRules;
 }
 
-/** For as long as the era is not known: a legacy server may ping even now. */
+/** The host until the era is known. It answers `ping`, which a legacy server may already send. */
 export const undecidedHost: LinkHost = {
   onNotification: () => undefined,
   onRequest: ({ id, method }) => {
@@ -35,26 +35,26 @@ export const undecidedHost: LinkHost = {
   rules: { isBatchingOn: false, isErrorIdOptional: false, isAnswering: true },
 };
 
-/** What every link takes from the client. */
+/** What every link needs from the client. */
 export interface LinkSettings {
-  /** How long a request waits that has no `timeoutMs` of its own. */
+  /** The timeout of a request without its own `timeoutMs`. */
   readonly requestTimeoutMs: number;
-  /** How long a request waits whatever progress comes, unless it has a longer time of its own. */
+  /** The total timeout of a request, which progress does not restart, unless its own `timeoutMs` is longer. */
   readonly maxRequestTimeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
   onError(error: Error): void;
 }
 
-/** A way to a server. */
+/** Sends messages to a server, and delivers what the server sends. */
 export abstract class Link {
   /** Set once the era is known. */
   host: LinkHost = undecidedHost;
-  /** Called when the channel below was lost and is being opened again: what the server knew of this client is gone. */
+  /** Called when the transport opens its lost channel again by itself. The server has then lost the session. */
   onInterrupted: (() => void) | undefined;
   /** The last error that the transport reported. */
   lastError: Error | undefined;
-  /** The requests that wait for the server's answer. */
+  /** The requests that wait for a response. */
   abstract readonly requests: RequestTable;
   /** Resolves when the link has ended. Never rejects. */
   abstract readonly closed: Promise<void>;
@@ -62,15 +62,15 @@ export abstract class Link {
   abstract notify(method: string, params?: JsonObject): Promise<void>;
   abstract close(): Promise<void>;
 
-  /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that it came in. */
+  /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that carried it. */
   protected route(notification: JsonRpcNotification, exchange?: RequestId): void {
     const { method, params } = notification;
-    // `Connection` handles cancellations of the server's own requests; any other ends a stream, or is late.
+    // `Connection` handles cancellations of the server's own requests. Any other one ends a stream, or came too late.
     if (method === 'notifications/cancelled') return this.requests.endStream(params?.['requestId']);
     const meta = params?.['_meta'];
     const subscription = isJsonObject(meta) ? meta[META_SUBSCRIPTION_ID] : undefined;
     if (this.requests.deliver(exchange ?? subscription, notification)) return;
-    // One of a subscription that is over, or never was, is dropped.
+    // A notification with the id of an unknown or ended subscription is dropped.
     if (subscription === undefined) this.host.onNotification(notification);
   }
 }
@@ -96,7 +96,7 @@ export class ChannelLink extends Link {
       onError: (error) => {
         this.lastError = error;
         onError(error);
-        // Later, for the connection has yet to reject what was in flight.
+        // In a microtask, because the connection rejects the requests in flight first.
         if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());
       },
     });
@@ -124,7 +124,7 @@ export class ChannelLink extends Link {
   }
 }
 
-/** A link whose every request is an exchange. An exchange that breaks ends no other. */
+/** A link that sends each request as an exchange. A broken exchange does not affect the others. */
 export class ExchangeLink extends Link {
   readonly closed: Promise<void>;
   readonly requests: RequestTable;
@@ -133,7 +133,7 @@ export class ExchangeLink extends Link {
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
-  /** @param transport Unstarted; `start` starts it, if it can be started. */
+  /** @param transport Unstarted; `start` starts it, if it has a `start`. */
   constructor(transport: ExchangeTransport & Partial<Transport>, settings: LinkSettings) {
     super();
     this.#transport = transport;
@@ -150,7 +150,7 @@ export class ExchangeLink extends Link {
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
 
-  /** Until the link is closed, errors of no exchange go to the client, and to the callback that was set before. */
+  /** Starts the transport. Its errors that belong to no exchange go to the client, and to the `onerror` that was set before. */
   async start(): Promise<void> {
     const transport = this.#transport;
     const { onerror } = transport;
@@ -165,7 +165,7 @@ export class ExchangeLink extends Link {
     await transport.start?.();
   }
 
-  /** Only a transport that is a channel too can carry a message that belongs to no request. */
+  /** Sends a notification, which only a transport with `send` can carry. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     await this.#transport.send?.({ jsonrpc: '2.0', method, ...(params && { params }) });
   }

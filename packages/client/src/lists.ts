@@ -1,10 +1,10 @@
-/** The lists of a server, read through page by page. */
+/** Reads the server's lists page by page. */
 
 import { InvalidResponseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 
-/** The lists that come in pages: the type of their items, and the key that they stand under. */
+/** The paginated lists: for each method, the type of its items and their key in the result. */
 export interface ListItems {
   'tools/list': Tool;
   'prompts/list': Prompt;
@@ -20,8 +20,8 @@ export const LIST_KEYS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The lists that a server reports changes of: by the key in a filter of `subscriptions/listen` the notification, the capability by which a legacy
- * server promises it, and the methods whose results change.
+ * The lists with change notifications, by their key in a `subscriptions/listen` filter: the notification, the capability by which a legacy
+ * server declares it, and the methods whose results change.
  */
 export const LIST_CHANGES = {
   toolsListChanged: { notification: 'notifications/tools/list_changed', capability: 'tools.listChanged', methods: ['tools/list'] },
@@ -34,18 +34,18 @@ export const LIST_CHANGES = {
 } as const;
 
 const MAX_PAGES = 1000;
-/** Each cursor is remembered until the list ends, and sent back. */
+/** Bounds the memory for cursors: each one is remembered until the list ends. */
 const MAX_CURSOR_LENGTH = 65_536;
 
 /** Fetches one page. */
 type FetchPage = (params: JsonObject) => Promise<JsonObject>;
 
 /**
- * Reads all pages of a list, one after the other, each only when it is needed. A cursor goes back as it came; the empty string is one.
+ * Reads all pages of a list, each only when its first item is needed. Cursors are sent back unchanged, also the empty string.
  *
- * @param isCached Whether pages may come from a cache, so that the cursor of one may be too old. Where the server refuses a cursor, the list is
- *   then read once more from its beginning, without as many items as were given already.
- * @throws {InvalidResponseError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than 1,000 pages.
+ * @param isCached Whether pages may come from the cache, whose cursors may be stale. If the server refuses a cursor, the list is read once
+ *   more from its beginning, without as many items as were already returned.
+ * @throws {InvalidResponseError} A cursor is repeated or is not a string of at most 65,536 characters, or the list has more than 1,000 pages.
  * @see 2026-07-28 server/utilities/pagination
  */
 export async function* readPages<M extends keyof ListItems>(
@@ -82,9 +82,9 @@ export async function* readPages<M extends keyof ListItems>(
 function readCursor(method: string, { nextCursor: next }: JsonObject, before: Set<string>): string | undefined {
   if (next === undefined || next === null) return undefined;
   if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
-    throw new InvalidResponseError(`"${method}" gave a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
+    throw new InvalidResponseError(`"${method}" returned a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
   }
-  if (before.has(next)) throw new InvalidResponseError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
+  if (before.has(next)) throw new InvalidResponseError(`"${method}" has no end: the server returned the same cursor twice`);
   before.add(next);
   return next;
 }

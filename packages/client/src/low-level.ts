@@ -1,6 +1,6 @@
-/** `@mortise/client/low-level`: requests and handlers by method, without names for MCP's features. For gateways and proxies. */
+/** `@mortise/client/low-level`: the client with requests and handlers by method name, for gateways and proxies. */
 
 export { Client } from './client.ts';
 export type { RequestHandler } from './answers/answers.ts';
-// For transports: what a client finds by these members.
+// Optional members of transports.
 export type { AuthContextual, EraKeyed } from './transport-source.ts';

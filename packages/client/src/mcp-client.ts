@@ -1,4 +1,4 @@
-/** The client that programs use: MCP's features by name, on top of the low-level `Client`. */
+/** The client for most programs: a method for each MCP feature, on top of the low-level `Client`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -38,7 +38,7 @@ import { type ListItems, readPages } from './lists.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /**
- * An MCP client: finds out which era a server speaks, and uses whatever it offers.
+ * An MCP client with a method for each MCP feature. Works with servers of both eras.
  *
  * ```ts
  * const client = await McpClient.connect(transport, { name: 'my-app', version: '1.0.0' });
@@ -65,8 +65,8 @@ export class McpClient extends Client {
   /**
    * Makes a client and connects it.
    *
-   * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
-   * @throws As the constructor and `connect` of the instance do.
+   * @param source An unstarted transport, or a factory of transports. Only a factory lets the client open a lost connection again.
+   * @throws As the constructor and the instance's `connect` do.
    */
   static async connect(
     source: ClientTransportSource,
@@ -127,19 +127,19 @@ export class McpClient extends Client {
     return this.#readAll('resources/templates/list', options);
   }
 
-  // ---- using
+  // ---- tools, resources, prompts
 
   /**
-   * Calls a tool. A tool that failed gives a result with `isError`, which is meant for the model; see `expectSuccess`.
+   * Calls a tool. Does NOT throw if the tool fails: the result then has `isError` and text for the model. See `expectSuccess`.
    *
-   * Structured output is checked against the tool's `outputSchema` if the tools were listed before.
+   * Checks structured output against the tool's `outputSchema`, if the tools were listed before.
    *
-   * @throws {RemoteError} `ERR_REMOTE`: the server refused the call, for example of a tool that it does not know.
-   * @throws {TimeoutError} `ERR_TIMEOUT`: no answer came in time.
-   * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the answer.
+   * @throws {RemoteError} `ERR_REMOTE`: the server returned an error, for example for an unknown tool.
+   * @throws {TimeoutError} `ERR_TIMEOUT`: no response arrived in time.
+   * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the response.
    * @throws {MissingCapabilityError} `ERR_MISSING_CAPABILITY`: the server has no tools.
    * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema, or the schema cannot be checked.
-   * @throws `options.signal`'s reason, once it is aborted.
+   * @throws The reason of `options.signal` when it aborts.
    * @see 2026-07-28 server/tools#calling-tools
    */
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
@@ -153,7 +153,7 @@ export class McpClient extends Client {
   /**
    * Reads a resource.
    *
-   * @throws {ResourceNotFoundError} There is none at this address.
+   * @throws {ResourceNotFoundError} The server has no resource with this URI.
    * @see 2026-07-28 server/resources#reading-resources
    */
   readResource(resource: string | URL | ReadResourceRequestParams, options?: CallOptions): Promise<ReadResourceResult> {
@@ -164,7 +164,7 @@ export class McpClient extends Client {
   /**
    * Gets a prompt's messages.
    *
-   * @param args Strings: the protocol has no others.
+   * @param args Must be strings: the protocol has no other prompt arguments.
    * @see 2026-07-28 server/prompts#getting-a-prompt
    */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>;
@@ -177,7 +177,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Completes an argument of a prompt or of a resource template. See `createCompleter` of `@mortise/client/host` for a user who types.
+   * Completes an argument of a prompt or of a resource template. For a text field, use `createCompleter` of `@mortise/client/host`.
    *
    * @see 2026-07-28 server/utilities/completion
    */
@@ -187,40 +187,44 @@ export class McpClient extends Client {
 
   // ---- changes
 
-  /** Calls the handler when the tools change. May be async. @returns Ends it. */
+  /** Calls the handler, which may be async, when the list of tools changes. @returns A function that removes the handler. */
   onToolsChanged(handler: () => unknown): () => void {
     return this.#changes.onListChanged('toolsListChanged', handler);
   }
 
-  /** Calls the handler when the prompts change. May be async. @returns Ends it. */
+  /** Calls the handler, which may be async, when the list of prompts changes. @returns A function that removes the handler. */
   onPromptsChanged(handler: () => unknown): () => void {
     return this.#changes.onListChanged('promptsListChanged', handler);
   }
 
-  /** Calls the handler when the resources change. May be async. @returns Ends it. */
+  /** Calls the handler, which may be async, when the list of resources changes. @returns A function that removes the handler. */
   onResourcesChanged(handler: () => unknown): () => void {
     return this.#changes.onListChanged('resourcesListChanged', handler);
   }
 
-  /** Calls the handler when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
+  /**
+   * Calls the handler when a subscribed resource (see `subscribeResource`), or one below it, changes.
+   *
+   * @returns A function that removes the handler.
+   */
   onResourceUpdated(handler: (params: ResourceUpdatedNotificationParams) => void): () => void {
     return this.onNotification('notifications/resources/updated', (params) => handler(params as ResourceUpdatedNotificationParams));
   }
 
   /**
-   * Asks for updates of a resource, for `onResourceUpdated`. Survives a restart of the server.
+   * Subscribes to updates of a resource, which `onResourceUpdated` reports. The client subscribes again when it reconnects.
    *
-   * @throws {MissingCapabilityError} The server sends no updates, or none of this resource.
+   * @throws {MissingCapabilityError} The server sends no updates at all, or refuses to for this resource.
    */
   async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     const uri = toUri(resource);
     if (await this.#changes.subscribe(uri)) return;
-    throw new MissingCapabilityError(`the server sends no updates of ${uri}: "resources.subscribe" is missing`, 'server', [
+    throw new MissingCapabilityError(`the server sends no updates of ${uri}: it does not support "resources.subscribe"`, 'server', [
       'resources.subscribe',
     ]);
   }
 
-  /** Takes `subscribeResource` back. */
+  /** Ends a subscription of `subscribeResource`. */
   unsubscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     this.#changes.unsubscribe(toUri(resource));
     return Promise.resolve();
@@ -228,18 +232,18 @@ export class McpClient extends Client {
 
   // ---- the rest
 
-  /** Asks whether the server still answers: by `ping`, or by discovery in the modern era, which has no `ping`. */
+  /** Checks that the server still responds: by `ping`, or by `server/discover` in the modern era, which has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
     await (await this.whenOpen(options)).ping(options);
   }
 
-  /** Asks a modern server what it speaks and can do. @throws {MissingCapabilityError} In the legacy era. */
+  /** Gets a modern server's versions and capabilities by `server/discover`. @throws {MissingCapabilityError} In the legacy era. */
   discover(options?: CallOptions): Promise<DiscoverResult> {
     return this.request('server/discover', {}, { ...options, resetTimeoutOnProgress: false });
   }
 
   /**
-   * Asks for log messages from this level on: of the server, or in the modern era of every later request.
+   * Asks the server for log messages of this level and above. In the modern era this applies to each later request.
    *
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry. Works in every revision.
    */
@@ -250,27 +254,31 @@ export class McpClient extends Client {
   }
 
   /**
-   * Calls the handler with each log message of the server.
+   * Calls the handler with each log message from the server.
    *
-   * @returns Ends it.
+   * @returns A function that removes the handler.
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry.
    */
   onLog(handler: (message: LoggingMessageNotificationParams) => void): () => void {
     return this.onNotification('notifications/message', (params) => handler(params as LoggingMessageNotificationParams));
   }
 
-  /** Calls the handler when the server says that the user has finished with a page. 2025-11-25 only. @returns Ends it. */
+  /**
+   * Calls the handler when the server reports that the user has finished with a page. 2025-11-25 only.
+   *
+   * @returns A function that removes the handler.
+   */
   onElicitationComplete(handler: (params: ElicitationCompleteNotificationParams) => void): () => void {
     return this.onNotification('notifications/elicitation/complete', (params) => handler(params as ElicitationCompleteNotificationParams));
   }
 
-  /** Sets the handlers of elicitation. In the legacy era before `connect`, where it is declared. */
+  /** Sets the elicitation handlers. In the legacy era call it before `connect`, which declares the capability. */
   onElicit(handler: NonNullable<AnswerOptions['elicitation']>): void {
     this.answers.setElicitation(handler);
   }
 
   /**
-   * Sets the handler of sampling. In the legacy era before `connect`, where it is declared.
+   * Sets the sampling handler. In the legacy era call it before `connect`, which declares the capability.
    *
    * @deprecated since 2026-07-28: servers call a model provider's API themselves.
    */
@@ -279,7 +287,8 @@ export class McpClient extends Client {
   }
 
   /**
-   * Sets the roots, or the function that lists them. In the legacy era first before `connect`, where they are declared.
+   * Sets the roots, or the function that lists them. In the legacy era call it before `connect`, which declares the capability; later calls may
+   * change the roots.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
@@ -289,7 +298,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Notifies a legacy server that the roots have changed; a modern one asks when it needs them.
+   * Notifies a legacy server that the roots have changed. Does nothing in the modern era, where servers ask for roots when they need them.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
@@ -297,17 +306,17 @@ export class McpClient extends Client {
     await (await this.whenOpen()).sendRootsChanged();
   }
 
-  /** The server's capabilities, under the name that MCP's TypeScript users know. */
+  /** The server's capabilities, under the official SDK's name. */
   getServerCapabilities(): JsonObject | undefined {
     return this.isConnected ? this.serverCapabilities : undefined;
   }
 
-  /** Who the server says it is, under the name that MCP's TypeScript users know. */
+  /** The server's name and version, under the official SDK's name. */
   getServerVersion(): Implementation | undefined {
     return this.isConnected ? this.serverInfo : undefined;
   }
 
-  /** The server's instructions, under the name that MCP's TypeScript users know. */
+  /** The server's instructions, under the official SDK's name. */
   getInstructions(): string | undefined {
     return this.isConnected ? this.instructions : undefined;
   }

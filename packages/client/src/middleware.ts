@@ -4,9 +4,9 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Era, Implementation, Revision, ServerCapabilities } from '@mortise/protocol';
 import type { Progress } from '@mortise/protocol/model';
 
-/** Who the server says it is and what it can do. */
+/** The server's name and version, its capabilities and its revision. */
 export interface ServerFacts {
-  /** For display and logs only: it is not verified. */
+  /** For display and logs only: the server's claim is not verified. */
   readonly info: Implementation | undefined;
   readonly capabilities: ServerCapabilities;
 }
@@ -14,9 +14,9 @@ export interface ServerFacts {
 /** A request on its way to the server, as middleware sees it. */
 export interface ClientCall {
   readonly method: string;
-  /** The parameters in the canonical model. To change them, hand others to `next`. */
+  /** The parameters in the canonical model. To change them, pass new ones to `next`. */
   readonly params: JsonObject;
-  /** What the request is about: a tool's or prompt's name, a resource's URI; undefined for other methods. */
+  /** The tool's name, prompt's name or resource's URI in the request; undefined for other methods. */
   readonly target: string | undefined;
   readonly revision: Revision;
   readonly era: Era;
@@ -25,40 +25,40 @@ export interface ClientCall {
   readonly signal: AbortSignal | undefined;
   /** Called for each progress notification, if the caller asked for progress. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  /** For values that one middleware passes to another. Lives as long as the request. */
+  /** Passes values from one middleware to another during this request. */
   readonly state: Map<unknown, unknown>;
 }
 
 /**
- * Goes on with the request: the next middleware, at last the server.
+ * Calls the next middleware; the last one sends the request to the server.
  *
- * @param params Replaces the parameters for what comes after.
+ * @param params Replaces the parameters for the next middleware and the server.
  * @returns The result in the canonical model.
  */
 export type NextClientMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
-/** Wraps requests. Gives back the result, that of `next` or one of its own. The first one added is the outermost. */
+/** Wraps requests. Returns the result of `next`, or its own. The middleware added first is the outermost. */
 export type ClientMiddleware = (call: ClientCall, next: NextClientMiddleware) => Promise<JsonObject> | JsonObject;
 
-/** The middleware of one client: the program's, and within it that of its extensions. */
+/** The middleware of one client. The program's runs outside that of extensions. */
 export class MiddlewareChain {
   isEmpty = true;
   readonly #outer: Entry[] = [];
   readonly #inner: Entry[] = [];
 
-  /** @param method Undefined for all. */
+  /** @param method Undefined for all methods. */
   add(method: string | undefined, run: ClientMiddleware): void {
     this.isEmpty = false;
     this.#outer.push({ method, run });
   }
 
-  /** Adds middleware within all that the program adds. */
+  /** Adds an extension's middleware, which runs inside all of the program's. */
   addInner(method: string, run: ClientMiddleware): void {
     this.isEmpty = false;
     this.#inner.push({ method, run });
   }
 
-  /** Runs a request through the middleware for its method, and at last through `send`. */
+  /** Runs a request through the middleware for its method, then through `send`. */
   run(call: ClientCall, send: (params: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
     const chain = [...this.#outer, ...this.#inner].filter(({ method }) => method === undefined || method === call.method);
     const step = async (at: number, params: JsonObject): Promise<JsonObject> => {
@@ -75,7 +75,7 @@ interface Entry {
   readonly run: ClientMiddleware;
 }
 
-/** The tool, prompt or resource that a request is about. */
+/** The name or URI of the tool, prompt or resource in a request. */
 export function toTarget({ name, uri }: JsonObject): string | undefined {
   if (typeof name === 'string') return name;
   return typeof uri === 'string' ? uri : undefined;

@@ -1,4 +1,4 @@
-/** `@mortise/client/node`: folders of this machine as roots, those that exist and may be read. */
+/** `@mortise/client/node`: serves the readable folders of this machine as roots. */
 
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
@@ -7,37 +7,37 @@ import type { ClockTimer } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Root } from '@mortise/protocol/model';
 
-/** A folder, by its path or with a name for people. */
+/** A folder: its path, or its path and a display name. */
 export type Folder = string | { readonly path: string; readonly name?: string | undefined };
 
-/** How folders become roots. */
+/** The options of `folderRoots`. */
 export interface FolderRootsOptions {
-  /** Called with each folder that is left out, and why. @default none */
+  /** Called with each folder that is left out, and the reason. @default none */
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
 }
 
-/** Notifies its server of changed roots: an `McpClient` is one. */
+/** Notifies its server of changed roots. `McpClient` implements it. */
 export interface RootsListener {
   sendRootsListChanged(): Promise<void>;
 }
 
-/** Lists roots: give it to the option `roots`, or to `onListRoots`. */
+/** A function that lists roots, for the option `roots` or for `onListRoots`. */
 export interface FolderRoots {
   (): Promise<readonly Root[]>;
   /**
-   * Checks every so often whether a folder was added, was removed or has other permissions, and notifies the client's server of a change.
+   * Checks at an interval whether a folder was added, removed or has other permissions, and notifies the client's server of a change.
    *
    * @param options.intervalMs In milliseconds. @default 30_000
-   * @returns Ends it.
+   * @returns A function that ends the checks.
    */
   announce(client: RootsListener, options?: { readonly intervalMs?: number | undefined }): () => void;
 }
 
 /**
- * Makes roots of folders. Each is checked whenever a server asks: symbolic links are resolved, and a path that is not a folder, does not exist
- * or may not be read is left out.
+ * Makes roots from folders. At each request from a server, symbolic links are resolved, and paths that are missing, unreadable or not a
+ * folder are left out.
  *
- * Does NOT keep a server within them: roots are a hint where to work, not access control.
+ * Does NOT restrict the server to these folders: roots are a hint, not access control.
  *
  * @deprecated since 2026-07-28, with roots: pass them as tool arguments, resource URIs or configuration.
  * @see 2026-07-28 client/roots

@@ -1,4 +1,4 @@
-/** Checks of tools' structured output against the schemas that the server lists. */
+/** Checks tools' structured output against the output schemas in the server's tool list. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -6,14 +6,14 @@ import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contrac
 import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
 import { ToolResultError } from './errors.ts';
 
-/** Gives what is wrong with a value; nothing where it fits. */
+/** Returns the schema violations of a value; empty if it is valid. */
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
 
-/** What schemas are compiled with. */
+/** What `OutputChecks` needs to compile schemas. */
 export interface SchemaParts {
-  /** The program's own; undefined for the one of `@mortise/protocol/json-schema`, which is loaded for the first schema. */
+  /** The program's validator; undefined for the one of `@mortise/protocol/json-schema`, loaded for the first schema. */
   readonly validator: JsonSchemaValidator | undefined;
-  /** Called with the parts of a schema that are left unchecked. */
+  /** Called for each part of a schema that the validator cannot check. */
   onError(error: Error): void;
 }
 
@@ -24,17 +24,17 @@ export async function compileSchema(schema: JsonObject, { validator, onError }: 
 }
 
 const MAX_SCHEMAS = 10_000;
-/** In characters of JSON, all schemas and the names of their tools together. */
+/** The size of all schemas and tool names together, in characters of JSON. */
 const MAX_CHARACTERS = 8_000_000;
 
 interface KnownSchema {
-  /** Text: as an object it may take thirty times as much memory. */
+  /** Stored as JSON text: an object may take thirty times as much memory. */
   readonly text: string;
-  /** Compiled when it is first needed. */
+  /** Compiled at first use. */
   check?: Promise<SchemaCheck>;
 }
 
-/** The output schemas of the tools that were listed, those listed last where there are too many. */
+/** The output schemas of the listed tools. If there are too many, those listed first are dropped. */
 export class OutputChecks {
   readonly #parts: SchemaParts;
   readonly #schemas = new Map<string, KnownSchema>();
@@ -44,7 +44,7 @@ export class OutputChecks {
     this.#parts = parts;
   }
 
-  /** Notes the tools of a page, which is given back. The schemas of other tools stay. */
+  /** Stores the output schemas of a page of tools, keeps those of other tools, and returns the page. */
   learn(page: ListToolsResult): ListToolsResult {
     for (const { name, outputSchema } of page.tools) {
       const known = this.#schemas.get(name);
@@ -56,7 +56,9 @@ export class OutputChecks {
     }
     const dropped = this.#dropOldest();
     if (dropped > 0) {
-      this.#parts.onError(new Error(`the server lists more output schemas than are kept: results of ${dropped} tools are not checked`));
+      this.#parts.onError(
+        new Error(`the output schemas of the server take too much memory: the results of ${dropped} tools are not checked`),
+      );
     }
     return page;
   }
@@ -78,17 +80,17 @@ export class OutputChecks {
     this.#characters -= name.length + known.text.length;
   }
 
-  /** Forgets everything: the tools have changed. */
+  /** Removes all schemas, because the tools have changed. */
   forget(): void {
     this.#schemas.clear();
     this.#characters = 0;
   }
 
   /**
-   * Gives the result back if its structured content fits. A result with `isError` is not checked, nor one of a tool that was not
-   * listed, or that the server has pushed out by listing too many others: it decides itself whether a tool has a schema.
+   * Checks a result and returns it. Does NOT check a result with `isError`, or the result of a tool whose schema is not stored: the tool was
+   * not listed, or its schema was dropped.
    *
-   * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: it does not fit, is missing, or the schema cannot be checked.
+   * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: structured content is missing or does not fit, or the schema cannot be compiled.
    */
   check(tool: unknown, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
     const known = this.#schemas.get(tool as string);
@@ -99,13 +101,13 @@ export class OutputChecks {
     const { structuredContent } = result;
     const misfit = (message: string, more?: ErrorOptions & { readonly issues?: readonly SchemaIssue[] }): ToolResultError =>
       new ToolResultError('ERR_TOOL_OUTPUT', message, tool, result, more);
-    // `null` is a value.
+    // `null` is valid structured content.
     if (structuredContent === undefined) {
       throw misfit(`the tool "${tool}" has an outputSchema but its result has no structuredContent`);
     }
     const check = await (known.check ??= compileSchema(JSON.parse(known.text) as JsonObject, this.#parts)).catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : 'it cannot be compiled';
-      const message = `the outputSchema of the tool "${tool}" cannot be checked: ${why}. The option "validator: false" lets its results pass unchecked`;
+      const message = `the outputSchema of the tool "${tool}" cannot be checked: ${why}. The option "validator: false" turns the check off`;
       throw misfit(message, { cause });
     });
     const issues = check(structuredContent);

@@ -1,18 +1,18 @@
-/** Notices that a legacy server is gone, and paces the opening of a lost connection. */
+/** Pings legacy servers, and delays repeated attempts to open a lost connection. */
 
 import { type Clock, type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Session, SessionSettings } from './session.ts';
 
 const MAX_FAILED_PINGS = 3;
-/** How long one ping waits for its answer. */
+/** The timeout of one ping. */
 const PING_TIMEOUT_MS = 10_000;
 
 /**
- * Begins to ping a session's server, and closes the session's link after three pings in a row without an answer.
+ * Pings a session's server at an interval, and closes the session's link after three pings in a row without a response.
  *
- * @param everyMs The pause between two pings; undefined for no ping.
- * @returns Ends it.
+ * @param everyMs The interval in milliseconds; undefined for no pings.
+ * @returns A function that ends the pings.
  * @see 2025-11-25 basic/utilities/ping
  */
 export function keepSessionAlive(session: Session, { clock, logger }: SessionSettings, everyMs: number | undefined): () => void {
@@ -22,9 +22,9 @@ export function keepSessionAlive(session: Session, { clock, logger }: SessionSet
   let failures = 0;
   const onOutcome = (error?: unknown): void => {
     if (isOver) return;
-    // An error is an answer too.
+    // An error response also shows that the server is alive.
     failures = error === undefined || error instanceof RemoteError ? 0 : failures + 1;
-    if (failures > 0) logger.log('warning', `the server did not answer a ping (${failures} in a row)`);
+    if (failures > 0) logger.log('warning', `the server did not respond to a ping (${failures} in a row)`);
     if (failures < MAX_FAILED_PINGS) wait();
     else void session.link.close();
   };
@@ -41,11 +41,11 @@ export function keepSessionAlive(session: Session, { clock, logger }: SessionSet
 
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
-/** After a connection that lasted this long, the client tries at once to open the next. */
+/** If the last connection lasted this long, the first attempt to open the next one has no delay. */
 const SOUND_AFTER_MS = 5000;
 const MAX_ATTEMPTS = 5;
 
-/** Counts failures and waits between attempts: not at all after a sound connection, else from half a second up to half a minute. */
+/** Counts failures and waits between attempts: half a second at first, up to half a minute. No wait after a connection that lasted. */
 export class ReconnectPace {
   readonly #clock: Clock;
   #failures = 0;
@@ -55,18 +55,18 @@ export class ReconnectPace {
     this.#clock = clock;
   }
 
-  /** A connection was opened. */
+  /** Notes that a connection was opened. */
   onOpened(): void {
     this.#openedAtMs = this.#clock.monotonicMs();
   }
 
-  /** It was lost again. */
+  /** Notes that the connection was lost. */
   onLost(): void {
     const isSound = this.#clock.monotonicMs() - this.#openedAtMs >= SOUND_AFTER_MS;
     this.#failures = isSound ? 0 : this.#failures + 1;
   }
 
-  /** Calls `open` until it succeeds, a few times at most, and rejects with the last failure. */
+  /** Calls `open` until it succeeds, with a limited number of attempts. Rejects with the last error. */
   async run<T>(open: () => Promise<T>, canRepeat: (error: unknown) => boolean, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -80,10 +80,10 @@ export class ReconnectPace {
     }
   }
 
-  /** Waits before the next attempt, half a second at least and longer after each failure. */
+  /** Waits before the next attempt: at least half a second, and longer after each failure. */
   async pause(signal: AbortSignal): Promise<void> {
     const fullMs = Math.min(CEILING_MS, FLOOR_MS * 2 ** Math.max(1, this.#failures));
-    // Between half of it and all of it, and never below the floor.
+    // Random jitter between half and all of the delay, never below the floor.
     const delayMs = fullMs * (0.5 + Math.random() / 2);
     let stop: () => void = () => undefined;
     const slept = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The way of a call: what may be asked, middleware, kept results, the wire, and the reading of the answer. */
+/** Sends requests: capability check, middleware, cached results, the exchange with the server, and the check of the result. */
 
 import {
   ConnectionClosedError,
@@ -28,7 +28,7 @@ import { checkResult, toClientError } from './results.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { traceCall } from './tracing.ts';
 
-/** What requests take from their client. */
+/** What `Requests` needs from the client. */
 export interface RequestParts {
   readonly connector: Connector;
   readonly extensions: Extensions;
@@ -36,18 +36,18 @@ export interface RequestParts {
   readonly options: ClientOptions;
 }
 
-/** One request as the program made it; the parameters grow by answers from round to round. */
+/** One request of the program. Each `input_required` round adds answers to its parameters. */
 interface Call {
   readonly method: string;
   readonly params: JsonObject;
   readonly options: CallOptions | undefined;
-  /** Whether the result is checked. One that an extension asked for by itself is not. */
+  /** Whether the result is checked. False for the requests that an extension sends by itself. */
   readonly isChecked: boolean;
-  /** How often it was sent for an answer, this time included. */
+  /** The number of `input_required` rounds, this one included. */
   readonly round: number;
-  /** Whether it was sent before, in a session that was lost. */
+  /** Whether the request was already sent in a session that was lost. */
   readonly isRepeated: boolean;
-  /** Keeps the result; undefined where it may not be kept. */
+  /** Stores the result in the cache; undefined if it must not be cached. */
   readonly keep?: ReturnType<ResultCache['keeper']> | undefined;
 }
 
@@ -55,7 +55,7 @@ export class Requests {
   readonly middleware: MiddlewareChain = new MiddlewareChain();
   readonly #parts: RequestParts;
   readonly #outputs: OutputChecks | undefined;
-  /** The methods that this session's server can answer, as far as they were used. */
+  /** The methods that passed the capability check in this session. */
   readonly #allowed = new Set<string>();
 
   constructor(parts: RequestParts) {
@@ -65,9 +65,9 @@ export class Requests {
     if (validator !== false) this.#outputs = new OutputChecks({ validator, onError: settings.onError });
   }
 
-  // ---- on the way out
+  // ---- requests
 
-  /** Sends a request and gives its result in the canonical model. */
+  /** Sends a request and returns its result in the canonical model. */
   request(method: string, params: JsonObject, options?: CallOptions): Promise<JsonObject> {
     try {
       checkRequest(method, options);
@@ -83,7 +83,7 @@ export class Requests {
     return answered;
   }
 
-  /** Waits for the session, which is opened again if it was lost, for as long as the call may wait for its answer. */
+  /** Waits for the session, which is opened again if it was lost. Waits at most for the call's timeout. */
   whenOpen(options: CallOptions | undefined): Promise<Session> {
     const { connector } = this.#parts;
     return connector.session ? Promise.resolve(connector.session) : this.#inTime(connector.whenOpen(), options);
@@ -117,7 +117,7 @@ export class Requests {
     return this.middleware.run(seen, (changed) => this.#fetch(session, { ...call, params: changed }));
   }
 
-  /** Finds a result that was kept, or sends the request. */
+  /** Returns a cached result, or sends the request. */
   #fetch(session: Session, call: Call): Promise<JsonObject> {
     const { connector, settings } = this.#parts;
     const { resultCache, tracer } = this.#parts.options;
@@ -149,7 +149,7 @@ export class Requests {
     );
   }
 
-  // ---- on the way back
+  // ---- results
 
   #read(session: Session, call: Call, result: JsonObject): JsonObject | Promise<JsonObject> {
     const { revision } = session;
@@ -165,7 +165,7 @@ export class Requests {
     return checked;
   }
 
-  /** A result that is not complete: the server asks for input, or an extension knows its type. */
+  /** Handles a result type other than `complete`: the server asks for input, or an extension defines the type. */
   #readOther(session: Session, call: Call, result: JsonObject): Promise<JsonObject> {
     const { method, params, options, round } = call;
     const { revision, server } = session;
@@ -181,11 +181,11 @@ export class Requests {
     if (read) return read(result, { method, params, ...(signal && { signal }) });
     const shown = JSON.stringify(resultType);
     throw new InvalidResponseError(
-      `the server answered "${method}" with a result of the type ${shown}, which neither this client nor an extension of it understands`,
+      `the server answered "${method}" with a result of the type ${shown}, which neither this client nor its extensions support`,
     );
   }
 
-  /** Sends the request again where that helps. */
+  /** Sends the request again after an error, if that may help. */
   #recover(session: Session, call: Call, error: unknown): Promise<JsonObject> | never {
     const { connector, settings } = this.#parts;
     const { method, params } = call;
@@ -194,7 +194,7 @@ export class Requests {
       return this.#replaceIfLost(session, error, call.options).then((other) => this.#send(other, { ...call, isRepeated: true }));
     }
     if (error instanceof RemoteError) {
-      // A refused cursor is that of a page that was kept: all pages of its list are out of date.
+      // The refused cursor came from a cached page, so all cached pages of the list are stale.
       if (params['cursor'] !== undefined) this.forgetResults((kept) => kept.method === method);
       const isPagesRequired = error.rpcCode === session.revision.errorCodes.get('URL_ELICITATION_REQUIRED');
       throw isPagesRequired ? toPagesRequired(error, method, settings.answers) : toClientError(session, method, params, error);
@@ -206,33 +206,33 @@ export class Requests {
     throw error;
   }
 
-  /** A request that a lost session did not carry out may be sent again in the next session. @throws Any other error. */
+  /** Returns the next session, for a request that the lost one did not carry out. @throws Any other error. */
   #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<Session> {
     const { connector } = this.#parts;
     if (!(error instanceof SessionLostError) || !connector.canRestart) return Promise.reject(error as Error);
     return this.#inTime(connector.replace(session), options);
   }
 
-  // ---- what is known of the server
+  // ---- changes at the server
 
   onSession(): void {
     this.#allowed.clear();
   }
 
-  /** Something changed at the server. */
+  /** Removes what a change notification makes stale. */
   onChange(notification: JsonRpcNotification): void {
     this.#parts.options.resultCache?.onChange(this.#parts.connector, notification);
     if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
   }
 
-  /** Forgets results that were kept of this server. */
+  /** Removes cached results of this server. */
   forgetResults(isStale: Parameters<ResultCache['forgetWhere']>[1]): void {
     this.#parts.options.resultCache?.forgetWhere(this.#parts.connector, isStale);
   }
 
   // ---- for extensions and gateways
 
-  /** Sends a request that no middleware sees and nothing checks. */
+  /** Sends a request without middleware and without any check. */
   async sendUnchecked(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
     const call = { method, params, options, isChecked: false, round: 1, isRepeated: false };
     return this.#send(await this.whenOpen(options), call);
@@ -241,7 +241,7 @@ export class Requests {
   async requestRaw(method: string, params: JsonObject | undefined, options: CallOptions = {}): Promise<JsonRpcResponse> {
     checkRequest(method, options);
     const session = await this.whenOpen(options);
-    // The caller's own progress token must not be replaced.
+    // Keeps the caller's own progress token.
     const sent = { resetTimeoutOnProgress: false, ...options } as RequestOptions;
     const send = (on: Session): Promise<JsonRpcResponse> => on.link.requests.requestRaw(method, on.toRaw(params, options.meta), sent);
     return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
@@ -249,6 +249,6 @@ export class Requests {
 }
 
 function checkRequest(method: string, options: CallOptions | undefined): void {
-  if (typeof method !== 'string') throw new TypeError('a request needs the name of a method, such as "tools/list"');
+  if (typeof method !== 'string') throw new TypeError('request() needs a method name, such as "tools/list"');
   if (options) checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
 }

@@ -1,19 +1,19 @@
-/** Results that a modern server lets its clients use again: kept for as long and for whom it says, and until it reports a change. */
+/** Caches results of modern servers by their `ttlMs` and `cacheScope`, until the server reports a change. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { CallOptions } from './client-options.ts';
 import { LIST_CHANGES } from './lists.ts';
 
-/** A client whose results are kept. */
+/** A client that uses the cache. */
 export interface CacheOwner {
-  /** Names the server; undefined where nothing can be shared. */
+  /** Identifies the server; undefined if its results cannot be shared between clients. */
   readonly serverKey: string | undefined;
-  /** Differs where the authorization differs; undefined where that is not known. */
+  /** Identifies the client's authorization; undefined if that is unknown. */
   readonly authContext: string | undefined;
 }
 
-/** A request, as far as its answer may depend on it. */
+/** The parts of a request that its result may depend on. */
 export interface CachedRequest {
   readonly method: string;
   readonly params: JsonObject;
@@ -21,13 +21,13 @@ export interface CachedRequest {
 }
 
 const MAX_ENTRIES = 1000;
-/** In characters of JSON, all results together. */
+/** The size of all results together, in characters of JSON. */
 const MAX_CHARACTERS = 16_000_000;
-/** No result is kept longer, whatever its server says. */
+/** The upper limit of `ttlMs`. */
 const MAX_TTL_MS = 86_400_000;
 
 interface Entry {
-  /** Text, so that a caller who changes a result changes no other caller's. */
+  /** Stored as JSON text, so that each caller gets its own object. */
   readonly text: string;
   readonly freshUntilMs: number;
   readonly server: string;
@@ -35,7 +35,7 @@ interface Entry {
   readonly uri: unknown;
 }
 
-/** A cache for the option `resultCache`, of one client or of several; `createResultCache` makes one. */
+/** A cache for the option `resultCache`. Several clients may share it. Made by `createResultCache`. */
 export class ResultCache {
   readonly #entries = new Map<string, Entry>();
   readonly #owners = new WeakMap<CacheOwner, string>();
@@ -43,12 +43,12 @@ export class ResultCache {
   #characters = 0;
   #changes = 0;
 
-  /** How many results it holds, stale ones included. */
+  /** The number of results in the cache, stale ones included. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Forgets everything. */
+  /** Removes all results. */
   clear(): void {
     this.#changes += 1;
     this.#entries.clear();
@@ -57,7 +57,7 @@ export class ResultCache {
 
   // ---- for the client
 
-  /** A result that is still fresh and that this client may get. */
+  /** Finds a fresh result that this client may get. */
   find(owner: CacheOwner, request: CachedRequest, nowMs: number): JsonObject | undefined {
     const key = toKey(request);
     if (key === undefined) return undefined;
@@ -65,8 +65,8 @@ export class ResultCache {
   }
 
   /**
-   * Call it before a request is sent, and the function that it gives with the result. Keeps the result for as long and for whom that says,
-   * unless something changed meanwhile: at a server, or on whose behalf the client speaks.
+   * Returns a function that stores the request's result, if the result may be cached. Call `keeper` before sending the request: the result
+   * is not stored if the server reports a change, or the client's authorization changes, before it arrives.
    */
   keeper(owner: CacheOwner, request: CachedRequest): (result: JsonObject, nowMs: number) => void {
     const changes = this.#changes;
@@ -76,7 +76,7 @@ export class ResultCache {
       const isAsItWas = changes === this.#changes && authContext === owner.authContext;
       const { ttlMs, cacheScope } = result;
       if (key === undefined || ttlMs === undefined || !isAsItWas) return;
-      // A result whose scope has changed must not be found in its old place.
+      // The result's scope may have changed since the last time.
       for (const scope of ['private', 'public'] as const) this.#forget(this.#keyFor(scope, owner, key));
       if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
       const { method, params } = request;
@@ -90,14 +90,14 @@ export class ResultCache {
     };
   }
 
-  /** Something changed at a client's server. */
+  /** Removes the results that a change notification affects. */
   onChange(owner: CacheOwner, { method, params }: JsonRpcNotification): void {
     const lists: readonly string[] = Object.values(LIST_CHANGES).find(({ notification }) => notification === method)?.methods ?? [];
     const uri = method === 'notifications/resources/updated' ? params?.['uri'] : undefined;
     this.forgetWhere(owner, (entry) => lists.includes(entry.method) || (entry.method === 'resources/read' && isAffected(entry.uri, uri)));
   }
 
-  /** Forgets some results of a client's server. */
+  /** Removes the results of the client's server for which `isStale` returns true. */
   forgetWhere(owner: CacheOwner, isStale: (entry: Pick<Entry, 'method' | 'uri'>) => boolean): void {
     this.#changes += 1;
     const server = this.#serverOf(owner);
@@ -106,7 +106,7 @@ export class ResultCache {
 
   // ---- inside
 
-  /** Results of a server without a name, and private ones of an unknown authorization, are one client's own. */
+  /** Without a server key, or an authorization for private results, a client gets an id that it shares with no other. */
   #idOf(owner: CacheOwner): string {
     let id = this.#owners.get(owner);
     if (id === undefined) this.#owners.set(owner, (id = `client ${(this.#ownerCount += 1)}`));
@@ -126,7 +126,7 @@ export class ResultCache {
     if (!entry) return undefined;
     this.#forget(key);
     if (nowMs >= entry.freshUntilMs) return undefined;
-    // At the end again: the least recently used is the first.
+    // Moves the entry to the end: the least recently used entry is the first.
     this.#keep(key, entry);
     return JSON.parse(entry.text) as JsonObject;
   }
@@ -147,23 +147,23 @@ export class ResultCache {
 }
 
 /**
- * Makes a cache of 1,000 results and 16,000,000 characters, the least recently used going first.
+ * Makes a cache of at most 1,000 results and 16,000,000 characters. The least recently used results are removed first.
  *
- * Clients that share one get public results of a server from each other, and private ones only where their transports know that they speak with
- * the same authorization (`authContext`).
+ * Clients that share a cache share a server's public results. They share private results only if their transports report the same
+ * authorization (`authContext`).
  */
 export function createResultCache(): ResultCache {
   return new ResultCache();
 }
 
-/** Identifies a request; undefined for one whose answer may depend on more than its parameters. */
+/** The cache key of a request; undefined if its result may depend on more than its parameters. */
 function toKey({ method, params, options }: CachedRequest): string | undefined {
   const { _meta, inputResponses, requestState } = params;
   const parts = [_meta, inputResponses, requestState, options?.headers, options?.meta];
   return parts.every((part) => part === undefined) ? toCanonicalJson([method, params]) : undefined;
 }
 
-/** A resource changes with those below it, and those below with it. */
+/** A change of a resource also affects the resources above and below it. */
 function isAffected(kept: unknown, changed: unknown): boolean {
   return typeof kept === 'string' && typeof changed === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
 }

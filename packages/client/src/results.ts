@@ -1,4 +1,4 @@
-/** Checks a server's result where it becomes canonical, in both eras, and gives its errors the classes of this package. */
+/** Checks the server's results, and converts its errors to the classes of this package. */
 
 import { InvalidResponseError, type JsonObject, type RemoteError } from '@mortise/jsonrpc-core';
 import { checkListItem, checkServerResult } from '@mortise/protocol/checks';
@@ -8,22 +8,22 @@ import { MissingCapabilityError, ResourceNotFoundError } from './errors.ts';
 import { LIST_KEYS } from './lists.ts';
 import type { Session } from './session.ts';
 
-/** Malformed `_meta` and hints for caches are no reason to refuse a result. */
+/** Malformed `_meta` and cache hints do not make a result invalid. */
 const LENIENT = { _meta: undefined, ttlMs: undefined, cacheScope: undefined };
 
 /**
- * Gives the result back.
+ * Checks a result and returns it, without the malformed items of lists.
  *
- * A malformed item of a list is reported and left out, so that it does not hide the others. Methods that MCP does not know pass.
+ * Each malformed item is reported. Results of methods that MCP does not define pass unchecked.
  *
- * @throws {InvalidResponseError} It is not a result of this method.
+ * @throws {InvalidResponseError} The value is not a valid result of this method.
  */
 export function checkResult(method: string, given: JsonObject, report: (error: Error) => void): JsonObject {
-  // Older servers leave `content` out where there is structured content.
+  // Older servers leave out `content` if there is structured content.
   const result = method === 'tools/call' && given['content'] === undefined ? { ...given, content: [] } : given;
   const problem = checkServerResult(method, result);
   if (problem !== undefined && checkServerResult(method, { ...result, ...LENIENT }) !== undefined) {
-    throw new InvalidResponseError(`the server's answer to "${method}" is not a valid result: ${problem}`);
+    throw new InvalidResponseError(`the server's response to "${method}" is not a valid result: ${problem}`);
   }
   const key = LIST_KEYS.get(method);
   return key === undefined ? result : withoutMalformed(method, key, result, report);
@@ -39,7 +39,7 @@ function withoutMalformed(method: string, key: string, result: JsonObject, repor
   return good.length === items.length ? result : { ...result, [key]: good };
 }
 
-/** Gives errors of the server that a caller may want to act on a class of their own. */
+/** Converts a server's error to its specific class, if it has one. */
 export function toClientError({ revision }: Session, method: string, { uri }: JsonObject, error: RemoteError): Error {
   if (method.startsWith('resources/') && typeof uri === 'string' && isResourceNotFound(error)) return new ResourceNotFoundError(uri, error);
   if (!revision.errorCodes.has('MISSING_CLIENT_CAPABILITY')) return error;

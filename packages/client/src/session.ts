@@ -1,4 +1,4 @@
-/** A connection to a server whose era is known. There is one class for each era; the rest of the client is the same for both. */
+/** The interface of a session. Each era has its own class for it; the rest of the client is the same for both. */
 
 import type { JsonObject, JsonRpcNotification, RequestId } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
@@ -8,26 +8,26 @@ import type { CallOptions } from './client-options.ts';
 import type { Link, LinkSettings } from './link.ts';
 import type { ServerFacts } from './middleware.ts';
 
-/** What sessions take from the client. Lives as long as the client and is read anew each time. */
+/** What sessions need from the client. Values may change, so read them at each use. */
 export interface SessionSettings extends LinkSettings {
   readonly info: Implementation;
   readonly answers: Answers;
-  /** How long the first message waits for its answer. */
+  /** How long the first message waits for its response. */
   readonly initializeTimeoutMs: number;
-  /** Survives a restart. */
+  /** Kept when the connection is opened again. */
   logLevel: LoggingLevel | undefined;
-  /** Everything that is declared in a revision, with the capabilities of extensions. */
+  /** Returns all capabilities to declare in a revision, those of extensions included. */
   capabilitiesFor(revision: Revision): ClientCapabilities;
   /** Called with each notification that belongs to no subscription, in the canonical model. */
   onNotification(notification: JsonRpcNotification): void;
 }
 
-/** What a session reports of a subscription. */
+/** Gets the events of one subscription. */
 export interface ListenSink {
   /** The part of the filter that the server honours. Called once, before any event. */
   onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void;
   onEvent(notification: JsonRpcNotification): void;
-  /** It is over: because the server ended it, or with an error. Not called after `close`. */
+  /** The server ended the subscription, or it failed with an error. Not called after `close`. */
   onEnd(error?: Error): void;
 }
 
@@ -41,21 +41,21 @@ export interface Session {
   readonly link: Link;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
-  /** Whether the server was asked for its capabilities. */
+  /** Whether the server's capabilities are known. */
   readonly isDiscovered: boolean;
-  /** The parameters as this session's server wants them; always new ones where `progressToken` is given, which goes into `_meta`. */
+  /** Converts parameters to this session's revision. Returns a new object if `progressToken` is given, which goes into `_meta`. */
   toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject;
-  /** The parameters as a gateway wants them sent: untouched, but with the `_meta` members that the era demands. */
+  /** Adds the `_meta` members that the era requires, and changes nothing else. For gateways. */
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined;
   /** Asks whether the server still answers. */
   ping(options?: CallOptions): Promise<void>;
   setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
-  /** Goes over to another version if an error says that the server wants one. @returns Whether to send the request again. */
+  /** Switches to another version if the error asks for one. @returns Whether to send the request again. */
   renegotiate(error: unknown): boolean;
-  /** The client is about to declare more. @throws {MissingCapabilityError} It is too late to declare this to the server. */
+  /** Called before the client adds a capability. @throws {MissingCapabilityError} The session cannot declare it any more. */
   onDeclare(added: ClientCapabilities): void;
-  /** The client's roots have changed. */
+  /** Notifies the server that the client's roots have changed, if the era has that notification. */
   sendRootsChanged(): Promise<void>;
-  /** Begins to deliver changes to the sink. */
+  /** Opens a subscription, whose events go to the sink. */
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle;
 }

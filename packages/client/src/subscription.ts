@@ -1,45 +1,46 @@
-/** One subscription to changes, read with `for await`. It outlives the connection that it was opened on. */
+/** A subscription to changes, read with `for await`. It stays open when the client opens its connection again. */
 
 import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ListenHandle, ListenSink, Session } from './session.ts';
 
-/** How many characters of JSON may wait for a slow reader. */
+/** How many characters of JSON are queued for a slow reader. */
 const MAX_WAITING = 8_000_000;
 
-/** Opens subscriptions again. */
+/** Gets the events of subscriptions and opens broken ones again. */
 export interface SubscriptionOwner {
   /** Called with each change as it arrives, before the reader gets it. */
   onChange(notification: JsonRpcNotification): void;
-  /** It was opened again: changes may have been missed. */
+  /** Called when a subscription was opened again, so that changes may have been missed. */
   onGap(): void;
   onOver(subscription: Subscription): void;
-  /** The stream broke. @returns Whether it will be opened again. */
+  /** Called when the stream broke. @returns Whether the subscription will be opened again. */
   onDropped(subscription: Subscription): boolean;
 }
 
-/** What a subscription gives its reader. */
+/** A notification that the subscription yields. */
 export interface SubscriptionEvent extends JsonRpcNotification {
   /**
-   * True on an acknowledgement after the first, and on the next event after some were dropped because the reader was too slow: changes before
-   * it were missed, so fetch anew whatever depends on them.
+   * True if changes were missed before this event: on each acknowledgement after the first, and on the first event after some were dropped
+   * because the reader was too slow. Fetch again what depends on the missed changes.
    */
   readonly isAfterGap?: true;
 }
 
 /**
- * Changes as they come, the first one being `notifications/subscriptions/acknowledged` with what the server honours.
+ * Yields change notifications. The first event is `notifications/subscriptions/acknowledged`, with the part of the filter that the server
+ * honours.
  *
- * Leaving the loop ends the subscription, and so does `close`. Where its stream breaks or the server is started again, it is opened again by
- * itself and the acknowledgement comes once more with `isAfterGap`: changes in between were missed.
+ * Leaving the loop or calling `close` ends the subscription. If the stream breaks or the server restarts, the client opens the subscription
+ * again. The next acknowledgement then has `isAfterGap`, because changes were missed in between.
  *
  * @see 2026-07-28 basic/patterns/subscriptions
  */
 export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisposable, ListenSink {
-  /** What was asked for. */
+  /** The requested filter. */
   readonly filter: SubscriptionFilter;
-  /** Resolves to the part of the filter that the server honours; rejects where the subscription ends before. */
+  /** Resolves to the part of the filter that the server honours. Rejects if the subscription ends before that. */
   readonly accepted: Promise<SubscriptionFilter>;
   readonly #queue: AsyncQueue<SubscriptionEvent>;
   readonly #owner: SubscriptionOwner;
@@ -47,7 +48,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   #handle: ListenHandle | undefined;
   #isAccepted = false;
   #isOverrun = false;
-  /** Characters that wait for the reader, without those of the first event in the queue. */
+  /** The queued characters, without those of the first event in the queue. */
   #waiting = 0;
   #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
   #rejectAccepted: (error: unknown) => void = () => undefined;
@@ -66,12 +67,12 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     if (signal?.aborted) this.#onAbort();
   }
 
-  /** True once nothing more will come. */
+  /** Whether the subscription has ended. */
   get isOver(): boolean {
     return this.#queue.isEnded;
   }
 
-  /** Opens it on a session; again on the next one after a restart. */
+  /** Opens the subscription on a session. Called again for each later session. */
   openOn(session: Session): void {
     if (this.isOver) return;
     this.#handle?.close();
@@ -97,13 +98,13 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     else if (!isDrop || !this.#owner.onDropped(this)) this.fail(error);
   }
 
-  /** Ends it with an error, which the reader gets. */
+  /** Ends the subscription with an error, which its reader gets. */
   fail(error: unknown): void {
     this.#rejectAccepted(error);
     this.#queue.fail(error);
   }
 
-  /** Ends it. What still waits can be read. */
+  /** Ends the subscription. Queued events can still be read. */
   close(): void {
     this.#rejectAccepted(new ConnectionClosedError('the subscription was ended before the server acknowledged it'));
     this.#queue.close();
@@ -113,13 +114,13 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     return this.#queue;
   }
 
-  /** Ends it. */
+  /** Ends the subscription. */
   [Symbol.asyncDispose](): Promise<void> {
     this.close();
     return Promise.resolve();
   }
 
-  /** Changes beyond what fits are dropped; the next one that fits says so. */
+  /** Drops changes while the queue is full. The next event that fits gets `isAfterGap`. */
   #push(event: SubscriptionEvent): void {
     if (this.#queue.length === 0) this.#waiting = 0;
     else this.#waiting += JSON.stringify(event.params ?? {}).length;

@@ -1,9 +1,9 @@
-/** A span around each request, with its context in the request's `_meta`, and a span around each answer. */
+/** OpenTelemetry spans: one around each request, whose trace context goes into `_meta`, and one around each answer to the server. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
 
-/** The call that a span stands for. */
+/** What a span records about a request. */
 export interface TracedCall {
   readonly method: string;
   /** A tool's or prompt's name, a resource's URI. */
@@ -12,9 +12,9 @@ export interface TracedCall {
 }
 
 /**
- * Runs a request within a span of its own.
+ * Sends a request inside a new client span.
  *
- * @param send Gets the `_meta` members that continue the trace at the server.
+ * @param send Called with the trace context, as `_meta` members for the request.
  * @see 2026-07-28 basic/index#meta
  */
 export function traceCall<T>(tracer: Tracer, call: TracedCall, send: (context: JsonObject) => Promise<T>): Promise<T> {
@@ -22,7 +22,7 @@ export function traceCall<T>(tracer: Tracer, call: TracedCall, send: (context: J
   return settle(span, () => tracer.run(span, () => send(span.inject())));
 }
 
-/** Runs the answering of a server's request within a span that continues the server's trace. */
+/** Answers a server's request inside a span that continues the server's trace. */
 export function traceAnswer<T>(tracer: Tracer, call: TracedCall, parent: JsonObject | undefined, answer: () => Promise<T>): Promise<T> {
   const span = open(tracer, 'server', call, parent);
   return settle(span, () => tracer.run(span, answer));

@@ -1,47 +1,47 @@
-/** Where a client's transports come from: one that is at hand, or a factory of them. */
+/** The source of a client's transports: a single transport, or a factory of them. */
 
 import { type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { type ExchangeTransport, isExchangeTransport, type TransportFactory, type TransportLike } from '@mortise/jsonrpc-core/transport';
 
-/** A transport that can make another, unstarted one to the same peer; found by its member. */
+/** A transport that can make another, unstarted one to the same peer. Detected by its member `renew`. */
 interface Renewable {
   renew(): Transport;
 }
 
-/** A transport, or a factory of them, that can name its server. */
+/** A transport, or a factory of them, that identifies its server for an `EraMemory`. */
 export interface EraKeyed {
   /**
-   * The full URL, or the program with a digest of how it is run. Holds no secret, for it may be written to disk.
+   * The server's URL, or its program with a digest of how it is run. Must hold no secret, because it may be written to disk.
    */
   readonly eraKey: string;
 }
 
-/** A transport that knows on whose behalf it speaks; found by its member. */
+/** A transport that identifies its authorization. Detected by its member. */
 export interface AuthContextual {
-  /** Differs where the access token differs. Never the token itself. Private results are kept for it. */
+  /** Changes with the access token, but never contains it. A result cache shares private results under it. */
   readonly authContext: string | undefined;
 }
 
-/** Whatever a client can speak through. */
+/** A transport that a client can use. */
 export type ClientTransport = Transport | ExchangeTransport | (Transport & ExchangeTransport);
 
-/** A transport, a factory of them, or something that is both, as `stdioTransport()` and `httpTransport()` give; also those of other SDKs. */
+/** A transport, a factory of transports, or both in one, as `stdioTransport()` and `httpTransport()` return. Also a transport of another SDK. */
 export type ClientTransportSource = ClientTransport | TransportFactory | (() => ClientTransport) | TransportLike | (() => TransportLike);
 
-/** The transports that clients have used: a client that gets one of them again takes a fresh one, where it can be made. */
+/** The transports that clients have used. A client that gets one of them again uses `renew` to make a new one, if it can. */
 const used = new WeakSet<ClientTransport>();
 
 const NO_TRANSPORT =
-  'connect() takes a transport or a factory of transports: stdioTransport({ command }) of @mortise/transport-stdio/client for a program, httpTransport(url) of @mortise/transport-http/client for an address';
+  'connect() needs a transport or a factory of transports: stdioTransport({ command }) of @mortise/transport-stdio/client for a program, httpTransport(url) of @mortise/transport-http/client for an address';
 
 export class TransportSource {
-  /** Names the server, where the transport does. */
+  /** Identifies the server; undefined if the transport has no `eraKey`. */
   readonly serverKey: string | undefined;
   readonly #factory: (() => ClientTransport) | undefined;
   #first: ClientTransport | undefined;
   #current: ClientTransport | undefined;
 
-  /** @throws {TypeError} It is neither a transport nor a factory of them. */
+  /** @throws {TypeError} The source is neither a transport nor a factory of transports. */
   constructor(source: ClientTransportSource) {
     if (!isObject(source)) throw new TypeError(NO_TRANSPORT);
     if (typeof source === 'function') this.#factory = source as () => ClientTransport;
@@ -54,12 +54,12 @@ export class TransportSource {
     if (typeof eraKey === 'string') this.serverKey = eraKey;
   }
 
-  /** Whether there will be another one. */
+  /** Whether `next` can return another transport. */
   get canRepeat(): boolean {
     return this.#factory !== undefined;
   }
 
-  /** Whether the server is known to run on this machine: as a process of it, or at a loopback address. */
+  /** Whether the server is known to run on this machine, as a child process or at a loopback address. */
   get isLocal(): boolean {
     const key = this.serverKey;
     if (key === undefined || !/^(?:https?|wss?):\/\//iu.test(key)) return key !== undefined;
@@ -73,10 +73,10 @@ export class TransportSource {
   }
 
   /**
-   * Gives a fresh transport.
+   * Returns a new transport.
    *
-   * @throws {UsageError} `ERR_NOT_CONNECTED`: there was only one, and it is used up.
-   * @throws {TypeError} The factory gave something else.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: the source was a single transport, which is already used.
+   * @throws {TypeError} The factory returned something else.
    */
   next(): ClientTransport {
     const next: unknown = this.#first ?? this.#factory?.();
@@ -84,11 +84,11 @@ export class TransportSource {
     if (next === undefined && !this.#factory) {
       throw new UsageError(
         'ERR_NOT_CONNECTED',
-        'the connection is gone and cannot be opened again: give connect() a factory, `() => transport`',
+        'the connection ended and cannot be opened again: pass connect() a factory, `() => transport`',
       );
     }
     if (!isObject(next) || !isTransport(next)) {
-      throw new TypeError('The factory gave no transport: it must give one at once, not a promise of it');
+      throw new TypeError('The factory did not return a transport: it must return one directly, not a promise');
     }
     return (this.#current = next);
   }
@@ -98,7 +98,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** All members are looked at: a channel that lacks one would show it only when that is needed. */
+/** Checks all members, so that a missing one is an error now and not at its first use. */
 function isTransport(source: object): source is ClientTransport {
   const { start, send, close } = source as Partial<Transport>;
   return isExchangeTransport(source) || [start, send, close].every((member) => typeof member === 'function');

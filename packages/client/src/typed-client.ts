@@ -1,4 +1,4 @@
-/** A client whose calls are typed by the server's own code. The two meet in a type, never in an import. */
+/** A client whose tool calls are typed by the server's code. The program imports the server's type only, none of its code. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult, ContentBlock, Implementation, ResultMeta } from '@mortise/protocol/model';
@@ -7,25 +7,25 @@ import { ToolResultError } from './errors.ts';
 import { McpClient } from './mcp-client.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
-/** A server that was given its tools as values; `McpServer` is one. Its `~tools` is never there at run time. */
+/** The type of a server with typed tools, such as `McpServer`. `~tools` exists in the type only, not at run time. */
 export interface ServerTools<Tools = unknown> {
   readonly '~tools'?: Tools;
 }
 
-/** A tool as a value, as `defineTool` makes them. Its `~types` is never there at run time. */
+/** The type of a tool from `defineTool`. `~types` exists in the type only, not at run time. */
 export interface TypedTool<Input = unknown, Output = unknown> {
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
-/** What a typed call gives. */
+/** The result of a typed call. */
 export interface TypedToolResult<Output> {
   readonly content: readonly ContentBlock[];
-  /** As the tool's `outputSchema` says; undefined for a tool that has none. */
+  /** Typed by the tool's `outputSchema`; undefined for a tool without one. */
   readonly structuredContent: Output;
   readonly _meta?: ResultMeta | undefined;
 }
 
-/** Calls one tool. @throws {ToolResultError} `ERR_TOOL_FAILED`: the tool answered with `isError`. */
+/** Calls one tool. @throws {ToolResultError} `ERR_TOOL_FAILED`: the result has `isError`. */
 export type ToolCall<Input, Output> = [Input] extends [undefined]
   ? (args?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<TypedToolResult<Output>>
   : (args: Input, options?: CallOptions) => Promise<TypedToolResult<Output>>;
@@ -43,7 +43,7 @@ export type TypedClient<Server extends ServerTools> = McpClient & {
 };
 
 /**
- * Connects a client that is typed by the server's code, with nothing generated.
+ * Connects a client whose tool calls are typed by the server's code, without code generation.
  *
  * ```ts
  * import type { server } from './server.ts';
@@ -51,7 +51,7 @@ export type TypedClient<Server extends ServerTools> = McpClient & {
  * const { structuredContent } = await client.tools.add({ a: 1, b: 2 });
  * ```
  *
- * The types are those of the code that was compiled: whether the server at the other end is of that code is not checked.
+ * Does NOT check that the connected server runs the code that the types come from.
  *
  * @throws As `McpClient.connect` does.
  */
@@ -73,12 +73,12 @@ export async function createClient<Server extends ServerTools>(
 }
 
 /**
- * Gives a tool's result back, unless it says `isError`.
+ * Returns a tool's result unchanged, or throws if it has `isError`.
  *
- * A program that calls on behalf of a model should not use this: the model is to see what went wrong.
+ * Do not use it for calls on behalf of a model: the model should see the failed result.
  *
  * @param tool The tool's name, for the message.
- * @throws {ToolResultError} `ERR_TOOL_FAILED`, with the result and its first text as the message.
+ * @throws {ToolResultError} `ERR_TOOL_FAILED`, with the result as a member and its first text in the message.
  */
 export function expectSuccess<R extends CallToolResult>(tool: string, result: R): R {
   if (result.isError !== true) return result;

@@ -171,7 +171,7 @@ describe('the era over exchanges', () => {
     const http = new FakeHttp({ 'server/discover': failing(status, rpcError) });
     await expect(connect(http, { era: 'modern' })).rejects.toMatchObject({
       code: 'ERR_UNSUPPORTED_VERSION',
-      message: expect.stringMatching(new RegExp(`leave "era" out .*\\. It answered: HTTP status ${status}$`)),
+      message: expect.stringMatching(new RegExp(`leave out the option "era" .*\\. It answered: HTTP status ${status}$`)),
       cause: { code: 'ERR_EXCHANGE_HTTP', status },
     });
   });

@@ -190,7 +190,7 @@ it.each(['legacy', 'modern'] as const)('tells its logger what a handler threw, i
 });
 
 it.each([undefined, {}, { connect: () => undefined }])('refuses what is no server: %j', async (nothing) => {
-  await expect(connectInMemory(nothing as never)).rejects.toThrow('connectInMemory(server) takes a server, such as an McpServer');
+  await expect(connectInMemory(nothing as never)).rejects.toThrow('connectInMemory(server) needs a server with the functions');
 });
 
 it('gives transports for clients of other kinds', () => {

@@ -167,15 +167,15 @@ describe('a result that asks', () => {
     {
       what: 'a handler is missing',
       result: { inputRequests: { a: { method: 'sampling/createMessage', params: {} } } },
-      says: 'set a handler',
+      says: 'has no handler for it: set one',
     },
-    { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'is not a request' },
+    { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'has no method' },
     { what: 'the questions are no object', result: { inputRequests: [question] }, says: 'not an object' },
     { what: 'nothing is asked', result: {}, says: 'does not say which' },
     {
       what: 'too much is asked at once',
       result: { inputRequests: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, question])) },
-      says: '100 are given at most',
+      says: 'the limit is 100',
     },
   ])('[MRTR-013] ends the request without a retry where $what', async ({ result, says }) => {
     const { client, server } = await connect(() => ask(result as JsonObject), { elicitation: accept });

@@ -63,18 +63,18 @@ describe("a client's option", () => {
 
 it('without which nothing could be spoken or given up is an error', async () => {
   const { factory } = new ScriptedServer({});
-  await expect(McpClient.connect(factory, info, { revisions: [] })).rejects.toThrow('"revisions" must hold a revision');
+  await expect(McpClient.connect(factory, info, { revisions: [] })).rejects.toThrow('"revisions" must contain a revision');
   const signal = {} as AbortSignal;
   await expect(McpClient.connect(factory, info, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
   await using client = await open();
   await expect(client.callTool('x', {}, { signal })).rejects.toThrow('"signal" must be an AbortSignal, got an object');
-  await expect(client.request(5 as never, {} as never)).rejects.toThrow('a request needs the name of a method');
-  await expect(client.requestRaw(5 as never)).rejects.toThrow('a request needs the name of a method');
+  await expect(client.request(5 as never, {} as never)).rejects.toThrow('request() needs a method name');
+  await expect(client.requestRaw(5 as never)).rejects.toThrow('request() needs a method name');
 });
 
 describe('an argument that other SDKs take in this place is an error that says what to give:', () => {
   it('a client without a name and a version', async () => {
-    const says = 'A client needs to say who it is, before its options: { name: "my-app", version: "1.0.0" }';
+    const says = 'A client needs a name and a version as its first argument: { name: "my-app", version: "1.0.0" }';
     for (const wrong of [undefined, {}, { name: 'x' }, { era: 'legacy' }]) expect(() => new McpClient(wrong as never)).toThrow(says);
     await expect(McpClient.connect({} as Transport, undefined as never)).rejects.toThrow(says);
   });
@@ -83,9 +83,9 @@ describe('an argument that other SDKs take in this place is an error that says w
     const client = new McpClient(info);
     const schema = { shape: { method: { value: 'elicitation/create' } } } as never;
     expect(() => client.setRequestHandler(schema, () => ({}))).toThrow(
-      'setRequestHandler() takes the name of a method, such as "elicitation/create"',
+      'setRequestHandler() needs a method name, such as "elicitation/create"',
     );
-    expect(() => client.onNotification(schema, () => undefined)).toThrow('onNotification() takes the name of a method');
+    expect(() => client.onNotification(schema, () => undefined)).toThrow('onNotification() needs a method name');
   });
 });
 

@@ -99,7 +99,7 @@ it.each([
       const failure = await client.callTool('bad').catch((error: unknown) => error);
       expect(failure).toMatchObject({ name: 'ToolResultError', code: 'ERR_TOOL_OUTPUT' });
       expect(failure).toMatchObject({ tool: 'bad', issues: [], result: given.result });
-      expect(String(failure)).toContain('The option "validator: false" lets its results pass unchecked');
+      expect(String(failure)).toContain('The option "validator: false" turns the check off');
     }
     expect((await client.callTool('good')).structuredContent).toEqual({ sum: 1 });
     const trusting = await connect(given, NEWEST, { validator: false });

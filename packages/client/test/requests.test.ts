@@ -335,7 +335,7 @@ describe('connecting without discovery', () => {
 
   it('is refused where the era is not pinned', async () => {
     await expect(McpClient.connect(new ScriptedServer({}).factory, info, { discovers: false })).rejects.toThrow(
-      'discovers: false needs era: "modern"',
+      'The option "discovers: false" needs era: "modern"',
     );
   });
 });

@@ -258,7 +258,7 @@ describe('closing', () => {
 it('connecting without a transport is refused with what is wanted', async () => {
   const parts = { start: () => Promise.resolve(), send: () => Promise.resolve() };
   for (const nothing of [{}, undefined, null, 'https://host.example/mcp', parts])
-    await expect(McpClient.connect(nothing as Transport, info)).rejects.toThrow('connect() takes a transport or a factory of transports');
+    await expect(McpClient.connect(nothing as Transport, info)).rejects.toThrow('connect() needs a transport or a factory of transports');
   await expect(new McpClient(info).listTools()).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
 });
 
@@ -290,7 +290,7 @@ it.each([
   ['undefined', () => undefined],
 ])('a factory that gives %s is told so', async (_what, factory) => {
   const connecting = McpClient.connect(factory as unknown as () => Transport, info);
-  await expect(connecting).rejects.toThrow('The factory gave no transport: it must give one at once');
+  await expect(connecting).rejects.toThrow('The factory did not return a transport: it must return one directly');
 });
 
 it('an era that there is not is refused by name', async () => {

@@ -1,11 +1,11 @@
-/** What a table of options cannot say: which functions an object must have. */
+/** Checks the functions of objects among the options. */
 
 import { HttpOptionError } from './errors.ts';
 
 /**
- * Checks that objects among the options have the functions that are called later: a store without them would fail at the first request.
+ * Checks that objects among the options, such as stores, have the functions that are called later.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: a function is missing.
  */
 export function checkMethods<Options extends object>(
   options: Options,

@@ -1,6 +1,6 @@
-/** `@mortise/transport-http/client`: the client's side, on any platform. What needs `node:http` is at `/node`. */
+/** `@mortise/transport-http/client`: client transports over HTTP, on any platform. The sender on `node:http` is at `/node`. */
 
-// What programs use.
+// For programs.
 export type {
   HttpClientOptions,
   HttpTransportOptions,
@@ -12,7 +12,7 @@ export { type HttpTransport, httpTransport, StreamableHTTPClientTransport } from
 export { SSEClientTransport } from './client/legacy/sse-client-transport.ts';
 export { HttpClientError } from './errors.ts';
 
-// What implementers of other ways to send requests use.
+// For implementers of an `HttpSender`.
 export {
   type BodySink,
   createFetchSender,

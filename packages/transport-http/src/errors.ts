@@ -2,17 +2,17 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** No open stream can carry a message to the client of a session. */
+/** A message cannot be sent to the client, because no stream is open. */
 export class NoStreamError extends MortiseError {
   override readonly name: string = 'NoStreamError';
   override readonly code: 'ERR_NO_STREAM' = 'ERR_NO_STREAM';
 }
 
-/** An address, a port or an option is invalid, or a server cannot listen there: its port is taken or not allowed, its host not this machine's. */
+/** `ERR_HTTP_OPTION`: a URL, port or option is invalid. `ERR_LISTEN`: the server cannot listen on the host and port. */
 export class HttpOptionError extends MortiseError {
   override readonly name: string = 'HttpOptionError';
   override readonly code: 'ERR_HTTP_OPTION' | 'ERR_LISTEN';
-  /** Of `ERR_LISTEN`: what the system calls it, as `EADDRINUSE`. */
+  /** The system's error code for `ERR_LISTEN`, such as `EADDRINUSE`. */
   readonly errno: string | undefined;
 
   constructor(message: string, options?: ErrorOptions & { readonly code?: 'ERR_LISTEN'; readonly errno?: string | undefined }) {
@@ -22,17 +22,17 @@ export class HttpOptionError extends MortiseError {
   }
 }
 
-/** What a client over HTTP gives up on. The message says what to do about it. */
+/** An error of the HTTP client that a repeated attempt does not solve. The message contains the remedy. */
 export class HttpClientError extends MortiseError {
   override get name(): string {
     return 'HttpClientError';
   }
   override readonly code:
-    /** The server redirects to another origin, in circles, or a POST to a GET. */
+    /** The server redirects to another origin, in a loop, or from POST to GET. */
     | 'ERR_HTTP_REDIRECT'
-    /** A stream broke and is not opened again: too many attempts failed, or the server asks to wait too long. */
+    /** A broken stream will not be opened again: too many attempts failed, or the server asks for too long a wait. */
     | 'ERR_STREAM_GIVEN_UP'
-    /** A tool was left out of a list because a header that its schema asks for cannot be sent. */
+    /** A tool was left out of a list, because its schema asks for an invalid header. */
     | 'ERR_TOOL_HEADER';
 
   constructor(code: HttpClientError['code'], message: string) {
@@ -41,5 +41,5 @@ export class HttpClientError extends MortiseError {
   }
 }
 
-/** Every error that this package throws or reports itself. */
+/** Every error class of this package: `switch (error.code)` narrows it. */
 export type AnyHttpError = NoStreamError | HttpOptionError | HttpClientError;

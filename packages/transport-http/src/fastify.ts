@@ -1,4 +1,4 @@
-/** `@mortise/transport-http/fastify`: an MCP endpoint in a Fastify application, as a plugin. Needs no Fastify code of its own. */
+/** `@mortise/transport-http/fastify`: an MCP endpoint as a Fastify plugin. Does not import Fastify. */
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { createMount } from './mount.ts';
@@ -6,18 +6,18 @@ import { stderrLogger } from './node/stderr-logger.ts';
 import type { NodeRequest, NodeResponse } from './server/http/node-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
-/** What is asked of a Fastify request. */
+/** The members of a Fastify request that are used. */
 export interface FastifyRequestLike {
   readonly raw: NodeRequest;
 }
 
-/** What is asked of a Fastify reply. */
+/** The members of a Fastify reply that are used. */
 export interface FastifyReplyLike {
   readonly raw: NodeResponse;
   hijack(): unknown;
 }
 
-/** What is asked of a Fastify instance inside a plugin. */
+/** The members of a Fastify instance that are used. */
 export interface FastifyLike {
   all(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown): unknown;
   removeAllContentTypeParsers(): unknown;
@@ -26,17 +26,17 @@ export interface FastifyLike {
 }
 
 /**
- * Makes a Fastify plugin: `app.register(fastifyMcp(server))`. It reads bodies itself, within its own bounds, and closes with the
+ * Makes a Fastify plugin: `app.register(fastifyMcp(server))`. It reads bodies itself, with its own size limit, and closes with the
  * application.
  *
  * @param options.path @default '/mcp'
- * @param options.logger @default standard error, for warnings and what is worse
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`, when it is registered: no server, or an option of the wrong kind.
+ * @param options.logger @default standard error, for warnings and more severe levels
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`, at registration: the endpoint is not a server, or an option is invalid.
  */
 export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): (app: FastifyLike) => Promise<void> {
   return (app) => {
     const { handler, paths } = createMount(app, endpoint, options, stderrLogger);
-    // Only in this plugin's scope: the body stays unread for the handler.
+    // Leaves the body unread for the handler. Affects this plugin's scope only.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     for (const path of paths) {
@@ -45,7 +45,7 @@ export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = 
         void handler.node(request.raw, reply.raw);
       });
     }
-    // Before the server itself closes, which waits for streams that only the handler ends.
+    // Before the server closes, which waits for streams that only the handler ends.
     app.addHook('preClose', () => handler.close());
     return Promise.resolve();
   };

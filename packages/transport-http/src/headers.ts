@@ -1,58 +1,58 @@
 /**
- * HTTP headers: the names of MCP's own, the encoding of values that a header cannot carry as they are, and media types by their exact names.
+ * HTTP headers: MCP's header names, the encoding of values, and media types.
  *
  * @see 2026-07-28 basic/transports/streamable-http#value-encoding; RFC 9110 sections 5.5, 8.3 and 12.5.1
  */
 
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
 
-/** The revision that a request is written in. */
+/** The protocol version of a request. */
 export const PROTOCOL_VERSION_HEADER = 'mcp-protocol-version';
-/** The session of the legacy era. */
+/** The session id. Legacy era. */
 export const SESSION_ID_HEADER = 'mcp-session-id';
 /** The method in the body. Modern era. */
 export const METHOD_HEADER = 'mcp-method';
-/** The tool, prompt or resource that the body names. Modern era. */
+/** The tool, prompt or resource in the body. Modern era. */
 export const NAME_HEADER = 'mcp-name';
-/** Begins the header of an argument that a tool's schema marks with `x-mcp-header`. Modern era. */
+/** The prefix of headers for arguments that a tool's schema marks with `x-mcp-header`. Modern era. */
 export const PARAM_HEADER_PREFIX = 'mcp-param-';
-/** The last event that a client saw on a stream that it resumes. Legacy era. */
+/** The id of the last event that a client received on the stream that it resumes. Legacy era. */
 export const LAST_EVENT_ID_HEADER = 'last-event-id';
 
-/** Base64 of UTF-8, for what a header cannot carry as it is. */
+/** A base64 value, for text that is not valid in a header. */
 const ENCODED = /^=\?base64\?(.*)\?=$/;
 
 /** Visible ASCII, space and tab. */
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
-/** What a header may hold, a character for each byte. */
+/** The valid bytes of a header value, as one character for each byte. */
 const HEADER_BYTES = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Standard base64 with its padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** A decimal number, as far as an integer parameter may be written so. */
+/** A decimal number, of limited length. */
 const DECIMAL = /^[+-]?\d{1,32}(?:\.\d{1,32})?$/;
 
-/** Tells whether a text has only characters that a header value may have. */
+/** Whether a text has only visible ASCII characters, spaces and tabs. */
 export function isHeaderText(text: string): boolean {
   return HEADER_TEXT.test(text);
 }
 
-/** Tells whether a text can be sent as a header value, a character for each byte. */
+/** Whether a text, with one character for each byte, is valid as a header value. */
 export function isHeaderBytes(text: string): boolean {
   return HEADER_BYTES.test(text);
 }
 
 /**
- * Writes any text as the value of `Mcp-Name` or `Mcp-Param-*`: as it is where a header can carry it, else as base64 of its UTF-8
- * between the markers `=?base64?` and `?=`.
+ * Encodes a text as the value of `Mcp-Name` or `Mcp-Param-*`: unchanged if it is valid in a header, else as base64 of its UTF-8 between
+ * `=?base64?` and `?=`.
  */
 export function encodeHeaderValue(text: string): string {
   return isPlain(text) ? text : `=?base64?${toBase64(new TextEncoder().encode(text))}?=`;
 }
 
 /**
- * Reads a value of `Mcp-Name` or `Mcp-Param-*`.
+ * Decodes a value of `Mcp-Name` or `Mcp-Param-*`.
  *
- * @returns undefined where the value has characters that no header may have, or base64 that is not written in the one right way.
+ * @returns undefined if the value has characters that a header must not have, or non-canonical base64.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!HEADER_TEXT.test(value)) return undefined;
@@ -61,9 +61,9 @@ export function decodeHeaderValue(value: string): string | undefined {
 }
 
 /**
- * Writes an argument as a header value before encoding.
+ * Converts an argument to the text of its header, before encoding.
  *
- * @returns undefined for what has no header: `null`, nothing, and what is not a string, boolean or safe integer.
+ * @returns undefined for values without a header: all but strings, booleans and safe integers.
  */
 export function toParamText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -71,17 +71,17 @@ export function toParamText(value: unknown): string | undefined {
   return Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-/** Tells whether a decoded header says the same as an argument. Numbers are compared as numbers: `42.0` is 42. */
+/** Whether a decoded header equals an argument. Numbers are compared by value: `42.0` equals 42. */
 export function isSameParam(text: string, value: unknown): boolean {
   if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value;
   return text === value || (typeof value === 'boolean' && text === toParamText(value));
 }
 
 /**
- * Writes an event's id as the value of `Last-Event-ID`: its UTF-8, a character for each byte, which is how platforms take and give what
- * is not ASCII.
+ * Encodes an event id as the value of `Last-Event-ID`: its UTF-8, as one character for each byte, which is how platforms represent bytes that
+ * are not ASCII.
  *
- * @returns undefined for an id that no header can carry.
+ * @returns undefined if the id is not valid in a header.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#concept-event-stream-reconnect
  */
 export function encodeEventId(id: string): string | undefined {
@@ -90,7 +90,7 @@ export function encodeEventId(id: string): string | undefined {
   return HEADER_BYTES.test(value) ? value : undefined;
 }
 
-/** Reads the value of `Last-Event-ID`. */
+/** Decodes the value of `Last-Event-ID`. */
 export function decodeEventId(value: string): string {
   if (HEADER_TEXT.test(value)) return value;
   try {
@@ -100,7 +100,7 @@ export function decodeEventId(value: string): string {
   }
 }
 
-/** Reads the value at a path of property names; undefined where there is none. Only own members count. */
+/** Reads the value at a path of own properties; undefined if there is none. */
 export function readPath(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const key of path) {
@@ -110,7 +110,7 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** A text that looks encoded must itself be encoded, and so must one with blanks at its edges, which parsers of headers trim. */
+/** Whether a text needs no encoding. Text that looks encoded needs it, and so does text with outer whitespace, which header parsers trim. */
 function isPlain(text: string): boolean {
   return HEADER_TEXT.test(text) && !ENCODED.test(text) && !/^[ \t]|[ \t]$/.test(text);
 }
@@ -118,7 +118,7 @@ function isPlain(text: string): boolean {
 function fromBase64(encoded: string): string | undefined {
   if (!BASE64.test(encoded)) return undefined;
   const binary = atob(encoded);
-  // Bits after the last whole byte must be zero, so that one text has one spelling.
+  // Unused bits at the end must be zero, so that each text has one encoding.
   if (btoa(binary) !== encoded) return undefined;
   const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
   try {
@@ -133,7 +133,7 @@ function fromBase64(encoded: string): string | undefined {
 const JSON_TYPE = 'application/json';
 const SSE_TYPE = 'text/event-stream';
 
-/** What an answer may be. */
+/** The media types that a client accepts. */
 export interface Accepts {
   readonly json: boolean;
   readonly sse: boolean;
@@ -141,7 +141,7 @@ export interface Accepts {
 
 export const BOTH: Accepts = { json: true, sse: true };
 
-/** Tells whether a body is announced as JSON in UTF-8. Parameters other than `charset` mean nothing. */
+/** Whether a `Content-Type` is JSON in UTF-8. Ignores parameters other than `charset`. */
 export function isJsonContentType(value: string | undefined): boolean {
   if (value === JSON_TYPE) return true;
   if (value === undefined) return false;
@@ -154,10 +154,10 @@ export function isJsonContentType(value: string | undefined): boolean {
 }
 
 /**
- * Reads `Accept`. No header at all accepts everything, as HTTP has it; a media range with `q=0` accepts nothing.
+ * Parses `Accept`. A missing header accepts everything. A media range with `q=0` is not accepted.
  */
 export function readAccepts(value: string | undefined): Accepts {
-  // What nearly every client of MCP sends needs no parsing.
+  // Shortcut for the value that nearly all MCP clients send.
   if (value === undefined || value === 'application/json, text/event-stream') return BOTH;
   let json = false;
   let sse = false;
@@ -171,7 +171,7 @@ export function readAccepts(value: string | undefined): Accepts {
   return { json, sse };
 }
 
-/** Tells whether `Accept` names event streams explicitly, as a GET must. */
+/** Whether `Accept` lists `text/event-stream` explicitly, as a GET must. */
 export function namesEventStream(value: string | undefined): boolean {
   return value !== undefined && value.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === SSE_TYPE);
 }

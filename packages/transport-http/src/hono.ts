@@ -7,26 +7,26 @@ import { isLoopbackAddress, type NodeRequest } from './server/http/node-exchange
 import type { FetchInfo } from './server/http/web-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
-/** What is asked of a Hono context. */
+/** The used members of a Hono context. */
 export interface HonoContextLike {
   readonly req: { readonly raw: Request };
-  /** `@hono/node-server` puts Node's own request here. */
+  /** `@hono/node-server` sets Node's request here. */
   readonly env?: unknown;
 }
 
-/** What is asked of a Hono application. */
+/** The used members of a Hono application. */
 export interface HonoLike {
   all(path: string, handler: (context: HonoContextLike) => Promise<Response>): unknown;
 }
 
 /**
- * Mounts an endpoint on a Hono application. Where the platform does not tell which socket a request came in on, only loopback names and
- * `allowedHosts` are served.
+ * Mounts an endpoint on a Hono application. If the platform does not report the socket's address, only loopback hosts and `allowedHosts` are
+ * accepted.
  *
  * @param options.path @default '/mcp'
- * @param options.logger @default one that writes nothing: platforms differ in where faults belong
- * @returns The handler, to be closed with the application.
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option of the wrong kind.
+ * @param options.logger @default none, because platforms log in different ways
+ * @returns The handler. Close it with the application.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or the endpoint is missing, or an option is invalid.
  */
 export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
   const { handler, paths } = createMount(app, endpoint, options);

@@ -1,9 +1,9 @@
-/** `@mortise/transport-http`: what both sides share. Servers are at `/server` and `/node`, the client at `/client`. */
+/** `@mortise/transport-http`: errors and codecs of both sides. Servers are at `/server` and `/node`, the client at `/client`. */
 
-// What programs use.
+// For programs.
 export { type AnyHttpError, HttpOptionError, NoStreamError } from './errors.ts';
 
-// What implementers of gateways, proxies and other transports use.
+// For implementers of gateways, proxies and other transports.
 export {
   decodeHeaderValue,
   encodeHeaderValue,

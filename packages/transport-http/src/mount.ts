@@ -1,4 +1,4 @@
-/** What the mounts on Express, Fastify and Hono share: a handler, and the paths that the framework routes to it. */
+/** Shared code of the mounts on Express, Fastify and Hono. */
 
 import type { Logger } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
@@ -7,16 +7,16 @@ import { WELL_KNOWN } from './server/http/authorize.ts';
 import { createHttpHandler, type HttpHandler } from './server/create-http-handler.ts';
 import { checkHttpOptions, type HttpHandlerOptions, toSsePaths } from './server/options.ts';
 
-/** A handler and the paths that lead to it. */
+/** A handler and the paths that the framework routes to it. */
 export interface Mount {
   readonly handler: HttpHandler;
   readonly paths: readonly string[];
 }
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option of the wrong kind. */
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or the endpoint is missing, or an option is invalid. */
 export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoint, options: HttpHandlerOptions, logger?: Logger): Mount {
   if (typeof app?.all !== 'function')
-    throw new HttpOptionError('What a server is mounted on must be an application or a router, given first: it has no function "all"');
+    throw new HttpOptionError('The first argument must be an application or a router with the function "all"');
   checkHttpOptions(options);
   const path = options.path ?? '/mcp';
   const handler = createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger });

@@ -1,4 +1,4 @@
-/** `@mortise/transport-http/node`: what needs `node:http`. */
+/** `@mortise/transport-http/node`: `serveHttp` and the client's sender on `node:http`. */
 
 export { type HttpServing, serveHttp } from './node/serve-http.ts';
 export type { ServeHttpOptions } from './server/options.ts';

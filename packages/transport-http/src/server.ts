@@ -1,4 +1,4 @@
-/** `@mortise/transport-http/server`: an MCP server over HTTP, on any platform. What listens on a port by itself is at `/node`. */
+/** `@mortise/transport-http/server`: an MCP server over HTTP, on any platform. `serveHttp`, which listens on a port, is at `/node`. */
 
 export {
   type CloseOptions,

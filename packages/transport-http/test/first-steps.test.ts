@@ -61,7 +61,7 @@ describe('serveHttp', () => {
     // Of a block that is kept for documents: RFC 5737.
     const error: unknown = await serveHttp(server, { port: 0, host: '203.0.113.7' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ERR_LISTEN', errno: 'EADDRNOTAVAIL' });
-    expect((error as Error).message).toContain('"203.0.113.7" is no address of this machine');
+    expect((error as Error).message).toContain('"203.0.113.7" is not an address of this machine');
   });
 
   it.each([undefined, {}, 'server', { port: 0 }])('refuses to serve %j, which is no server', async (nothing) => {
@@ -127,12 +127,12 @@ describe('a mount', () => {
     [
       'an application that comes second',
       () => mountOnExpress(server as never, app as never),
-      /must be an application or a router, given first/,
+      /first argument must be an application or a router/,
     ],
     [
       'an application of Hono that comes second',
       () => mountOnHono(server as never, app as never),
-      /must be an application or a router, given first/,
+      /first argument must be an application or a router/,
     ],
     [
       'a path for its options',
@@ -233,7 +233,7 @@ describe('an option that there is not', () => {
 
   it('is refused where a client, or a server, is given no revision', async () => {
     const connecting = McpClient.connect(httpTransport(url), ME, { revisions: [] });
-    await expect(connecting).rejects.toThrow('The option "revisions" must hold a revision');
+    await expect(connecting).rejects.toThrow('The option "revisions" must contain a revision');
     expect(() => new McpServer(ME, { revisions: [] })).toThrow('revisions: give values of @mortise/protocol, at least one');
   });
 
@@ -350,19 +350,19 @@ describe('httpTransport', () => {
     ['/mcp', '"/mcp"'],
     ['ws://host/mcp', '"ws://host/mcp"'],
     ['host/mcp?token=secret', '"host/mcp"'],
-    ['me:secret@host/mcp', 'one that names a user'],
+    ['me:secret@host/mcp', 'a URL with a user name'],
   ])('says what it got for an address where %j was given, without secrets', (url, shown) => {
     expect(() => httpTransport(url)).toThrow(
       expect.objectContaining({
         code: 'ERR_HTTP_OPTION',
-        message: `The URL must begin with "https://" or "http://", as https://host/mcp, got ${shown}`,
+        message: `The URL must begin with "https://" or "http://", such as https://host/mcp, got ${shown}`,
       }),
     );
   });
 
   it.each([undefined, null, 7])('says which header has no text where it is given %j', (value) => {
     const headers = { 'X-Api-Key': value } as unknown as Record<string, string>;
-    const message = expect.stringMatching(/^The header "x-api-key" in the option "headers" must be a text/);
+    const message = expect.stringMatching(/^The header "x-api-key" in the option "headers" must be a string/);
     expect(() => httpTransport('http://127.0.0.1/mcp', { headers })).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION', message }));
   });
 
@@ -386,7 +386,7 @@ describe('httpTransport', () => {
     await expect(McpClient.connect(httpTransport(url), ME, { era })).rejects.toMatchObject({
       code: 'ERR_EXCHANGE_HTTP',
       status,
-      message: `POST ${url} was answered with HTTP status ${status} and a body of type "text/html": that is a web page and no MCP server: check the address`,
+      message: `POST ${url} was answered with HTTP status ${status} and a body of type "text/html": that is a web page and no MCP server: check the URL`,
     });
   });
 });

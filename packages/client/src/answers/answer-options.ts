@@ -1,4 +1,4 @@
-/** What a program may answer when a server asks: options of the client, and the check of its handlers' answers. */
+/** The client options for answering the server's requests, and the check of what the handlers return. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -13,66 +13,66 @@ import type {
   Root,
 } from '@mortise/protocol/model';
 
-/** What a handler gets beside the question. */
+/** The second argument of a handler that answers the server. */
 export interface AnswerContext {
-  /** Aborts when the server, or the caller of the request that asked, no longer wants the answer. */
+  /** Aborts when the answer is no longer needed: the server cancelled its request, or the client's own call ended. */
   readonly signal: AbortSignal;
   readonly method: string;
 }
 
-/** What a handler of pages gets beside the question. */
+/** The second argument of a handler for URL elicitation. */
 export interface PageContext extends AnswerContext {
   /**
-   * Resolves when the server says that the user has finished with the page. Only servers of 2025-11-25 can say so, and they need not: offer
-   * the user a way to go on without it. Never rejects.
+   * Resolves when the server reports that the user has finished with the page. Never rejects. May never resolve: only servers of 2025-11-25
+   * can report it, and need not. So let the user continue without it.
    */
   readonly completed: Promise<void>;
 }
 
-/** Answers one question. A `ProtocolError` that it throws is the answer; any other error reaches the server as a neutral one. */
+/** Answers one request from the server. A `ProtocolError` that it throws is sent as the error; the details of any other error are not sent. */
 export type AnswerHandler<Params, Answer, Context extends AnswerContext = AnswerContext> = (
   params: Params,
   context: Context,
 ) => Answer | Promise<Answer>;
 
-/** Handlers for the two modes of elicitation. The client declares the modes that have one. */
+/** Handlers for the two modes of elicitation. The client declares each mode that has a handler. */
 export interface ElicitationOptions {
   /**
-   * Shows a form, made from `requestedSchema`: `describeForm` of `@mortise/client/host` gives its fields. Must say which server asks, let the
-   * user edit, and let the user decline. Required fields that the answer leaves out get their default. An answer that does not fit the
-   * schema is not sent.
+   * Shows a form, built from `requestedSchema`: `describeForm` of `@mortise/client/host` returns its fields. Must say which server asks, and
+   * let the user edit and decline. The client fills in the defaults of required fields that the answer lacks. An answer that does not fit
+   * the schema is not sent.
    */
   readonly form?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | undefined;
   /**
-   * Shows the full address (in ASCII; `describePage` of `@mortise/client/host` says what is odd about it), opens it in the user's browser
-   * only if the user agrees, and answers `accept` for that consent. Must not fetch it. It is not called for addresses that `urlPolicy` refuses.
-   * Since 2025-11-25.
+   * Asks the user whether to open a page, and opens it in the user's browser only after consent. The answer `accept` means that consent.
+   * Must show the full address (it is ASCII; `describePage` of `@mortise/client/host` lists warnings) and must not fetch it. Not called for
+   * addresses that `urlPolicy` refuses. Since 2025-11-25.
    */
   readonly url?: AnswerHandler<ElicitRequestURLParams, ElicitResult, PageContext> | undefined;
-  /** Which pages may be shown. @default https to public hosts, and this machine for a server that runs on it */
+  /** Decides which pages may be offered to the user. @default https on public hosts; also this machine, for a server that runs on it */
   readonly urlPolicy?: UrlPolicy | undefined;
 }
 
-/** What the program answers. The client declares the capability of each one that is given. */
+/** Handlers for the server's requests. The client declares the capability of each handler that is given. */
 export interface AnswerOptions {
-  /** Asks the user. A function is a handler of forms. @default none: not declared */
+  /** Asks the user for input. A function handles forms only. @default none: not declared */
   readonly elicitation?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | ElicitationOptions | undefined;
   /**
-   * Asks the user's model. Must respect `maxTokens`. `withApproval` of `@mortise/client/host` asks the user before and after, `selectModel` helps
-   * to choose a model. One that takes `tools` says so by `capabilities: { sampling: { tools: {} } }`.
+   * Asks the user's model. Must respect `maxTokens`. `withApproval` of `@mortise/client/host` asks the user before and after, `selectModel`
+   * chooses a model. A handler that supports `tools` also needs the option `capabilities: { sampling: { tools: {} } }`.
    *
    * @default none: not declared
    * @deprecated since 2026-07-28: servers call a model provider's API themselves.
    */
   readonly sampling?: AnswerHandler<CreateMessageRequestParams, CreateMessageResult> | undefined;
   /**
-   * The folders that servers may work in: `file://` URIs.
+   * The folders that servers should work in, as `file://` URIs.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    * @default none: not declared
    */
   readonly roots?: readonly Root[] | AnswerHandler<JsonObject, readonly Root[]> | undefined;
-  /** How many questions a server may ask the user in a minute, and as many the model. @default 60 */
+  /** How many elicitation requests the client answers in a minute, and how many sampling requests. @default 60 */
   readonly asksPerMinute?: number | undefined;
 }
 
@@ -82,9 +82,9 @@ export const ELICITATION_OPTIONS: OptionTable<ElicitationOptions> = {
   urlPolicy: 'object',
 };
 
-/** Gives the answer back. @throws {TypeError} It is not an answer to this method. */
+/** Returns the answer unchanged. @throws {TypeError} The answer is not valid for this method. */
 export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer): Answer {
   const problem = checkClientResult(method, answer);
   if (problem === undefined) return answer;
-  throw new TypeError(`the handler of "${method}" must give an answer to it: ${problem}`);
+  throw new TypeError(`the handler of "${method}" returned an invalid answer: ${problem}`);
 }

@@ -1,4 +1,4 @@
-/** Answers what servers ask, in either era: the program's handlers by method, and the capabilities that they declare. */
+/** Answers the server's requests in both eras, by the program's handlers, and collects the capabilities that the handlers declare. */
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -13,26 +13,26 @@ import { type AnswerContext, type AnswerOptions, checkAnswer, ELICITATION_OPTION
 import { elicit, OpenPages } from './elicitation.ts';
 import { sample } from './sampling.ts';
 
-/** A handler by method. */
+/** Answers one request from the server. */
 export type RequestHandler = (params: JsonObject, context: AnswerContext) => JsonObject | Promise<JsonObject>;
 
-/** Wraps the answers of a method. See `interceptAnswer` of `ClientExtensionHost`. */
+/** Wraps the handler of a method. See `interceptAnswer` of `ClientExtensionHost`. */
 type AnswerInterceptor = Parameters<ClientExtensionHost['interceptAnswer']>[1];
 
-/** What answering takes from the client. */
+/** What `Answers` needs from the client. */
 export interface AnswerParts extends AnswerOptions {
   readonly capabilities?: ClientCapabilities | undefined;
   readonly clock: Clock;
   readonly tracer?: Tracer | undefined;
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Called with what goes wrong beside an answer. */
+  /** Called with errors that do not make an answer fail. */
   onError(error: Error): void;
-  /** Called before a handler is set that declares a capability. Throws where the open session cannot declare it. */
+  /** Called before a handler adds a capability. Throws if the open session cannot declare it any more. */
   onDeclare(added: ClientCapabilities): void;
 }
 
 export class Answers {
-  /** Whether the server runs on this machine. Set once that is known. */
+  /** Whether the server runs on this machine. Set after connecting. */
   isServerLocal = false;
   readonly pages: OpenPages = new OpenPages();
   readonly #parts: AnswerParts;
@@ -62,12 +62,12 @@ export class Answers {
     return this.#handlers.has(method);
   }
 
-  /** Sets a handler and declares nothing: for the methods of extensions. */
+  /** Sets the handler of an extension's method. Declares no capability. */
   add(method: string, handler: RequestHandler): void {
     this.#handlers.set(method, handler);
   }
 
-  /** Sets a handler, and declares the capability that MCP's own methods need. */
+  /** Sets a handler and declares the capability that its method needs, if MCP defines the method. */
   set(method: string, handler: RequestHandler): void {
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.clientCapability).find((name) => name !== undefined);
     if (needed !== undefined) this.#declare(needed, {});
@@ -99,22 +99,22 @@ export class Answers {
     });
   }
 
-  /** Wraps every answer of a method, whichever handler gives it. */
+  /** Wraps the current and later handlers of a method. */
   intercept(method: string, interceptor: AnswerInterceptor): void {
     this.#interceptors.set(method, interceptor);
   }
 
-  /** Why a page of this server must not be offered to the user; undefined where it may. */
+  /** Returns why `urlPolicy` refuses a page of this server; undefined if the page may be offered to the user. */
   checkPage(url: string): string | undefined {
     return checkUrl(url, { allowLoopback: this.isServerLocal, ...this.#urlPolicy });
   }
 
   /**
-   * Answers one question, in the canonical model.
+   * Answers one request from the server. Params and answer are in the canonical model.
    *
-   * @param protocolVersion The version that the server asks in, for the trace.
-   * @throws {ProtocolError} -32601 where there is no handler, -32602 for a malformed question, or what the handler threw.
-   * @throws {TypeError} The handler gave something that is not an answer.
+   * @param protocolVersion The protocol version of the session, for the trace.
+   * @throws {ProtocolError} -32601 if there is no handler, -32602 for malformed params, or what the handler threw.
+   * @throws {TypeError} The handler's result is not a valid answer to the method.
    */
   answer(ask: Ask, signal: AbortSignal, protocolVersion: string): Promise<JsonObject> {
     const { tracer } = this.#parts;
@@ -136,7 +136,7 @@ export class Answers {
     return interceptor ? interceptor(params, run, signal) : run(params, signal);
   }
 
-  /** What the program declares by itself stays. */
+  /** Adds a capability. Keeps settings that the program declared itself. */
   #declare(name: string, settings: JsonObject): void {
     this.#parts.onDeclare({ [name]: settings });
     const declared = this.#capabilities[name];
@@ -144,11 +144,11 @@ export class Answers {
   }
 }
 
-/** A code of the range that JSON-RPC leaves to implementations. */
+/** From the range of codes that JSON-RPC leaves to implementations. */
 const TOO_MANY = -32000;
 const MINUTE_MS = 60_000;
 
-/** Lets a server ask so many times a minute. */
+/** Limits how many requests a server may send in a minute. */
 class AskLimit {
   readonly #method: string;
   readonly #perMinute: number;
@@ -162,7 +162,7 @@ class AskLimit {
     this.#clock = clock;
   }
 
-  /** Counts one question. @throws {ProtocolError} -32000: the server asks too often; `data.retryAfterMs` says when it may ask again. */
+  /** Counts one request. @throws {ProtocolError} -32000 above the limit; `data.retryAfterMs` says when the server may ask again. */
   count(): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#startedAtMs >= MINUTE_MS) {
@@ -171,26 +171,26 @@ class AskLimit {
     }
     this.#asks += 1;
     if (this.#asks <= this.#perMinute) return;
-    const message = `Too many requests for ${this.#method}: this client allows ${this.#perMinute} a minute (asksPerMinute)`;
+    const message = `Too many requests for ${this.#method}: this client allows ${this.#perMinute} a minute (option asksPerMinute)`;
     throw new ProtocolError(TOO_MANY, message, { retryAfterMs: this.#startedAtMs + MINUTE_MS - nowMs });
   }
 }
 
 /**
- * Gives a root with its URI spelled as `URL` does.
+ * Returns a root with its URI normalized by `URL`.
  *
- * Does NOT look at the disk: `folderRoots` of `@mortise/client/node` does.
+ * Does NOT check that the folder exists: `folderRoots` of `@mortise/client/node` does.
  *
- * @throws {TypeError} It is not a `file://` URI, or has something in it that could lead elsewhere.
+ * @throws {TypeError} The URI is not a `file://` URI, or has a part that a root must not have, such as a query.
  * @see 2026-07-28 client/roots
  */
 function checkRoot(root: Root): Root {
   const { uri } = root;
   const url = /^file:\/\//iu.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
-  if (!url) throw new TypeError(`root "${uri}": a root's URI is a readable one that begins with file://`);
+  if (!url) throw new TypeError(`root "${uri}": the URI of a root must be a valid file:// URI`);
   if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)|%(?:2f|5c|00)/iu.test(uri)) {
-    throw new TypeError(`root "${uri}": a root's URI has no ".." and no encoded slash, backslash or zero in it`);
+    throw new TypeError(`root "${uri}": the URI of a root must not contain "..", or an encoded slash, backslash or zero`);
   }
-  if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": a root's URI has no query and no fragment`);
+  if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": the URI of a root must not have a query or a fragment`);
   return { ...root, uri: url.href };
 }

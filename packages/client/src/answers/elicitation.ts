@@ -1,4 +1,4 @@
-/** Asks the user by the program's handler: a form to fill in, or a page to open. */
+/** Answers `elicitation/create` by the program's handlers: one for forms, one for pages to open. */
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -7,23 +7,23 @@ import type { ElicitContent, ElicitRequestFormParams, ElicitRequestURLParams, El
 import { compileSchema } from '../output-checks.ts';
 import { type AnswerContext, checkAnswer, type ElicitationOptions } from './answer-options.ts';
 
-/** What elicitation takes beside the handlers. */
+/** What `elicit` needs apart from the handlers. */
 export interface ElicitParts {
   readonly pages: OpenPages;
-  /** Checks answers against the form; `false` for no check. */
+  /** Checks answers against the form's schema; `false` turns the check off. */
   readonly validator: JsonSchemaValidator | false | undefined;
-  /** Why a page must not be offered to the user; undefined where it may. */
+  /** Returns why a page must not be offered to the user; undefined if it may. */
   checkPage(url: string): string | undefined;
-  /** Called with the parts of a form that are left unchecked. */
+  /** Called for each part of a form's schema that the validator cannot check. */
   onError(error: Error): void;
 }
 
 /**
- * Asks the user by the handler of the mode.
+ * Calls the program's handler for the mode of the request: `form` or `url`.
  *
- * @param params Checked: they have the shape of `elicitation/create`.
- * @throws {ProtocolError} -32602: no handler for the mode, or a page or form that cannot be shown.
- * @throws {TypeError} The answer does not fit the form.
+ * @param params Already checked against the shape of `elicitation/create`.
+ * @throws {ProtocolError} -32602: the mode has no handler, `urlPolicy` refuses the page, or the form's schema cannot be checked.
+ * @throws {TypeError} The handler's answer does not fit the form's schema.
  */
 export async function elicit(
   { form, url }: ElicitationOptions,
@@ -52,13 +52,13 @@ async function showPage(
   const reason = checkPage(params.url);
   if (reason !== undefined) throw refuse(`Invalid params: ${reason}`);
   const completed = pages.open(params.elicitationId);
-  // In ASCII, as a browser opens it: no letter in it can look like another.
+  // In ASCII, as a browser opens the page: a lookalike letter cannot hide another host.
   const { href } = new URL(params.url);
   const { content: _never, ...answer } = checkAnswer(context.method, await show({ ...params, url: href }, { ...context, completed }));
   return answer;
 }
 
-/** Adds the defaults of required fields. @throws {TypeError} The result does not fit the form. */
+/** Adds the defaults of required fields that are missing. @throws {TypeError} The filled content does not fit the form's schema. */
 async function fillIn(
   content: ElicitContent,
   form: ElicitRequestFormParams['requestedSchema'],
@@ -70,7 +70,7 @@ async function fillIn(
     if (isMissing && field['default'] !== undefined) filled[name] = field['default'];
   }
   const stray = Object.keys(filled).find((name) => typeof filled[name] === 'number' && !Number.isFinite(filled[name]));
-  if (stray !== undefined) throw misfit(stray, 'must be a number that JSON can carry');
+  if (stray !== undefined) throw misfit(stray, 'must be a finite number');
   if (validator === false) return filled as ElicitContent;
   const check = await compileSchema(form, { validator, onError }).catch((cause: Error) => {
     throw refuse(`Invalid params: the form cannot be checked: ${cause.message}`);
@@ -81,21 +81,21 @@ async function fillIn(
 }
 
 function misfit(field: string, message: string): TypeError {
-  return new TypeError(`the form's answer does not fit what was asked: ${field === '' ? 'it' : JSON.stringify(field)} ${message}`);
+  return new TypeError(`the answer does not fit the form's schema: ${field === '' ? 'the content' : JSON.stringify(field)} ${message}`);
 }
 
 function refuse(message: string): ProtocolError {
   return new ProtocolError(INVALID_PARAMS, message);
 }
 
-/** A server that never says that its pages are finished with must not fill the memory. */
+/** Bounds the memory for a server that never sends `notifications/elicitation/complete`. */
 const MAX_PAGES = 1000;
 
-/** The pages that servers asked the user to open, until the server says that the user has finished with them. 2025-11-25 only. */
+/** The pages for which the server has not yet sent `notifications/elicitation/complete`. 2025-11-25 only. */
 export class OpenPages {
   readonly #completions = new Map<string, () => void>();
 
-  /** Notes a page. @returns Resolves when the server says that the user has finished with it. */
+  /** Remembers a page. @returns Resolves when the server reports that the user has finished with the page. */
   open(id: string | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (id === undefined) return;
@@ -105,7 +105,7 @@ export class OpenPages {
     });
   }
 
-  /** The server says that the user has finished with a page. @returns False for a page that is not known, or finished with already. */
+  /** Marks a page as finished. @returns False if the page is unknown or already finished. */
   complete(id: unknown): boolean {
     this.#completions.get(id as string)?.();
     return this.#completions.delete(id as string);

@@ -1,4 +1,4 @@
-/** Asks the user's model what a server wants to know. */
+/** Answers `sampling/createMessage` by the program's handler. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -11,12 +11,12 @@ import type {
 import { type AnswerContext, type AnswerOptions, checkAnswer } from './answer-options.ts';
 
 /**
- * Asks the model by the program's handler.
+ * Calls the program's sampling handler and checks what it returns.
  *
- * @param params Checked: they have the shape of `sampling/createMessage`.
+ * @param params Already checked against the shape of `sampling/createMessage`.
  * @param takesTools Whether the client declares `sampling.tools`.
- * @throws {ProtocolError} -32602: the question has tools that the client does not take, or breaks the rules for tool uses.
- * @throws {TypeError} What the handler gave is not a message of a model, or uses tools against `toolChoice`.
+ * @throws {ProtocolError} -32602: the request has tools that the client does not support, or a tool use without its result.
+ * @throws {TypeError} The handler's result is not a valid sampling result, or its tool use contradicts `toolChoice`.
  */
 export async function sample(
   handler: NonNullable<AnswerOptions['sampling']>,
@@ -37,11 +37,15 @@ export async function sample(
 function findMisusedTool(result: CreateMessageResult, { tools = [], toolChoice }: CreateMessageRequestParams): string | undefined {
   const usesTool = blocksOf(result).some(({ type }) => type === 'tool_use');
   const mayUse = tools.length > 0 && toolChoice?.mode !== 'none';
-  if (usesTool && !mayUse) return 'the model used a tool, though the server allowed none';
-  return !usesTool && toolChoice?.mode === 'required' ? 'the model used no tool, though the server requires one' : undefined;
+  if (usesTool && !mayUse) return 'the model used a tool, but the server allows none';
+  return !usesTool && toolChoice?.mode === 'required' ? 'the model used no tool, but the server requires one' : undefined;
 }
 
-/** Every use of a tool is followed by one message with all its results and nothing else. @see 2025-11-25 client/sampling#message-content-constraints */
+/**
+ * Describes the first tool use that is not followed by one message with all its results and nothing else.
+ *
+ * @see 2025-11-25 client/sampling#message-content-constraints
+ */
 function findBrokenToolUse(messages: readonly SamplingMessage[]): string | undefined {
   let open: readonly string[] = [];
   for (const [index, message] of messages.entries()) {

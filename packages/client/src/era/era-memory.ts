@@ -1,18 +1,18 @@
-/** Remembers which era a server speaks, so that a legacy server is not probed each time. */
+/** Remembers which era a server speaks, so that the client does not probe it at each connection. */
 
 import type { Era } from '@mortise/protocol';
 
-/** What was found out about a server. */
+/** The era that a server was found to speak. */
 export interface KnownEra {
   readonly era: Era;
-  /** The version that was agreed on. */
+  /** The negotiated protocol version. */
   readonly protocolVersion: string;
 }
 
 /**
- * Keeps the era of servers, by what names each: see `EraKeyed`. A `Map` is one; so is what reads and writes a file. May be async.
+ * Stores the era of each server by its `eraKey` (see `EraKeyed`). A `Map` fits, or an object that reads and writes a file. May be async.
  *
- * An era that only rests on silence is never handed to `set`. One that proved wrong is handed to `delete`.
+ * The client does not store an era that it only inferred from a timeout. It deletes an era that proved wrong.
  */
 export interface EraMemory {
   get(key: string): KnownEra | undefined | Promise<KnownEra | undefined>;
@@ -22,7 +22,7 @@ export interface EraMemory {
 
 const MAX_ENTRIES = 1000;
 
-/** Lasts as long as the process and holds at most 1,000 servers, the oldest going first. */
+/** Remembers at most 1,000 servers in memory. The oldest entry is removed first. */
 export class ProcessEraMemory extends Map<string, KnownEra> {
   override set(key: string, known: KnownEra): this {
     this.delete(key);
@@ -32,5 +32,5 @@ export class ProcessEraMemory extends Map<string, KnownEra> {
   }
 }
 
-/** The memory that clients of one process share unless they are given another. */
+/** The default memory, shared by all clients of the process. */
 export const processEraMemory: EraMemory = /* @__PURE__ */ new ProcessEraMemory();

@@ -1,4 +1,4 @@
-/** `listen` for servers without `subscriptions/listen`: the notifications that they send missing, and `resources/subscribe`. */
+/** `listen` for servers without `subscriptions/listen`: filters the notifications that they send, and uses `resources/subscribe`. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { hasCapability } from '@mortise/protocol/checks';
@@ -21,7 +21,7 @@ export class LegacyListens {
   readonly #link: Link;
   readonly #capabilities: ServerCapabilities;
   readonly #open = new Set<OpenListen>();
-  /** What the server answers to `resources/subscribe`, by address. */
+  /** The pending or settled `resources/subscribe` requests, by URI. */
   readonly #subscribed = new Map<string, Promise<unknown>>();
 
   constructor(link: Link, capabilities: ServerCapabilities) {
@@ -72,7 +72,7 @@ export class LegacyListens {
     return { sink, methods, uris, accepted, isAccepted: false };
   }
 
-  /** Asks the server once for each resource, however many listens want it, and again after a refusal. */
+  /** Sends `resources/subscribe` once for each resource, and again only after an error. */
   #subscribe(uri: string): Promise<unknown> {
     let subscribed = this.#subscribed.get(uri);
     if (!subscribed) {
@@ -92,7 +92,7 @@ export class LegacyListens {
   }
 }
 
-/** An update of a resource below one that was subscribed to counts; one that fits no listen goes to all that subscribed to any resource. */
+/** Delivers an update of a subscribed resource or one below it. An update that fits no filter goes to every listen with `uris`. */
 function deliverUpdate(open: readonly OpenListen[], notification: JsonRpcNotification, uri: unknown): void {
   if (typeof uri !== 'string') return;
   const interested = open.filter(({ uris }) => uris.length > 0);

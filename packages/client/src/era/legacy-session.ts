@@ -1,4 +1,4 @@
-/** The legacy era: `initialize`, then a session in which either side may ask. */
+/** The legacy era: `initialize`, then a session in which both sides may send requests. */
 
 import {
   InvalidResponseError,
@@ -23,10 +23,10 @@ import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 import { LegacyListens } from './legacy-listens.ts';
 
-/** How long a user may take to answer, at least, before the time of calls goes on. */
+/** The least time for which the timeouts of calls pause while a user answers. */
 const LEAST_ANSWER_TIME_MS = 600_000;
 
-/** What to offer, and what to take instead. */
+/** The version to offer to the server, and the versions to accept. */
 export interface HandshakeTerms {
   readonly offered: Revision;
   /** Newest first. */
@@ -54,7 +54,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   if (!revision) {
     await link.close();
     const known = acceptable.map(({ version }) => version);
-    const message = `the server wants to speak ${JSON.stringify(protocolVersion)}, this client speaks ${known.join(', ')}: update one of the two`;
+    const message = `the server chose version ${JSON.stringify(protocolVersion)}, this client supports ${known.join(', ')}: update one of the two`;
     throw new UnsupportedVersionError(message, typeof protocolVersion === 'string' ? [protocolVersion] : [], known);
   }
   const result = convert(revision.fromWire.results, 'initialize', answer) as InitializeResult;
@@ -125,8 +125,8 @@ class LegacySession implements Session, LinkHost {
     const missing = names.filter((name) => !hasCapability(this.#declared, name));
     if (missing.length === 0) return;
     throw new MissingCapabilityError(
-      `this session was opened without declaring ${missing.map((name) => `"${name}"`).join(', ')}, so its server will not ask: ` +
-        'give the handler to connect(), or set it before',
+      `this session was opened without declaring ${missing.map((name) => `"${name}"`).join(', ')}, so the server cannot use it: ` +
+        'set the handler before connect(), or pass it as an option of the client',
       'client',
       missing,
     );
@@ -143,7 +143,7 @@ class LegacySession implements Session, LinkHost {
 
   onNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification;
-    // One for a page that the user was not asked to open, or a second one, is dropped.
+    // A repeated notification, or one for an unknown page, is dropped.
     const isPageDone = method === 'notifications/elicitation/complete';
     if (isPageDone && !this.#settings.answers.pages.complete(params?.['elicitationId'])) return;
     const toCanonical = this.revision.fromWire.notifications.get(method);
@@ -161,7 +161,7 @@ class LegacySession implements Session, LinkHost {
     const { revision } = this;
     if (!this.#mayAsk(method)) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const ask = { method, params: convert(revision.fromWire.params, method, params) };
-    // The server waits for the user. Nothing on this wire says for which call it asks, so the time of all of them stops.
+    // The server's calls wait for the user. A request does not say which call it belongs to, so the timeouts of all calls pause.
     const resumeTimeouts = this.link.requests.pauseTimeouts();
     const { clock, maxRequestTimeoutMs } = this.#settings;
     const timer = clock.schedule(resumeTimeouts, Math.max(maxRequestTimeoutMs, LEAST_ANSWER_TIME_MS));
@@ -175,7 +175,7 @@ class LegacySession implements Session, LinkHost {
     }
   }
 
-  /** A server may ask a method of MCP only where this revision has it and the client declared that it can. Others are an extension's. */
+  /** A method of MCP needs to be in this revision and declared by the client. Other methods belong to extensions and pass. */
   #mayAsk(method: string): boolean {
     const facts = findRequest(this.revision, method, 'server');
     if (!facts) return !REVISIONS.some((revision) => revision.requests.has(method));
@@ -187,7 +187,7 @@ function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, 
   return table.get(method)?.(value) ?? value;
 }
 
-/** Puts the caller's `_meta` members beside those that are there. */
+/** Adds the caller's `_meta` members to those of the parameters. */
 function withMeta(params: JsonObject, meta: MetaObject): JsonObject {
   return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
 }

@@ -1,4 +1,4 @@
-/** The modern era: no session. Each request says in `_meta` which version it is in, who sends it, and what the client can do. */
+/** The modern era, in which each request has the protocol version, client info and client capabilities in `_meta`. */
 
 import { type JsonObject, type JsonRpcNotification, RemoteError, type RequestId, TimeoutError } from '@mortise/jsonrpc-core';
 import type { ConnectionRules } from '@mortise/jsonrpc-core/connection';
@@ -31,22 +31,22 @@ export function makeMeta(revision: Revision, settings: SessionSettings): JsonObj
   return meta;
 }
 
-/** A server that answered `server/discover`, or that was not asked. */
+/** The `Session` of a modern server, which has answered `server/discover` or was not asked. */
 export class ModernSession implements Session, LinkHost {
   readonly link: Link;
   revision: Revision;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered: boolean;
-  /** In this era a client sends no responses: requests of a server are dropped. */
+  /** In this era a client sends no responses. Requests from the server are dropped. */
   readonly rules: ConnectionRules = { isBatchingOn: false, isErrorIdOptional: true, isAnswering: false };
   readonly #settings: SessionSettings;
-  /** Made for the first request, and anew when what it says has changed. */
+  /** Made for the first request, and again when the version, capabilities or log level change. */
   #meta: JsonObject | undefined;
-  /** Other versions that the session may still go over to. Each is tried once, so that two sides that disagree come to an end. */
+  /** Other versions to switch to. Each is tried once, so that two sides that disagree do not loop. */
   #others: readonly Revision[];
 
-  /** @param result What discovery said; undefined where it was left out. */
+  /** @param result The result of discovery; undefined if discovery was skipped. */
   constructor(link: Link, revision: Revision, others: readonly Revision[], result: DiscoverResult | undefined, settings: SessionSettings) {
     const info = result?._meta?.[META_SERVER_INFO];
     this.link = link;
@@ -63,7 +63,7 @@ export class ModernSession implements Session, LinkHost {
     const wire = copyObject(this.revision.toWire.params.get(method)?.(params) ?? params);
     const own = wire['_meta'];
     const standard = (this.#meta ??= makeMeta(this.revision, this.#settings));
-    // The caller's members replace the standard ones, all but the version: the parameters are written in this one.
+    // The caller's members replace the standard ones, except the version, which must match the parameters.
     const members: JsonObject =
       own === undefined && meta === undefined
         ? standard
@@ -79,7 +79,7 @@ export class ModernSession implements Session, LinkHost {
     return { ...params, _meta: { ...standard, ...(params['_meta'] as JsonObject | undefined), ...meta } };
   }
 
-  /** There is no `ping` any more; discovery asks for as little. */
+  /** Sends `server/discover`, because this era has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
     const params = this.toWire('server/discover', {}, options?.meta);
     await this.link.requests.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
@@ -106,7 +106,7 @@ export class ModernSession implements Session, LinkHost {
     this.#meta = undefined;
   }
 
-  /** Servers ask for roots when they need them. */
+  /** Sends nothing: modern servers ask for roots when they need them. */
   sendRootsChanged(): Promise<void> {
     return Promise.resolve();
   }
@@ -135,7 +135,7 @@ export class ModernSession implements Session, LinkHost {
       stream.abort(null);
       end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
     }, requestTimeoutMs);
-    // Aborted by `null`: without a reason, which would go to the server.
+    // Aborted with `null`, because a reason would be sent to the server.
     const stream = new AbortController();
     const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal: stream.signal, onNotification: receive };
     this.link.requests.request(method, this.toWire(method, { notifications: filter }), options).then(

@@ -1,4 +1,4 @@
-/** Finds out which era a server speaks and opens a session in it: the one place that decides between the eras. */
+/** Detects which era a server speaks and opens a session in it. */
 
 import { ConnectionClosedError, ExchangeHttpError, RemoteError, TimeoutError, type Transport } from '@mortise/jsonrpc-core';
 import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -15,13 +15,13 @@ import { handshake } from './legacy-session.ts';
 import { ModernSession } from './modern-session.ts';
 import { type Finding, probe } from './probe.ts';
 
-/** A session and everything that was opened for it. */
+/** A session and its link. */
 export interface Opened {
   readonly session: Session;
   close(): Promise<void>;
 }
 
-/** Opens one session; made anew for each. */
+/** Opens one session. Each session needs a new opener. */
 export class SessionOpener {
   readonly #source: TransportSource;
   readonly #settings: SessionSettings;
@@ -30,12 +30,12 @@ export class SessionOpener {
   readonly #modern: readonly Revision[];
   readonly #legacy: readonly Revision[];
   readonly #links = new Set<Link>();
-  /** Carries requests one by one, and can open a channel for the legacy era; undefined where one channel carries both eras. */
+  /** Sends requests as exchanges, and may open a channel for the legacy era; undefined if one channel carries both eras. */
   #exchanges: (ExchangeTransport & Partial<Transport>) | undefined;
   #channel: ChannelLink | undefined;
   #lateFinding: Finding | undefined;
 
-  /** @throws {UnsupportedVersionError} No revision is of the version that is pinned. */
+  /** @throws {UnsupportedVersionError} No revision has the pinned version. */
   constructor(source: TransportSource, settings: SessionSettings, options: ClientOptions, signal: AbortSignal) {
     const spoken = pinnedRevisions(options);
     this.#source = source;
@@ -45,11 +45,11 @@ export class SessionOpener {
     this.#modern = revisionsOf('modern', spoken);
     this.#legacy = revisionsOf('legacy', spoken);
     if (options.discovers === false && this.#legacy.length > 0) {
-      throw new TypeError('discovers: false needs era: "modern": a server whose era is not known must be asked');
+      throw new TypeError('The option "discovers: false" needs era: "modern", because only discovery can detect the era');
     }
   }
 
-  /** Opens a session. Whatever was opened on the way is closed again if it fails. */
+  /** Opens a session. If that fails, closes the transports that it opened. */
   async open(): Promise<Opened> {
     const close = async (): Promise<void> => void (await Promise.allSettled([...this.#links].map((link) => link.close())));
     try {
@@ -64,7 +64,7 @@ export class SessionOpener {
     }
   }
 
-  /** Opens a session anew on a channel that was lost and is open again, or will be. @param last The session that it carried before. */
+  /** Opens a new session on a channel that reopens by itself. @param last The session that the channel carried before. */
   resume(link: ChannelLink, last: Session): Promise<Session> {
     this.#channel = link;
     return this.#openBy(() => last.revision.era === 'legacy');
@@ -83,12 +83,12 @@ export class SessionOpener {
       }
     }
     const link = this.#channel ?? (await this.#start(new ExchangeLink(this.#exchanges as ExchangeTransport, this.#settings)));
-    // Not asked, the server is taken to speak the newest version; a request that it refuses for that is sent again in another.
+    // Without discovery, the client assumes the newest version. If the server refuses a request for its version, another version is tried.
     if (newest && this.#options.discovers === false) return new ModernSession(link, newest, this.#modern, undefined, this.#settings);
     return this.#conclude(await this.#ask(link), link);
   }
 
-  // ---- the ways to a server
+  // ---- opening links
 
   async #start<L extends Link>(link: L): Promise<L> {
     this.#links.add(link);
@@ -101,7 +101,7 @@ export class SessionOpener {
     return this.#channel !== undefined && this.#source.canRepeat;
   }
 
-  /** Starts again on a fresh channel: the present one has ended, or its server may be in a wrong state. */
+  /** Replaces the channel by a new one, because it has ended or its server may be in an unusable state. */
   async #renew(): Promise<void> {
     const old = this.#channel;
     if (!old || !this.#canRenew) return;
@@ -113,17 +113,17 @@ export class SessionOpener {
   async #handshake(offered: Revision): Promise<Session> {
     const transport = this.#exchanges;
     if (transport && !isLegacyOpener(transport)) {
-      throw this.#mismatch('the server speaks the legacy era only, for which this transport cannot open a channel: use another transport');
+      throw this.#mismatch('the server supports the legacy era only, which this transport does not: use another transport');
     }
     const link = transport ? await this.#start(new ChannelLink(await transport.openLegacy(), this.#settings)) : this.#channel;
     return handshake(link as ChannelLink, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
   }
 
-  // ---- asking
+  // ---- probing
 
   /**
-   * Asks in one modern version after the other, as long as the server names another one that was not tried. A server that refuses the first
-   * version and names only that one contradicts itself: it is asked a second time.
+   * Probes with one modern version after the other, as long as the server names a version that was not tried. If a server refuses a version
+   * and lists only that version as supported, it is asked a second time.
    */
   async #ask(link: Link): Promise<Finding> {
     let untried = this.#modern;
@@ -139,7 +139,7 @@ export class SessionOpener {
     return finding;
   }
 
-  /** On a channel whose server may be legacy, silence counts as an answer after a while. A late answer is still noted. */
+  /** Probes; without a response in time, a server on a channel counts as silent. A late response is kept in `#lateFinding`. */
   async #askInTime(link: Link, revision: Revision): Promise<Finding> {
     const { clock, initializeTimeoutMs } = this.#settings;
     const signal = this.#signal;
@@ -159,40 +159,40 @@ export class SessionOpener {
     return Promise.race([answer, silence]);
   }
 
-  // ---- what the answer means
+  // ---- choosing the era
 
   async #conclude(finding: Finding, link: Link): Promise<Session> {
     const modern = this.#toModern(finding, link);
     if (modern) return this.#keep(modern);
     const offered = this.#findOffer(finding);
-    // Some servers of the legacy era end at the first message that they do not know.
+    // Some legacy servers exit at a first message that they do not know.
     if (finding.kind === 'died') await this.#renew();
     try {
       const session = await this.#handshake(offered);
       return finding.kind === 'silent' ? session : await this.#keep(session);
     } catch (error) {
-      // If the answer came after all, the server is modern and was slow.
+      // A late discovery result shows that the server is modern and slow.
       const late = finding.kind === 'silent' && this.#lateFinding && this.#toModern(this.#lateFinding, link);
       if (!late) throw error;
       return this.#keep(late);
     }
   }
 
-  /** A session with a server that discovery showed to be modern, in a version that both speak. */
+  /** Makes a session with a modern server in a version that both support; undefined if there is none. */
   #toModern(finding: Finding, link: Link): Session | undefined {
     const modern = finding.kind === 'discovered' ? chooseModern(finding.supported, this.#modern) : undefined;
     if (!modern || finding.kind !== 'discovered') return undefined;
     return new ModernSession(link, modern, this.#modern, finding.result, this.#settings);
   }
 
-  /** The version for `initialize`, where the answer shows a legacy server or lists legacy versions. @throws Where there is none. */
+  /** Chooses the version for `initialize`. @throws The server is modern and lists no legacy version, or the client has none. */
   #findOffer(finding: Finding): Revision {
     const [newest] = this.#legacy;
     if (finding.kind === 'discovered' || finding.kind === 'refused') {
       const { supported } = finding;
       const offered = chooseLegacy(supported, this.#legacy);
       if (offered) return offered;
-      const message = `the server speaks ${supported.join(', ') || 'no version'}, this client speaks ${this.#versions.join(', ')}: update one of the two`;
+      const message = `no common version: the server supports ${supported.join(', ') || 'none'}, this client supports ${this.#versions.join(', ')}: update one of the two`;
       throw this.#mismatch(message, finding.kind === 'refused' ? finding.error : undefined, supported);
     }
     if (finding.kind !== 'died') {
@@ -211,7 +211,7 @@ export class SessionOpener {
     return session;
   }
 
-  /** Uses the memory, where the transport names its server. A memory that fails costs a probe, not the connection. */
+  /** Uses the era memory, if the transport has an `eraKey`. An error of the memory is reported and does not end the connection. */
   async #recall<T>(use: (memory: EraMemory, key: string) => T | Promise<T>): Promise<T | undefined> {
     const { serverKey } = this.#source;
     if (serverKey === undefined) return undefined;
@@ -233,48 +233,49 @@ export class SessionOpener {
     return new UnsupportedVersionError(message, supported, this.#versions, cause && { cause });
   }
 
-  /** Why a client that is pinned to the modern era goes no further. An answer that shows nothing of the server is passed on as it is. */
+  /** The error for a client that is limited to the modern era. An error that does not show the era is returned unchanged. */
   #notModern(cause: Error | undefined): Error {
     const isHttp = cause instanceof ExchangeHttpError;
     if (isHttp && showsNothing(cause)) return cause;
     const answer = isHttp ? `. It answered: ${cause.message}` : '';
     const message =
-      'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does';
+      'the server does not support the modern era, the only one that this client allows: leave out the option "era" to use the legacy era';
     return this.#mismatch(message + answer, cause);
   }
 
-  /** A server that writes something else than messages seems silent: the transport's last error says why. */
+  /** Adds the transport's last error to a timeout: a server that writes other things than messages seems silent. */
   #explain(error: unknown): unknown {
     if (!(error instanceof TimeoutError)) return error;
     const cause = [...this.#links].map(({ lastError }) => lastError).find((one) => one !== undefined);
     const { timeoutMs } = error;
-    const silence = `the server did not answer the first message within ${timeoutMs} ms: see that it speaks MCP, or raise requestTimeoutMs`;
-    return new TimeoutError(cause ? `${silence}. Meanwhile: ${cause.message}` : silence, timeoutMs, cause && { cause });
+    const silence = `the server did not respond to the first message within ${timeoutMs} ms: check that it is an MCP server, or raise requestTimeoutMs`;
+    return new TimeoutError(cause ? `${silence}. Last transport error: ${cause.message}` : silence, timeoutMs, cause && { cause });
   }
 }
 
-/** The revisions that may be spoken, newest first. */
+/** The revisions that the options allow, newest first. */
 function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: ClientOptions): readonly Revision[] {
   if (era !== undefined && era !== 'legacy' && era !== 'modern') {
-    throw new TypeError(`The option "era" must be "legacy" or "modern", got ${JSON.stringify(era)}: leave it out to have it found out`);
+    throw new TypeError(`The option "era" must be "legacy" or "modern", got ${JSON.stringify(era)}: leave it out for automatic detection`);
   }
   const spoken = era === undefined ? revisions : revisionsOf(era, revisions);
-  if (spoken.length === 0) throw new TypeError('The option "revisions" must hold a revision of @mortise/protocol that "era" allows');
+  if (spoken.length === 0)
+    throw new TypeError('The option "revisions" must contain a revision of @mortise/protocol that the option "era" allows');
   if (protocolVersion === undefined) return spoken;
   const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
   if (version) return [version];
   const known = supportedVersions(spoken);
-  const message = `this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`;
+  const message = `this client does not support protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`;
   throw new UnsupportedVersionError(message, [], known);
 }
 
-/** Whether the handshake failed as it does at a server that is not legacy any more. */
+/** Whether the error of `initialize` suggests that the server no longer supports the legacy era. */
 function isWrongEra(error: unknown): boolean {
   if (error instanceof ExchangeHttpError) return [400, 404, 405, 406, 415].includes(error.status);
   return error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
 }
 
-/** A wrong path, unless the method is what was not found; a server that failed; or a web page. */
+/** Whether the error says nothing about the era: a wrong path (but not an unknown method), a failed server, or a web page. */
 function showsNothing({ status, rpcError, headers }: ExchangeHttpError): boolean {
   if (status >= 500) return true;
   if (status === 404) return rpcError?.code !== METHOD_NOT_FOUND;
@@ -283,7 +284,7 @@ function showsNothing({ status, rpcError, headers }: ExchangeHttpError): boolean
 
 function diedOnProbe(cause: Error, isLegacyWanted: boolean): Error {
   const remedy = isLegacyWanted
-    ? 'if it is of the legacy era, give connect() a factory of transports, or pin era: "legacy"'
-    : 'see what it wrote to stderr';
-  return new ConnectionClosedError(`the server ended at the first message: ${remedy}`, { cause });
+    ? 'for a legacy server, pass connect() a factory of transports, or set era: "legacy"'
+    : 'see its stderr output';
+  return new ConnectionClosedError(`the server closed the connection at the first message: ${remedy}`, { cause });
 }

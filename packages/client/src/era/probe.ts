@@ -1,4 +1,4 @@
-/** The first message to a server, and what its answer shows of the server's era. */
+/** Probes a server by `server/discover`, and reads the server's era from its response. */
 
 import { ConnectionClosedError, ExchangeHttpError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -9,21 +9,21 @@ import type { Link } from '../link.ts';
 import type { SessionSettings } from '../session.ts';
 import { makeMeta } from './modern-session.ts';
 
-/** What an answer, or its absence, shows. */
+/** What a response, or a missing response, shows about the server. */
 export type Finding =
   /** The server is modern. */
   | { readonly kind: 'discovered'; readonly result: DiscoverResult; readonly supported: readonly string[] }
-  /** The server is modern and does not speak this version. */
+  /** The server is modern and does not support the requested version. */
   | { readonly kind: 'refused'; readonly error: Error; readonly supported: readonly string[] }
-  /** The server is not modern; or it did not answer in time, which may have any reason. */
+  /** `legacy`: the server is not modern. `silent`: no response in time, for an unknown reason. */
   | { readonly kind: 'legacy' | 'silent'; readonly error: Error | undefined }
-  /** The channel ended before the answer. */
+  /** The channel ended before the response. */
   | { readonly kind: 'died'; readonly error: Error };
 
 /**
- * Asks `server/discover` in a revision.
+ * Sends `server/discover` in a revision.
  *
- * @throws The error that came instead of an answer, where it does not show the era: no permission, an abort, or a failure between the two.
+ * @throws An error that does not show the era: missing permission, an abort, or a network failure.
  * @see 2026-07-28 basic/transports/stdio#backward-compatibility
  */
 export function probe(
@@ -37,7 +37,7 @@ export function probe(
     .then((result) => readResult(revision, result), readError);
 }
 
-/** Only a `DiscoverResult` comes from a modern server: a legacy one may answer what it does not know with anything. */
+/** A valid `DiscoverResult` means "modern". A legacy server may return anything else for an unknown method. */
 function readResult(revision: Revision, answer: JsonObject): Finding {
   const result = revision.fromWire.results.get('server/discover')?.(answer) ?? answer;
   const { supportedVersions, capabilities } = result;
@@ -60,18 +60,18 @@ function readError(error: unknown): Finding {
 function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   if (!isModernError(rpcError.code)) return { kind: 'legacy', error };
   const supported = readSupportedVersions(rpcError);
-  // A modern server that refuses for another reason than the version.
+  // A modern server that refuses the request for another reason than its version.
   if (!supported) throw error;
   return { kind: 'refused', error, supported };
 }
 
-/** A lack of permission comes first; then the body counts, and without one the status. */
+/** Missing permission takes precedence. Then the body decides, or the status if there is no JSON-RPC error. */
 function readHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
   if (status === 401 || status === 403 || status === 407) throw error;
   const isBusy = [408, 425, 429, 502, 503, 504].includes(status);
   if (rpcError && isModernError(rpcError.code)) return readRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
-  // "Come back later" shows nothing of the era, whatever the body says: it may be a proxy's.
+  // A "try again later" status does not show the era: it may come from a proxy.
   if (!isBusy && (rpcError || (status >= 400 && status < 500))) return { kind: 'legacy', error };
   throw error;
 }

@@ -1,4 +1,4 @@
-/** Completion for a user who types: asks the server after a pause, and gives no answer to what the user has changed meanwhile. */
+/** Completion while a user types: waits for a pause before it asks the server, and drops outdated suggestions. */
 
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
@@ -8,24 +8,24 @@ import type { McpClient } from '../mcp-client.ts';
 /** Completes the arguments of one prompt or resource template. */
 export interface Completer {
   /**
-   * Gives suggestions for what the user has typed.
+   * Returns suggestions for what the user has typed.
    *
-   * @param resolved The other arguments, as far as they are known.
-   * @returns undefined if there was a later call meanwhile.
-   * @throws As `client.complete` does; but where the server has no completions, there are no suggestions.
+   * @param resolved The other arguments that the user has already filled in.
+   * @returns undefined if `complete` was called again in the meantime.
+   * @throws As `client.complete` does. A server without completions is no error: it has no suggestions.
    */
   complete(argument: CompletionArgument, resolved?: Readonly<Record<string, string>>): Promise<Completion | undefined>;
-  /** Cancels the request in flight and forgets everything. */
+  /** Cancels the request in flight and clears the cache. */
   close(): void;
 }
 
-/** How long the user must have paused before the server is asked. */
+/** The pause in typing before a request is sent. */
 const PAUSE_MS = 150;
-/** How many answers are kept; the oldest goes first. */
+/** How many results are cached; the oldest is removed first. */
 const MAX_CACHED = 100;
 
 /**
- * Makes a completer. It waits for a pause, cancels the request before when there is another, and keeps answers until the server's list changes.
+ * Makes a completer. It waits for a pause in typing, cancels an outdated request, and caches results until the server's list changes.
  *
  * @see 2026-07-28 server/utilities/completion#implementation-considerations
  */
@@ -65,7 +65,7 @@ export function createCompleter(client: McpClient, ref: PromptReference | Resour
   return { complete, close };
 }
 
-/** Ends early, but does not reject, when the signal aborts. */
+/** Waits for the pause. Resolves early when the signal aborts, and never rejects. */
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = systemClock.schedule(resolve, PAUSE_MS);

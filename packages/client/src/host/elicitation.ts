@@ -1,4 +1,4 @@
-/** What a host shows for an elicitation: a form as it can be drawn, or the address of a page. */
+/** Helpers to show an elicitation: the fields of a form, or the address of a page. */
 
 import { InvalidResponseError, type JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -6,11 +6,11 @@ import { classifyHost } from '@mortise/protocol/edge';
 import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
 import type { ElicitContent } from '@mortise/protocol/model';
 
-/** What every field has. */
+/** The members of every field. */
 export interface FormFieldBase {
-  /** The key of its value in the answer. */
+  /** The key of the field's value in the answer. */
   readonly name: string;
-  /** What people read: the field's title, else its name. The server's words: show them as text, never as markup or a link. */
+  /** The field's title, else its name. Text from the server: show it as plain text, never as markup or a link. */
   readonly label: string;
   readonly description: string | undefined;
   readonly isRequired: boolean;
@@ -36,13 +36,13 @@ export interface NumberField extends FormFieldBase {
   readonly default: number | undefined;
 }
 
-/** Yes or no. */
+/** A boolean. */
 export interface SwitchField extends FormFieldBase {
   readonly kind: 'switch';
   readonly default: boolean | undefined;
 }
 
-/** One value of a choice, and what people read for it. */
+/** One value of a choice, and its label. */
 export interface FormOption {
   readonly value: string;
   readonly label: string;
@@ -67,42 +67,43 @@ export interface MultiChoiceField extends FormFieldBase {
 /** One field of a form; `switch (field.kind)` narrows it. */
 export type FormField = TextField | NumberField | SwitchField | ChoiceField | MultiChoiceField;
 
-/** What is wrong with one field. */
+/** A problem with the value of one field. */
 export interface FormIssue {
   readonly field: string;
   /** For the user, such as `is too short (1 < 3)`. */
   readonly message: string;
 }
 
-/** A form, ready to be drawn. */
+/** A form, ready to be shown. */
 export interface FormDescription {
   /** In the server's order. */
   readonly fields: readonly FormField[];
-  /** What the fields hold before the user touches them. */
+  /** The initial values of the fields. */
   readonly defaults: ElicitContent;
-  /** Says what is wrong with an answer; empty where it may be sent. Values under other names than the fields' pass. */
+  /** Returns the problems of an answer; empty if the answer is valid. Does not check values that belong to no field. */
   check(content: Readonly<Record<string, unknown>>): readonly FormIssue[];
 }
 
-/** A person cannot fill in more, and drawing more costs the host. */
+/** Bounds the cost of showing a form. */
 const MAX_FIELDS = 200;
 const MAX_OPTIONS = 2000;
 const validator = /* @__PURE__ */ createJsonSchemaValidator({ from: 'peer' });
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
 
 /**
- * Describes the form that an elicitation asks the user to fill in, in whichever way its revision writes choices.
+ * Describes the form of an elicitation. Reads the choices of every revision.
  *
- * @param requestedSchema `params.requestedSchema` of the question.
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not a flat form, or has more than 200 fields or 2,000 choices in one.
+ * @param requestedSchema `params.requestedSchema` of the elicitation.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the form is not flat, or has more than 200 fields, or more than 2,000 choices in a field.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function describeForm(requestedSchema: unknown): FormDescription {
-  if (!isJsonObject(requestedSchema)) throw new InvalidResponseError('the form is not an object: the server is at fault');
+  if (!isJsonObject(requestedSchema)) throw new InvalidResponseError('the form schema of the server is not an object');
   const { properties = {}, required } = requestedSchema;
   if (!isJsonObject(properties)) throw new InvalidResponseError('the form has no "properties": the server is at fault');
   const entries = Object.entries(properties);
-  if (entries.length > MAX_FIELDS) throw new InvalidResponseError(`the form has ${entries.length} fields: ${MAX_FIELDS} are drawn at most`);
+  if (entries.length > MAX_FIELDS)
+    throw new InvalidResponseError(`the form has ${entries.length} fields: at most ${MAX_FIELDS} are supported`);
   const names = new Set(Array.isArray(required) ? required : []);
   const drawn = entries.map(([name, raw]) => toField(name, raw, names.has(name)));
   const fields = drawn.map(({ field }) => field);
@@ -114,17 +115,17 @@ export function describeForm(requestedSchema: unknown): FormDescription {
   };
 }
 
-/** Says what is wrong with the value of one field; undefined where it fits. */
+/** Returns the problem with a field's value; undefined if the value is valid. */
 type FieldCheck = (value: unknown) => string | undefined;
 
-/** A field, and the check that the client makes too before it sends the form. */
+/** Makes a field and its check. The client makes the same check before it sends the answer. */
 function toField(name: string, raw: unknown, isRequired: boolean): { readonly field: FormField; readonly check: FieldCheck } {
   if (!isJsonObject(raw)) throw unknownKind(name);
   const base: FormFieldBase = { name, label: textOf(raw['title']) ?? name, description: textOf(raw['description']), isRequired };
   const field = toKind(name, base, raw);
   const validate = validator.compile(raw);
   const check: FieldCheck = (value) => validate(value)[0]?.message;
-  // A default that the field itself would refuse is left out.
+  // Leaves out a default that fails the field's own check.
   const isMisfit = field.default !== undefined && check(field.default) !== undefined;
   return { field: isMisfit ? ({ ...field, default: undefined } as FormField) : field, check };
 }
@@ -164,7 +165,7 @@ function toKind(name: string, base: FormFieldBase, raw: JsonObject): FormField {
   }
 }
 
-/** Choices with titles, without, or with the older `enumNames`; undefined where there are none. */
+/** Reads choices with titles, without titles, or with the older `enumNames`; undefined if there are none. */
 function readOptions(name: string, raw: JsonObject): readonly FormOption[] | undefined {
   const titled = raw['oneOf'] ?? raw['anyOf'];
   const { enum: values, enumNames } = raw;
@@ -172,7 +173,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
   const given: unknown = titled ?? values;
   if (!Array.isArray(given)) throw unknownKind(name);
   if (given.length > MAX_OPTIONS)
-    throw new InvalidResponseError(`the field "${name}" has ${given.length} choices: ${MAX_OPTIONS} are drawn at most`);
+    throw new InvalidResponseError(`the field "${name}" has ${given.length} choices: at most ${MAX_OPTIONS} are supported`);
   return given.map((one: unknown, index) => {
     const value = titled !== undefined && isJsonObject(one) ? one['const'] : one;
     if (typeof value !== 'string') throw unknownKind(name);
@@ -183,9 +184,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
 }
 
 function unknownKind(name: string): InvalidResponseError {
-  return new InvalidResponseError(
-    `the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`,
-  );
+  return new InvalidResponseError(`the field "${name}" has a type that forms do not support: it must be text, number, boolean or choice`);
 }
 
 function isTexts(value: unknown): value is readonly string[] {
@@ -203,20 +202,20 @@ function numberOf(value: unknown): number | undefined {
 // ---- pages
 
 /**
- * What makes an address worth a second look.
+ * A reason to warn the user about an address.
  *
- * `punycode`: the host is written in an encoding of other scripts, which may look like another host. `ip-address`: a number instead of a
- * name. `not-https`: anybody between the two can read and change the page. `unusual-port`. `many-labels`: a long host may begin like another.
+ * `punycode`: the host has non-ASCII letters, which may imitate another host. `ip-address`: the host is a number, not a name. `not-https`:
+ * the connection is not encrypted. `unusual-port`: a port other than the default. `many-labels`: a long host may begin like another one.
  */
 export type PageWarning = 'punycode' | 'ip-address' | 'not-https' | 'unusual-port' | 'many-labels';
 
-/** What the user must be able to see before agreeing to open a page. */
+/** What to show to the user before they agree to open a page. */
 export interface PageAddress {
-  /** The whole address as a browser would open it, in ASCII: no letter in it can look like another. */
+  /** The whole address in ASCII, as a browser opens it. ASCII has no lookalike letters of other scripts. */
   readonly url: string;
-  /** The host, in ASCII: `xn--` stays as it is, for its decoded form may look like another host. */
+  /** The host in ASCII. `xn--` is not decoded, because the decoded form may look like another host. */
   readonly host: string;
-  /** The end of the host, to be highlighted: its last two labels, three under endings such as `co.uk`. An estimate, not the public suffix list. */
+  /** The part of the host to highlight: its last two labels, or three under endings such as `co.uk`. An estimate, not the public suffix list. */
   readonly domain: string;
   readonly warnings: readonly PageWarning[];
 }
@@ -224,9 +223,9 @@ export interface PageAddress {
 /**
  * Describes the address of a page.
  *
- * Does NOT check whether it may be opened: the client has done so before it calls a `url` handler or names the page in an error.
+ * Does NOT check `urlPolicy`: the client does that before it calls a `url` handler or lists the page in an error.
  *
- * @throws {TypeError} It is not an absolute URL.
+ * @throws {TypeError} `url` is not an absolute URL.
  */
 export function describePage(url: string): PageAddress {
   const parsed = new URL(url);
@@ -242,7 +241,7 @@ export function describePage(url: string): PageAddress {
   return { url: parsed.href, host, domain: isAddress ? host : toDomain(labels), warnings };
 }
 
-/** Two labels, or three where the last two are short, as in `example.co.uk`. */
+/** The last two labels, or three if the last two are short, as in `example.co.uk`. */
 function toDomain(labels: readonly string[]): string {
   const [second = '', top = ''] = labels.slice(-2);
   return labels.slice(second.length <= 3 && top.length === 2 ? -3 : -2).join('.');

@@ -1,61 +1,61 @@
-/** Icons from a peer: which addresses are safe, how they are fetched without credentials, and what their bytes are. */
+/** Icons from a server: checks their URLs, fetches them without credentials, and detects the image type from the bytes. */
 
 import { InvalidResponseError } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Icon } from '@mortise/protocol';
 import { readBytes } from '@mortise/protocol/edge';
 
-/** Where icons may come from. */
+/** The origins that icons may come from. */
 export interface IconSource {
-  /** The server's own URL; its origin is trusted. A server without one (stdio) can only give `data:` icons, or `trustedOrigins`. */
+  /** The server's own URL, whose origin is trusted. Without it (stdio), only `data:` icons and `trustedOrigins` are accepted. */
   readonly serverUrl?: string | URL | undefined;
-  /** More origins, such as `https://cdn.example`. */
+  /** More trusted origins, such as `https://cdn.example`. */
   readonly trustedOrigins?: readonly string[] | undefined;
 }
 
-/** How an icon is fetched. */
+/** The options of `fetchIcon`. */
 export interface FetchIconOptions extends IconSource {
-  /** Gives the fetch up; it then rejects with the signal's reason. @default none */
+  /** Cancels the fetch, which then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /** Makes the requests. @default the platform's `fetch` */
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** An icon that was fetched and looked at. */
+/** A fetched icon whose bytes have been checked. */
 export interface FetchedIcon extends ImageFacts {
   readonly bytes: Uint8Array;
 }
 
 const MAX_BYTES = 262_144;
 const MAX_REDIRECTS = 3;
-/** In width and in height. */
+/** The largest width and height. */
 const MAX_PIXELS = 1024;
 const MAX_FRAMES = 100;
 
 /**
- * Gives an icon's URL if it is safe to load: `https:` from the server's own origin, or `data:`.
+ * Parses an icon's URL and checks that it is safe to load: `data:`, or `https:` from the server's own origin or a trusted one.
  *
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`, with the reason.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the URL is not safe to load.
  * @see 2026-07-28 basic/index#icons
  */
 export function checkIconUrl(src: string, source: IconSource = {}): URL {
   const url = URL.canParse(src) ? new URL(src) : undefined;
   if (url?.protocol === 'data:') return url;
-  if (url?.protocol !== 'https:') throw new InvalidResponseError(`icon ${quote(src)}: only https: and data: URLs are safe to load`);
-  if (url.username !== '' || url.password !== '') throw new InvalidResponseError(`icon ${quote(src)}: the URL holds credentials`);
+  if (url?.protocol !== 'https:') throw new InvalidResponseError(`icon ${quote(src)}: only https: and data: URLs are allowed`);
+  if (url.username !== '' || url.password !== '') throw new InvalidResponseError(`icon ${quote(src)}: the URL contains credentials`);
   const own = source.serverUrl === undefined ? undefined : new URL(source.serverUrl).origin;
   if (url.origin === own || source.trustedOrigins?.includes(url.origin) === true) return url;
   throw new InvalidResponseError(
-    `icon ${quote(src)}: it is not from the server's origin${own === undefined ? '' : ` ${own}`}: add ${url.origin} to trustedOrigins if it is to be trusted`,
+    `icon ${quote(src)}: it is not from the server's origin${own === undefined ? '' : ` ${own}`}: if you trust ${url.origin}, add it to trustedOrigins`,
   );
 }
 
 /**
- * Fetches an icon without cookies or credentials, follows redirects within its origin only, and looks at the bytes: the type is
- * what they say, not what the server or the icon says.
+ * Fetches an icon without cookies or credentials. Follows redirects within the icon's origin only. Detects the image type from the bytes and
+ * ignores the declared type.
  *
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the address, type or content is not acceptable, or it is larger than 1,024 pixels a side,
- *   100 frames or 262,144 bytes.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the URL, type or content is not acceptable, or the icon has more than 1,024 pixels a
+ *   side, 100 frames or 262,144 bytes.
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
   checkOptions('fetchIcon options', options, {
@@ -67,7 +67,7 @@ export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptio
   const url = checkIconUrl(icon.src, options);
   const bytes = url.protocol === 'data:' ? readDataUrl(url) : await download(url, options);
   const facts = readImageFacts(bytes);
-  if (!facts) throw new InvalidResponseError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG picture`);
+  if (!facts) throw new InvalidResponseError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG image`);
   if (Math.max(facts.width ?? 0, facts.height ?? 0) > MAX_PIXELS)
     throw new InvalidResponseError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels`);
   if (facts.frames > MAX_FRAMES) throw new InvalidResponseError(`icon ${quote(icon.src)}: it has more than ${MAX_FRAMES} frames`);
@@ -106,31 +106,31 @@ function tooLong(): never {
   throw new InvalidResponseError(`an icon is longer than ${MAX_BYTES} bytes`);
 }
 
-/** A `data:` URL may be too long for a message. */
+/** Shortens a URL for a message, because a `data:` URL may be very long. */
 function quote(src: string): string {
   return src.length > 80 ? `${src.slice(0, 80)}...` : src;
 }
 
-// ---- pictures: nothing is decoded, headers are read within bounds
+// ---- image headers, read without decoding the image
 
-/** The kinds of pictures that are recognised. */
+/** The supported image types. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/svg+xml';
 
-/** What is known of a picture without decoding it. */
+/** What the header of an image says. */
 export interface ImageFacts {
   readonly type: ImageType;
-  /** In pixels; undefined where the picture scales or does not say. */
+  /** In pixels; undefined if the image has no fixed size. */
   readonly width: number | undefined;
   readonly height: number | undefined;
-  /** 1 for a picture that does not move. */
+  /** The number of frames; 1 for an image that is not animated. */
   readonly frames: number;
 }
 
 /**
- * Recognises a picture by its first bytes, whatever its declared type.
+ * Detects the image type from the first bytes and reads the image's size and number of frames.
  *
- * @returns undefined for everything that is not one of the known kinds.
- * @throws {InvalidResponseError} It begins like one of them but is broken, or is an SVG that is not safe to show.
+ * @returns undefined if the bytes are not a supported image type.
+ * @throws {InvalidResponseError} The image is broken, or is an SVG that is not safe to show.
  */
 export function readImageFacts(bytes: Uint8Array): ImageFacts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -152,7 +152,7 @@ function readPng(view: DataView): ImageFacts {
   return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20), frames };
 }
 
-/** @see ITU-T T.81 annex B: the size stands in the frame header (SOF0 to SOF15, without DHT, JPG and DAC). */
+/** The size is in the frame header: SOF0 to SOF15, without DHT, JPG and DAC. @see ITU-T T.81 annex B */
 function readJpeg(view: DataView): ImageFacts {
   for (let at = 2; at + 9 <= view.byteLength;) {
     if (view.getUint8(at) !== 0xff) break;
@@ -188,7 +188,7 @@ function readWebpSize(view: DataView, name: string, at: number): { width: number
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
 }
 
-/** What can run, load or point elsewhere from within an SVG. Rather too much is refused than too little. */
+/** SVG content that can run code, load or link something. May also match some harmless content. */
 const UNSAFE_SVG: readonly RegExp[] = [
   /<!(?:doctype|entity)/iu,
   /<\s*(?:[a-z]+:)?(?:script|foreignobject|iframe|embed|object|audio|video|handler|listener|set|animate[a-z]*)[\s/>]/iu,
@@ -207,13 +207,13 @@ function readSvg(bytes: Uint8Array): ImageFacts | undefined {
     return undefined;
   }
   if (!/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<svg[\s>]/u.test(text)) return undefined;
-  // Character references could spell what is looked for.
+  // Character references could hide one of the patterns.
   if (UNSAFE_SVG.some((pattern) => pattern.test(text)) || /&#/u.test(text))
-    throw new InvalidResponseError('the SVG icon holds script or refers to something outside: it is not shown');
+    throw new InvalidResponseError('the SVG icon is not safe to show: it contains a script, a link or another active part');
   return { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 };
 }
 
-/** Four bytes as characters; fewer at the end. */
+/** Reads four bytes as characters; fewer at the end. */
 function tagAt({ buffer, byteOffset, byteLength }: DataView, at: number): string {
   const length = Math.max(0, Math.min(4, byteLength - at));
   return length === 0 ? '' : String.fromCharCode(...new Uint8Array(buffer, byteOffset + at, length));

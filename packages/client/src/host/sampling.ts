@@ -1,20 +1,20 @@
-/** Sampling: the user's approval of what a model is asked and of what it answers, and the choice of a model. */
+/** Sampling: the user's approval of requests and results, and the choice of a model. */
 
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import type { CreateMessageRequestParams, CreateMessageResult, ModelPreferences } from '@mortise/protocol/model';
 import type { AnswerContext, AnswerHandler } from '../answers/answer-options.ts';
 
-/** What the user decides on something: send it as it is, do not send it, or send this instead. */
+/** The user's decision: `true` sends the value, `false` refuses it, another value is sent instead. */
 export type Approval<T> = T | boolean;
 
-/** Asks the user, before the model is asked and before its answer is sent. */
+/** Asks the user before the model is called, and before its result is sent. */
 export interface Approver {
-  /** Shows the user what the model would be asked. Edited params never ask for more tokens than the server did. */
+  /** Shows the user the request to the model. If the user edits it, `maxTokens` cannot rise above the server's value. */
   approveRequest(
     params: CreateMessageRequestParams,
     context: AnswerContext,
   ): Approval<CreateMessageRequestParams> | Promise<Approval<CreateMessageRequestParams>>;
-  /** Shows the user what the server would get. */
+  /** Shows the user the result that would be sent to the server. */
   approveResult(
     result: CreateMessageResult,
     params: CreateMessageRequestParams,
@@ -22,13 +22,13 @@ export interface Approver {
   ): Approval<CreateMessageResult> | Promise<Approval<CreateMessageResult>>;
 }
 
-/** The code by which a legacy server learns that the user refused. */
+/** The error code for a legacy server that the user refused. */
 const REJECTED = -1;
 
 /**
- * Makes a handler of sampling ask the user before and after: `sampling: withApproval(handler, { approveRequest, approveResult })`.
+ * Wraps a sampling handler so that the user approves request and result: `sampling: withApproval(handler, { approveRequest, approveResult })`.
  *
- * A refusal answers a legacy server with error -1; a modern server's request is not sent again.
+ * If the user refuses, a legacy server gets error -1. In the modern era the client's own request fails.
  *
  * @deprecated since 2026-07-28, with sampling: servers call a model provider's API themselves.
  * @see 2026-07-28 client/sampling#user-interaction-model
@@ -51,10 +51,10 @@ function toApproved<T extends object>(given: T, approval: Approval<T>): T {
   return approval === true ? given : approval;
 }
 
-/** A model that the program can use, and its qualities. */
+/** A model that the program can use, with ratings. */
 export interface ModelFacts {
   readonly name: string;
-  /** Other names that hints may mean, such as a family or what other providers call its like. */
+  /** Other names that hints may use, such as the model's family, or comparable models of other providers. */
   readonly aliases?: readonly string[] | undefined;
   /** How cheap it is, from 0 to 1. @default 0.5 */
   readonly cheapness?: number | undefined;
@@ -67,10 +67,10 @@ export interface ModelFacts {
 /**
  * Chooses a model.
  *
- * The first hint that any model fits decides which are left, an exact name before a part of one; without such a hint all are. Of those
- * left the priorities choose, and among equals the earlier one.
+ * The first hint that matches any model narrows the choice to the matching models; an exact name goes before a part of a name. The
+ * priorities then choose among them, and the earlier model wins a tie.
  *
- * @returns undefined only where nothing is available.
+ * @returns undefined only if `available` is empty.
  * @deprecated since 2026-07-28, with sampling: servers call a model provider's API themselves.
  * @see 2026-07-28 client/sampling#model-preferences
  */
@@ -82,7 +82,7 @@ export function selectModel<M extends ModelFacts>(preferences: ModelPreferences 
   return left.reduce<M | undefined>((best, one) => (best === undefined || score(one) > score(best) ? one : best), undefined);
 }
 
-/** The models that the first fitting hint names; all where none fits. */
+/** The models that match the first hint with a match; all models if no hint matches. */
 function findHinted<M extends ModelFacts>(hints: NonNullable<ModelPreferences['hints']>, available: readonly M[]): readonly M[] {
   const named = available.map((model) => ({ model, names: [model.name, ...(model.aliases ?? [])].map((name) => name.toLowerCase()) }));
   for (const { name } of hints) {

@@ -1,15 +1,18 @@
-/** Names of tools, for people and for a model that has the tools of several servers, and the hints of tools. */
+/** Unique tool names for a model with several servers, display names, and tool hints with defaults. */
 
 import type { BaseMetadata, Tool } from '@mortise/protocol/model';
 
 /** The tools of one server. */
 export interface NamedTools {
-  /** The program's own name for the server, such as its key in a configuration. Never `serverInfo.name`, which the server chose and which is not unique. */
+  /**
+   * The program's own name for the server, such as its configuration key. Do not use `serverInfo.name`: the server chooses it, and it is
+   * not unique.
+   */
   readonly server: string;
   readonly tools: readonly Tool[];
 }
 
-/** Where a tool is. */
+/** The server and the original name of a tool. */
 export interface ToolPlace {
   readonly server: string;
   readonly tool: Tool;
@@ -18,10 +21,10 @@ export interface ToolPlace {
 const MAX_LENGTH = 128;
 
 /**
- * Gives each tool of several servers a name that no other has: its own where it is the only one of that name, else
- * `server_tool`, and a number behind it where even that is taken. All names keep to the rule for tool names.
+ * Gives each tool of several servers a unique name: its own name if no other tool has it, else `server_tool`, with a number appended if that
+ * name is taken too. All names are valid tool names.
  *
- * @returns Name to place, in the order of the servers and their lists.
+ * @returns A map from unique name to server and tool, in the order of the servers and their lists.
  * @see 2026-07-28 server/tools#tool-names
  */
 export function uniqueToolNames(servers: readonly NamedTools[]): ReadonlyMap<string, ToolPlace> {
@@ -32,7 +35,7 @@ export function uniqueToolNames(servers: readonly NamedTools[]): ReadonlyMap<str
     for (const tool of tools) {
       const wanted = counts.get(tool.name) === 1 ? tool.name : `${server.replaceAll(/[^A-Za-z0-9_.-]/gu, '-')}_${tool.name}`;
       let name = wanted.slice(0, MAX_LENGTH);
-      // Another tool's own name is not given away.
+      // Does not take the own name of another tool.
       for (let n = 2; places.has(name) || (name !== tool.name && counts.has(name)); n += 1)
         name = `${wanted.slice(0, MAX_LENGTH - 1 - String(n).length)}_${n}`;
       places.set(name, { server, tool });
@@ -42,7 +45,7 @@ export function uniqueToolNames(servers: readonly NamedTools[]): ReadonlyMap<str
 }
 
 /**
- * Gives the name that people read: `title`, else a tool's `annotations.title`, else `name`.
+ * Returns the display name: `title`, else a tool's `annotations.title`, else `name`.
  *
  * @see 2026-07-28 schema#basemetadata
  */
@@ -52,25 +55,25 @@ export function displayName(thing: BaseMetadata): string {
   return typeof annotations?.title === 'string' ? annotations.title : name;
 }
 
-/** A tool's hints, none of them absent. */
+/** A tool's hints, with defaults for those that are absent. */
 export interface ToolHints {
-  /** Changes nothing. */
+  /** The tool does not change its environment. */
   readonly isReadOnly: boolean;
-  /** May destroy something. Never for a read-only tool. */
+  /** The tool may destroy data. Always false for a read-only tool. */
   readonly isDestructive: boolean;
-  /** The same call again changes nothing more. Always for a read-only tool. */
+  /** Repeating a call has no further effect. Always true for a read-only tool. */
   readonly isIdempotent: boolean;
-  /** Deals with things outside a closed set, such as the web. */
+  /** The tool works with an open world, such as the web. */
   readonly isOpenWorld: boolean;
 }
 
 /**
- * Gives a tool's hints with the defaults where the server was silent.
+ * Returns a tool's hints, with the defaults of the specification for those that are absent.
  *
- * A server may say of its tools what it likes. Unless you trust the server, show its hints but decide nothing by them: `isTrusted: false`
- * gives the cautious answer whatever the server says.
+ * A server may set false hints. Unless you trust the server, show its hints but do not base decisions on them. `isTrusted: false` ignores
+ * the server's hints and returns the most cautious values.
  *
- * @param options.isTrusted Whether to believe the server. @default true
+ * @param options.isTrusted Whether to use the server's hints. @default true
  * @see 2026-07-28 schema#toolannotations
  */
 export function toolHints(tool: Pick<Tool, 'annotations'>, options: { readonly isTrusted?: boolean } = {}): ToolHints {

@@ -151,7 +151,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     expect(answer).toBeUndefined();
     if (era === 'legacy') expect(error).toEqual({ code: -32603, message: 'Internal error' });
     const told = era === 'legacy' ? errors[0] : error;
-    expect(told).toMatchObject({ name: 'TypeError', message: expect.stringContaining('does not fit what was asked: "age" must be') });
+    expect(told).toMatchObject({ name: 'TypeError', message: expect.stringContaining('schema: "age" must be') });
     if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);
   });
 
@@ -164,7 +164,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
       says: 'name',
     },
     { what: 'an object', properties: {}, required: [], content: { a: { b: 1 } }, says: 'result.content["a"] must be' },
-    { what: 'no number', properties: {}, required: [], content: { a: Number.NaN }, says: '"a" must be a number that JSON can carry' },
+    { what: 'no number', properties: {}, required: [], content: { a: Number.NaN }, says: '"a" must be a finite number' },
   ])('[ELICIT-017] does not send $what that no form can have or lack', async ({ properties, required, content, says }) => {
     const errors: Error[] = [];
     const { ask } = await startAsking(era, { elicitation: () => accept(content), onError: (error) => errors.push(error) });

@@ -52,7 +52,7 @@ describe('a handler that is set while a session is open', () => {
   ])('[ELICIT-001][SAMP-001][ROOT-001] is refused by $what where a legacy server was not told of it', async ({ set, missing }) => {
     const { client, ask } = await startAsking('legacy', {});
     expect(() => set(client)).toThrow(expect.objectContaining({ code: 'ERR_MISSING_CAPABILITY', side: 'client', missing }));
-    expect(() => set(client)).toThrow(/give the handler to connect\(\), or set it before/u);
+    expect(() => set(client)).toThrow(/set the handler before connect\(\), or pass it/u);
     for (const method of ['elicitation/create', 'sampling/createMessage', 'roots/list'])
       expect((await ask(method, {})).error).toMatchObject({ code: -32601 });
   });

@@ -147,7 +147,7 @@ describe('the handshake', () => {
     if (how === 'abort') controller.abort(new Error('never mind'));
     else clock.advance(1000);
     await expect(connecting).rejects.toThrow(
-      how === 'abort' ? 'never mind' : /did not answer the first message within 1000 ms: .*requestTimeoutMs/u,
+      how === 'abort' ? 'never mind' : /did not respond to the first message within 1000 ms: .*requestTimeoutMs/u,
     );
     expect(server.methods).toEqual(['initialize']);
   });

@@ -221,7 +221,7 @@ describe('a channel', () => {
 
   it('[ERA-011] that dies on the probe and cannot be started again is an error that names the remedy', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'server/discover': () => 'die' }));
-    await expect(McpClient.connect(server.factory(), info)).rejects.toThrow(/give connect\(\) a factory/u);
+    await expect(McpClient.connect(server.factory(), info)).rejects.toThrow(/pass connect\(\) a factory/u);
   });
 
   it('is closed when connecting is given up, and rejects with the reason', async () => {
@@ -380,7 +380,7 @@ it('rejects what waits when a transport without a factory ends', async () => {
   const server = new ScriptedServer(modernScript({ 'tools/list': () => 'die' }));
   const client = await McpClient.connect(server.factory(), info);
   await expect(client.listTools()).rejects.toBeInstanceOf(ConnectionClosedError);
-  await expect(client.listTools()).rejects.toThrow(/give connect\(\) a factory/u);
+  await expect(client.listTools()).rejects.toThrow(/pass connect\(\) a factory/u);
   expect(client.isConnected).toBe(false);
   await client.close();
 });

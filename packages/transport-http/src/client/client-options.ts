@@ -1,4 +1,4 @@
-/** The options of a client over HTTP, checked where they enter. */
+/** The options of the HTTP client transports, and their checks. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -11,61 +11,61 @@ import type { GivenHeaders } from './request-headers.ts';
 /** The options of every client transport over HTTP. */
 export interface HttpClientOptions {
   /**
-   * Sent with every request: by name, or as `Headers`, a `Map` or pairs. Names that this client sets for itself, such as
-   * `Content-Type`, have no effect.
+   * Headers for every request: an object, a `Headers`, a `Map` or pairs. Headers that the client sets itself, such as `Content-Type`, have no
+   * effect.
    *
    * @default none
    */
   readonly headers?: GivenHeaders | undefined;
   /**
-   * More for every `fetch`, such as `credentials`, and `headers`. Its method, body, signal and redirect mode have no effect.
+   * More options for every `fetch`, such as `credentials`. Its method, body, signal and redirect mode have no effect.
    *
    * @default none
    */
   readonly requestInit?: RequestInit | undefined;
-  /** What is called to send requests. Must honour `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
+  /** The function that sends requests. Must support `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
   readonly fetch?: FetchLike | undefined;
   /**
-   * What sends requests instead of `fetch`: on Node `nodeHttpSender()` of `@mortise/transport-http/node` takes a sixth of the CPU.
+   * Sends requests instead of `fetch`. On Node, `nodeHttpSender()` of `@mortise/transport-http/node` takes a sixth of the CPU time.
    *
    * @default `fetch`
    */
   readonly sender?: HttpSender | undefined;
-  /** Gives requests their authorization, and is asked what to do about 401 and 403, at most three times a request. @default none */
+  /** Sets the authorization of requests and handles status 401 and 403, at most three times for each request. @default none */
   readonly authorizer?: Authorizer | undefined;
-  /** The longest message, in bytes of a body or of an event. @default 16 MiB */
+  /** The maximum size of a message, in bytes of a body or an event. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** The clock of timeouts and pauses. @default the platform's */
+  /** The clock for timeouts and delays. @default the platform's */
   readonly clock?: Clock | undefined;
 }
 
 /** The options of `httpTransport`. */
 export interface HttpTransportOptions extends HttpClientOptions {
-  /** How streams of the legacy era that break are opened again. @default ten attempts in a row */
+  /** How the client opens broken legacy streams again. @default ten attempts in a row */
   readonly reconnectionOptions?: ReconnectionOptions | undefined;
-  /** Whether `close` leaves a legacy session alive at the server, so that another transport can resume it. @default false */
+  /** Whether `close` keeps a legacy session at the server, so that another transport can resume it. @default false */
   readonly keepsSession?: boolean | undefined;
 }
 
-/** How streams that break are opened again: after half a second to a second, then twice as long each time up to 30 s. */
+/** How the client opens broken streams again: after half a second to a second, then with doubled delays up to 30 s. */
 export interface ReconnectionOptions {
-  /** How many attempts in a row may fail. @default 10 */
+  /** The maximum number of failed attempts in a row. @default 10 */
   readonly maxRetries?: number | undefined;
 }
 
-/** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those that MCP's users know. */
+/** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those of the official SDK. */
 export interface StreamableHTTPClientTransportOptions extends HttpTransportOptions {
   /**
-   * A legacy session to resume: nothing is initialized, and its stream is opened at once.
+   * The id of a legacy session to resume. The transport sends no `initialize` and opens the session's stream at once.
    *
    * @default none
    */
   readonly sessionId?: string | undefined;
-  /** The revision that was agreed on in that session. @default none */
+  /** The protocol version of that session. @default none */
   readonly protocolVersion?: string | undefined;
 }
 
-/** One table for all transports, since programs hand the same options to several. */
+/** One table for all transports, because programs pass the same options to several. */
 const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
   headers: ['object', 'array'],
   requestInit: 'object',
@@ -80,7 +80,7 @@ const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
   protocolVersion: 'string',
 };
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid option value, or an unknown option. */
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is unknown or has an invalid value. */
 export function checkClientOptions(options: StreamableHTTPClientTransportOptions): void {
   checkOptions<StreamableHTTPClientTransportOptions>('options of an HTTP client', options, TABLE, HttpOptionError);
   checkMethods(options, { authorizer: ['headers', 'onChallenge'] });

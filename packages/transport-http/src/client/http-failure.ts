@@ -1,4 +1,4 @@
-/** What went wrong with a request: the JSON-RPC response in the body of an error status, or an error that keeps all facts. */
+/** Reads failed HTTP responses: as the JSON-RPC response in the body, or as an error with the HTTP details. */
 
 import {
   ConnectionClosedError,
@@ -18,17 +18,17 @@ import { BytePieces } from '@mortise/protocol/edge';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { JSON_TYPE, mediaTypeOf, SSE_TYPE } from './message-reader.ts';
 
-/** Headers that say what to do next. The session's id is a secret and not among them. */
+/** The response headers that errors contain. Not the session id, which is secret. */
 const TOLD_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
-/** Statuses that say more than the body: who must not ask, and who is to come back later. */
+/** Statuses that take precedence over the body: missing permission, and "try again later". */
 const OWN_MEANING: readonly number[] = [401, 403, 407, 408, 425, 429, 502, 503, 504];
 const MAX_TYPE_LENGTH = 60;
 const MAX_ERROR_BYTES = 64 * 1024;
 
-const WEB_PAGE = 'that is a web page and no MCP server: check the address';
-const NO_MESSAGE = 'its body is neither JSON nor an event stream, so there is no MCP server at this address: check the address';
+const WEB_PAGE = 'that is a web page and no MCP server: check the URL';
+const NO_MESSAGE = 'its body is neither JSON nor an event stream, so there is no MCP server at this URL: check the URL';
 
-/** What a request is called in errors: without the query, which may hold secrets. */
+/** Names a request in error messages: method and URL without the query, which may contain secrets. */
 export function describe({ method, url }: Pick<HttpCall, 'method' | 'url'>): string {
   const { origin, pathname } = new URL(url);
   return `${method} ${origin}${pathname}`;
@@ -41,13 +41,13 @@ export function isSuccess({ status }: HttpAnswer): boolean {
 /** A response with an error status. */
 export interface HttpFailure {
   readonly error: ExchangeHttpError;
-  /** What the body says in words, if anything. */
+  /** The error message in the body; empty if there is none. */
   readonly text: string;
-  /** The JSON-RPC response to the request, where the body is one. */
+  /** The JSON-RPC response to the request, if the body contains one. */
   readonly response: JsonRpcResponse | undefined;
 }
 
-/** Reads an error's body, which is bounded and may be anything. Never rejects. */
+/** Reads the body of an error status, up to a size limit. Never rejects. */
 export async function readFailure(call: HttpCall, answer: HttpAnswer, id?: RequestId): Promise<HttpFailure> {
   const type = mediaTypeOf(answer.header('content-type'));
   const body = await readShortText(answer);
@@ -59,7 +59,7 @@ export async function readFailure(call: HttpCall, answer: HttpAnswer, id?: Reque
   return { text, response, error: toHttpError(call, answer, { rpcError }) };
 }
 
-/** An error for a response whose body is not read, or not what was expected. */
+/** Makes an error for an HTTP response whose body is unexpected or not read. */
 export function toHttpError(
   call: HttpCall,
   answer: HttpAnswer,
@@ -79,13 +79,13 @@ export function toHttpError(
   return new ExchangeHttpError(message, { status, rpcError, headers });
 }
 
-/** An error for a body that is JSON, or ends, and holds no response to the request. */
+/** Makes an error for a complete body without a response to the request. */
 export function toNoResponse(url: string, { method, id }: JsonRpcRequest): InvalidResponseError {
   const what = `The answer of ${describe({ method: 'POST', url })} to "${method}" is not a response to its request (id ${JSON.stringify(id)})`;
-  return new InvalidResponseError(`${what}: see that this is the address of an MCP server`);
+  return new InvalidResponseError(`${what}: check that this is the URL of an MCP server`);
 }
 
-/** An error for a response that did not come, though the head of its HTTP response did. @param error Why the body is over. */
+/** Makes an error for a JSON-RPC response that is missing from the HTTP response. @param error Why the body ended. */
 export function toLostResponse(
   url: string,
   request: JsonRpcRequest,
@@ -96,13 +96,13 @@ export function toLostResponse(
   if (error instanceof ParseError)
     return new InvalidResponseError(`The answer to "${method}" cannot be read: ${error.message}`, { cause: error });
   if (isMortiseError(error) && !(error instanceof ConnectionClosedError)) return error;
-  const message = `${describe({ method: 'POST', url })} broke off before "${method}" was answered: whether it was carried out is not known`;
+  const message = `${describe({ method: 'POST', url })} ended before the response to "${method}": the server may or may not have handled the request`;
   return new ConnectionClosedError(message, error && { cause: error });
 }
 
 /**
- * The value as the response to a request, if it is one. An error without an id is: the response to one POST can belong to no other
- * request, and a server that refuses headers has not read the id.
+ * Returns the value if it is the response to the request. An error without an id counts too: one POST has one response, and a server that
+ * refuses the headers has not read the id.
  */
 export function toOwnResponse(value: JsonValue, id: RequestId | undefined): JsonRpcResponse | undefined {
   if (id === undefined || !isJsonObject(value) || value['method'] !== undefined) return undefined;
@@ -111,7 +111,7 @@ export function toOwnResponse(value: JsonValue, id: RequestId | undefined): Json
   return isNothing(own) && isErrorObject(value['error']) ? ({ ...value, id } as unknown as JsonRpcResponse) : undefined;
 }
 
-/** A server refuses what it has not read, for its path or its length: the address and the status say more than its words alone. */
+/** Whether the server refused the request before reading it. The URL and status then say more than the error's text. */
 function isUnread(value: JsonObject, { code }: JsonRpcErrorObject): boolean {
   return code === INVALID_REQUEST && isNothing(value['id']);
 }
@@ -132,7 +132,7 @@ function tryParse(text: string): JsonValue | undefined {
   }
 }
 
-/** @returns An empty text for a body that is too long or breaks off. */
+/** Reads the body as text. @returns An empty text if the body is too long or incomplete. */
 function readShortText(answer: HttpAnswer): Promise<string> {
   return new Promise((resolve) => {
     const pieces = new BytePieces();
@@ -148,23 +148,23 @@ function readShortText(answer: HttpAnswer): Promise<string> {
   });
 }
 
-// ---- no response at all
+// ---- no HTTP response
 
-/** What OpenSSL says of a server that does not speak TLS; which of the two depends on its release. */
+/** The errors of OpenSSL versions for a server that does not use TLS. */
 const NO_TLS = /:SSL routines:.*:(?:wrong version number|packet length too long):/;
 
 const REMEDIES: ReadonlyMap<unknown, string> = new Map([
-  ['ECONNREFUSED', 'see that the server runs, and at this port'],
-  ['ENOTFOUND', 'see that the host is spelt right'],
+  ['ECONNREFUSED', 'check that the server runs on this port'],
+  ['ENOTFOUND', 'check the spelling of the host'],
 ]);
 
-/** An error for a request that got no response. */
+/** Makes an error for a request without an HTTP response. */
 export function toNetworkError(call: HttpCall, error: unknown): unknown {
   if (isMortiseError(error)) return error;
   return new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
 }
 
-/** The innermost reason, in one line: `fetch` hides it as a cause of causes. */
+/** The innermost cause in one line, because `fetch` wraps it several times. */
 function reasonOf(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;

@@ -1,6 +1,6 @@
 /**
- * How a client's HTTP requests are sent: by `fetch`, by `nodeHttpSender()` of `/node` for a sixth of the CPU, or by anything else that keeps
- * the promises below. The interface is smaller than `fetch` because MCP needs less.
+ * The interface for sending a client's HTTP requests, and the sender on `fetch`. `nodeHttpSender()` of `/node` is another sender. The interface
+ * is smaller than `fetch` because MCP needs less.
  */
 
 import { toError } from '@mortise/jsonrpc-core/transport';
@@ -9,46 +9,46 @@ import { HttpClientError } from '../errors.ts';
 /** One request. */
 export interface HttpCall {
   readonly method: 'POST' | 'GET' | 'DELETE';
-  /** Absolute, without user name and fragment. */
+  /** The absolute URL, without user name and fragment. */
   readonly url: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
 
-/** Takes a body, piece by piece. */
+/** Gets the chunks of a body. */
 export interface BodySink {
-  /** Must not throw. The bytes belong to the sink from now on. */
+  /** Called with each chunk. Must not throw. The sender must not change the bytes afterwards. */
   onChunk(chunk: Uint8Array): void;
-  /** The body is over: complete, or with what went wrong. */
+  /** Called at the end of the body, with an error if it is incomplete. */
   onEnd(error?: Error): void;
 }
 
-/** A response whose head has come. Its body is read once, or aborted. */
+/** An HTTP response: status and headers have arrived. Call `read` once, or `abort`. */
 export interface HttpAnswer {
   readonly status: number;
-  /** The value of a header by lower-case name; undefined where there is none. */
+  /** The value of a header by lower-case name; undefined if missing. */
   header(name: string): string | undefined;
-  /** Begins to read the body. */
+  /** Starts to read the body. */
   read(sink: BodySink): void;
-  /** Drops the rest of the body and closes its connection. Safe to call at any time and again. */
+  /** Discards the rest of the body and closes its connection. Safe to call at any time, and repeatedly. */
   abort(): void;
 }
 
 /** A request in flight. */
 export interface HttpFlight {
   readonly answer: Promise<HttpAnswer>;
-  /** Ends it, at whatever stage. Safe to call at any time and again. */
+  /** Aborts the request at any stage. Safe to call repeatedly. */
   abort(): void;
 }
 
 /**
  * Sends requests. Must not throw.
  *
- * H1  `answer` resolves once the head has come, whatever its status. Redirects are not followed: 3xx is an answer like others.
- * H2  `answer` rejects where no head came, and soon after `abort`.
- * H3  `onEnd` is called once, without an error only if the body is complete; after it, and after `abort`, the sink is not called.
- * H4  What is read is the content: a `Content-Encoding` is undone or refused.
+ * H1  `answer` resolves when the response headers have arrived, for every status. Redirects are not followed: 3xx is a response too.
+ * H2  `answer` rejects if no response headers arrive, and soon after `abort`.
+ * H3  `onEnd` is called once, without an error only if the body is complete. After `onEnd` or `abort`, the sink is not called.
+ * H4  The sink gets decoded content: a `Content-Encoding` is decoded or refused.
  * H5  A header with a line break in its value is refused.
  */
 export type HttpSender = (call: HttpCall) => HttpFlight;
@@ -59,9 +59,9 @@ export type FetchLike = (url: string, init?: RequestInit) => Promise<Response>;
 /**
  * Sends requests by `fetch`.
  *
- * Each has an `AbortController` of its own: a shared signal would collect a listener for every request.
+ * Each request has its own `AbortController`, because a shared signal would collect listeners.
  *
- * @param init More for every request, such as `credentials`. Its method, headers, body, signal and redirect mode have no effect.
+ * @param init More options for every request, such as `credentials`. Its method, headers, body, signal and redirect mode have no effect.
  */
 export function createFetchSender(fetchLike: FetchLike = platformFetch, init: RequestInit = {}): HttpSender {
   return (call) => {
@@ -70,7 +70,7 @@ export function createFetchSender(fetchLike: FetchLike = platformFetch, init: Re
   };
 }
 
-/** Looked up at each call, so that a `fetch` which a program patches later is used. */
+/** Reads the global `fetch` at each call, because a program may patch it later. */
 const platformFetch: FetchLike = (url, init) => fetch(url, init);
 
 async function sendByFetch(call: HttpCall, fetchLike: FetchLike, init: RequestInit, controller: AbortController): Promise<HttpAnswer> {
@@ -129,10 +129,9 @@ class FetchAnswer implements HttpAnswer {
   }
 }
 
-/** Browsers do not say where a redirect leads; a program's own `fetch` may follow one although it was told not to. */
+/** Describes a redirect that cannot be followed: browsers hide its target, and a program's `fetch` may already have followed it. */
 function findRedirect(url: string, response: Response): string | undefined {
-  if (response.type === 'opaqueredirect')
-    return 'The server redirects, and this platform does not say where to: use the address that it leads to';
+  if (response.type === 'opaqueredirect') return 'The server redirects, and this platform hides the target: use the target URL directly';
   if (!response.redirected || originOf(url) === originOf(response.url)) return undefined;
   return `The given fetch followed a redirect to another origin (${originOf(response.url)}): it must honour "redirect: 'manual'"`;
 }

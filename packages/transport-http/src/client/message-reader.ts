@@ -1,4 +1,4 @@
-/** Reads JSON values out of a response: one of a JSON body, one of each event of an event stream. */
+/** Reads JSON values from an HTTP response: one from a JSON body, or one from each event of an event stream. */
 
 import { ConnectionClosedError, type JsonValue, MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 import { parseJson } from '@mortise/jsonrpc-core/messages';
@@ -10,22 +10,22 @@ import type { Wire } from './wire.ts';
 export const JSON_TYPE = 'application/json';
 export const SSE_TYPE = 'text/event-stream';
 
-/** The media type in lower case and without its parameters; empty where there is none. */
+/** The media type in lower case without parameters; empty if missing. */
 export function mediaTypeOf(contentType: string | undefined): string {
-  // What nearly every server of MCP sends needs no parsing.
+  // Shortcut for the values that nearly all MCP servers send.
   if (contentType === undefined || contentType === JSON_TYPE || contentType === SSE_TYPE) return contentType ?? '';
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** Takes what a body holds. None of these may throw. */
+/** Gets the content of a body. These functions must not throw. */
 export interface MessageListener {
-  /** A JSON value, which may be anything. @param text What it was read from. */
+  /** Called with each JSON value, not yet checked. @param text The JSON text. */
   onValue(value: JsonValue, text: string): void;
-  /** An event that is not JSON; the next one is still read. */
+  /** Called for an event that is not JSON. Reading continues. */
   onGarbage(error: ParseError): void;
-  /** An event, before its data is read. Only events named `message` hold a value. */
+  /** Called with each event before its data is read. Only events of type `message` have a value. */
   onEvent?(event: SseEvent): void;
-  /** Nothing more will come. */
+  /** Called at the end of the body. */
   onEnd(error?: Error): void;
 }
 
@@ -35,7 +35,7 @@ export class MessageReader implements BodySink {
   readonly #answer: HttpAnswer;
   readonly #listener: MessageListener;
   readonly #maxBytes: number;
-  /** Exactly one of these two. */
+  /** For an event stream; undefined for a JSON body. */
   readonly #decoder: SseDecoder | undefined;
   readonly #body: BytePieces | undefined;
   #isStopped = false;
@@ -50,7 +50,7 @@ export class MessageReader implements BodySink {
     else this.#body = new BytePieces();
   }
 
-  /** Begins to read. @returns undefined for a body that is neither JSON nor an event stream, which is left unread. */
+  /** Starts to read. @returns undefined if the body is neither JSON nor an event stream; it is then not read. */
   static open(answer: HttpAnswer, maxBytes: number, listener: MessageListener): MessageReader | undefined {
     const type = mediaTypeOf(answer.header('content-type'));
     if (type !== JSON_TYPE && type !== SSE_TYPE) return undefined;
@@ -78,13 +78,13 @@ export class MessageReader implements BodySink {
     }
   }
 
-  /** Closes the body. The listener is not called any more. */
+  /** Aborts the body. The listener is not called any more. */
   stop(): void {
     this.#isStopped = true;
     this.#answer.abort();
   }
 
-  /** The last message has come: the rest gets a moment to end by itself. The listener is not called any more. */
+  /** Called after the last message: waits a moment for the body to end. The listener is not called any more. */
   finish(wire: Wire): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -101,7 +101,7 @@ export class MessageReader implements BodySink {
     for (const event of events) {
       if (this.#isStopped) return;
       this.#listener.onEvent?.(event);
-      // An event without data only carries an id or a time to wait.
+      // An event without data only has an id or `retry`.
       if (event.event === 'message' && event.data !== '') this.#readEvent(event.data);
     }
   }
@@ -117,7 +117,7 @@ export class MessageReader implements BodySink {
   }
 
   #readBody(body: BytePieces): void {
-    if (body.length === 0) throw new ConnectionClosedError('The body of the answer is empty');
+    if (body.length === 0) throw new ConnectionClosedError('The body of the response is empty');
     const text = decodeStrictly(body.join());
     this.#listener.onValue(parseJson(text), text);
   }
@@ -139,5 +139,5 @@ function decodeStrictly(bytes: Uint8Array): string {
 }
 
 function toTooLong(maxBytes: number): MessageTooLargeError {
-  return new MessageTooLargeError(maxBytes, `The answer is longer than ${maxBytes} bytes: raise maxMessageBytes, or ask for less`);
+  return new MessageTooLargeError(maxBytes, `The response is longer than ${maxBytes} bytes: raise maxMessageBytes, or ask for less`);
 }

@@ -1,4 +1,4 @@
-/** One modern request, from its POST to its response in a JSON body or an event stream. */
+/** One modern request: its POST, and its response in a JSON body or an event stream. */
 
 import {
   InvalidResponseError,
@@ -15,20 +15,20 @@ import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { type MessageListener, MessageReader } from './message-reader.ts';
 import type { Sending, Wire } from './wire.ts';
 
-/** Whose exchange it is. */
+/** The owner of an exchange. */
 export interface ExchangeOwner {
   readonly wire: Wire;
-  /** Takes faults that belong to no request. */
+  /** Reports errors that belong to no request. */
   readonly report: (error: Error) => void;
-  /** The exchange is settled. */
+  /** Called when the exchange is settled. */
   forget(exchange: ModernExchange): void;
 }
 
-/** Listens to its signal and its body itself, so that neither costs an object. */
+/** One exchange. It implements the listeners of its signal and its body itself, to save objects. */
 export class ModernExchange implements MessageListener {
   readonly response: Promise<JsonRpcResponse>;
   readonly request: JsonRpcRequest;
-  /** What the response was read from. */
+  /** The JSON text of the response. */
   text = '';
   readonly #owner: ExchangeOwner;
   readonly #options: ExchangeOptions;
@@ -59,7 +59,7 @@ export class ModernExchange implements MessageListener {
     );
   }
 
-  /** Rejects, and closes what the response comes over. Does nothing once the exchange is settled. */
+  /** Rejects, and aborts the HTTP response. Does nothing after the exchange is settled. */
   fail(error: unknown): void {
     if (this.#isSettled) return;
     this.#settle();
@@ -68,7 +68,7 @@ export class ModernExchange implements MessageListener {
     this.#reject(error);
   }
 
-  /** The caller's signal has aborted. */
+  /** Called when the caller's signal aborts. */
   handleEvent(): void {
     this.fail(this.#signal?.reason);
   }
@@ -93,7 +93,7 @@ export class ModernExchange implements MessageListener {
     this.fail(toLostResponse(this.#owner.wire.url, this.request, { error, isStream: this.#reader?.isStream === true }));
   }
 
-  /** Callers that need no signal do without one: it costs more than all else here. */
+  /** Listens for the caller's cancellation. Prefers a callback over an `AbortSignal`, which costs much more. */
   #listen(): void {
     if (this.#options.onAbort) return this.#options.onAbort((reason) => this.fail(reason));
     this.#signal = this.#options.signal;
@@ -116,7 +116,7 @@ export class ModernExchange implements MessageListener {
     else this.#succeed(response);
   }
 
-  /** The response has come; what it came over is left to end by itself. */
+  /** Resolves with the response, and waits a moment for the body to end. */
   #succeed(response: JsonRpcResponse): void {
     if (this.#isSettled) return;
     this.#settle();
@@ -138,13 +138,13 @@ export class ModernExchange implements MessageListener {
     }
   }
 
-  /** What is no message is reported and skipped, unless it was meant as the response: nothing else will come then. */
+  /** Reports and skips a value that is not a message. In a JSON body it takes the place of the response, so the request fails. */
   #skip(value: JsonValue): void {
     const { method, id } = isJsonObject(value) ? value : ({} as JsonObject);
     if (method === undefined && id !== undefined) return this.fail(toNoResponse(this.#owner.wire.url, this.request));
     const what =
-      method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'something that is no message';
-    // In this era a server asks by its results: a request of its own is not answered.
-    this.#owner.report(new InvalidResponseError(`The server sent ${what} in its answer to "${this.request.method}": it was skipped`));
+      method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'a value that is not a message';
+    // In this era servers ask by `input_required` results. The client does not answer requests.
+    this.#owner.report(new InvalidResponseError(`The server sent ${what} in its response to "${this.request.method}": it was skipped`));
   }
 }

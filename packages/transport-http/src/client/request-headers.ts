@@ -1,6 +1,6 @@
 /**
- * The headers of a modern request that repeat its body, so that proxies can route without reading it: those of every request, and
- * `Mcp-Param-*` for the arguments that a tool's schema marks.
+ * The headers of a modern request that mirror its body, so that proxies can route without reading it: the standard ones, and `Mcp-Param-*` for
+ * arguments that a tool's schema marks.
  *
  * @see 2026-07-28 basic/transports/streamable-http#request-metadata
  */
@@ -25,24 +25,24 @@ import {
   toParamText,
 } from '../headers.ts';
 
-/** Headers by name; or an iterable of names and values, as `Headers` and a `Map` are. */
+/** Headers as an object, or as an iterable of names and values such as `Headers` or a `Map`. */
 export type GivenHeaders = Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
 
-/** Headers by lower-case name, so that no two spell the same one. */
+/** Converts header names to lower case. */
 export function toLowerCaseNames(headers: GivenHeaders): Record<string, string> {
   const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
   return Object.fromEntries(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** These say where a message begins and ends, or which session it is of: the sender and the transport set them. */
+/** Headers for framing and for the session, which the sender and the transport set. */
 const RESERVED = /^(?:host|connection|content-length|transfer-encoding|upgrade|trailer|te|mcp-session-id|last-event-id)$/;
 /** RFC 9110 section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
 /**
- * Checks the headers that a program gives. An environment variable that is not set would be sent as the text "undefined".
+ * Checks the headers of a program. Refuses values that are not strings: an unset environment variable would be sent as "undefined".
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`; its message shows no value, which may be a secret.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: a header is invalid. The message does not contain the value, which may be secret.
  */
 export function toSentHeaders(given: GivenHeaders): Record<string, string> {
   const headers = toLowerCaseNames(given);
@@ -54,15 +54,15 @@ export function toSentHeaders(given: GivenHeaders): Record<string, string> {
 }
 
 function findFault(name: string, value: unknown): string | undefined {
-  if (typeof value !== 'string') return `must be a text, got ${typeof value}`;
-  if (!HEADER_NAME.test(name)) return 'has a name that no header can have';
+  if (typeof value !== 'string') return `must be a string, got ${typeof value}`;
+  if (!HEADER_NAME.test(name)) return 'has an invalid name';
   if (RESERVED.test(name)) return 'is set by the transport itself: leave it out';
-  return isHeaderBytes(value) ? undefined : 'has a character that no header can carry, such as a line break';
+  return isHeaderBytes(value) ? undefined : 'has a character that is not valid in a header, such as a line break';
 }
 
 const MAX_TOOLS = 10_000;
 
-/** Tells whether a message is written in the modern era: its `_meta` names its version. */
+/** The protocol version in `_meta`; undefined for a legacy message. */
 export function versionOf(params: JsonObject | undefined): string | undefined {
   const meta = params?.['_meta'];
   if (!isJsonObject(meta) || !Object.hasOwn(meta, META_PROTOCOL_VERSION)) return undefined;
@@ -70,7 +70,7 @@ export function versionOf(params: JsonObject | undefined): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-/** What the message's revision says of its method; undefined for the method of an extension. */
+/** The method's description in the message's revision; undefined for the method of an extension. */
 export function findFacts({ method, params }: { readonly method: string; readonly params?: JsonObject }): MethodFacts | undefined {
   return (findRevision(versionOf(params)) ?? NEWEST).requests.get(method);
 }
@@ -78,9 +78,9 @@ export function findFacts({ method, params }: { readonly method: string; readonl
 /**
  * Adds the headers that mirror a message.
  *
- * `Mcp-Name` goes with the methods of the core that have a name; an extension's come with the caller's own headers.
+ * Sets `Mcp-Name` for methods of MCP only. For extensions it comes with the caller's headers.
  *
- * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: a method or version that no header can carry.
+ * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: the method or version is not valid in a header.
  */
 export function mirrorMessage(headers: Record<string, string>, message: { readonly method: string; readonly params?: JsonObject }): void {
   const { method, params } = message;
@@ -98,27 +98,27 @@ function toHeader(what: string, value: string): string {
 }
 
 /**
- * Which arguments of a server's tools travel in headers. Learnt from the lists of tools that pass through, so that clients need not know of it.
+ * The arguments of a server's tools that are sent as headers too. Reads them from the `tools/list` results that pass through the transport.
  *
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
 export class ToolHeaders {
-  /** Only tools that mark something, the oldest first. */
+  /** The tools with marked arguments, the oldest first. */
   readonly #tools = new Map<string, ParamHeaders>();
 
   /**
-   * Tells whether the text of a list can mark anything. Most do not, and then none of its schemas is walked. A name in JSON may be
-   * written with escapes, so a text with any is looked at.
+   * Whether the JSON text of a list may contain marks. If not, its schemas need no search. Text with escapes always counts, because JSON may
+   * escape letters of the name.
    */
   static mayMark(text: string): boolean {
     return text.includes(PARAM_HEADER_KEYWORD) || text.includes('\\u');
   }
 
   /**
-   * Learns from a page of `tools/list`.
+   * Reads the marks in a page of `tools/list`.
    *
-   * @param mayMark Whether any of its tools can mark something, see `mayMark`.
-   * @param report Called for each tool that is left out because one of its marks is invalid.
+   * @param mayMark Whether the page may contain marks; see the static `mayMark`.
+   * @param report Called for each tool that is left out because of an invalid mark.
    * @returns The page, without those tools.
    */
   learn(page: JsonObject, mayMark: boolean, report: (error: HttpClientError) => void): JsonObject {
@@ -128,7 +128,7 @@ export class ToolHeaders {
     return kept.length === tools.length ? page : { ...page, tools: kept };
   }
 
-  /** The headers of one call, by lower-case name; undefined where it has none. */
+  /** The `Mcp-Param-*` headers of one call, by lower-case name; undefined if it has none. */
   headersOf(params: JsonObject | undefined): Record<string, string> | undefined {
     const marked = this.#tools.get(String(params?.['name']));
     if (marked === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** `StreamableHTTPClientTransport`: the class that MCP's TypeScript users know. `httpTransport` is the same as a factory. */
+/** `StreamableHTTPClientTransport`: the class of the official SDK. `httpTransport` makes the same transport as a factory. */
 
 import {
   UsageError,
@@ -30,12 +30,12 @@ import { versionOf } from './request-headers.ts';
 import { toEraKey, Wire } from './wire.ts';
 
 /**
- * A client's side of Streamable HTTP in every revision, with HTTP+SSE for servers that know nothing newer.
+ * The client transport for Streamable HTTP in every revision. Uses HTTP+SSE for servers that support nothing newer.
  *
- * Modern requests go out by `exchange`, each a POST of its own; `openLegacy` gives a channel of the legacy era, with its session. Used
- * as a plain `Transport`, it sends each message in the message's own era. Nothing is sent before the first message.
+ * `exchange` sends a modern request as a POST of its own. `openLegacy` makes a channel with a session of the legacy era. As a plain
+ * `Transport`, it sends each message in the era of the message. Nothing is sent before the first message.
  *
- * `close` ends everything: what waits rejects, streams are closed, and a legacy session is ended at the server.
+ * `close` rejects pending requests, closes streams, and ends a legacy session at the server.
  *
  * @see 2026-07-28 basic/transports/streamable-http; 2025-11-25 basic/transports#streamable-http
  */
@@ -43,25 +43,25 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** Names the server for programs that remember things about it; holds no secret. */
+  /** Identifies the server, for an era memory. Holds no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: StreamableHTTPClientTransportOptions;
   readonly #wire: Wire;
   readonly #exchanges: Exchanges;
   readonly #cancels = new Map<RequestId, AbortController>();
-  /** The channel that was opened last by this transport or one that `renew` made of it. */
+  /** The channel that this transport, or one from its `renew`, opened last. */
   #newest: { channel: LegacyChannel | undefined } = { channel: undefined };
   #channel: LegacyChannel | undefined;
-  /** The channel of a program that uses this as a plain transport. */
+  /** The channel for use as a plain transport. */
   #own: Promise<LegacyChannel> | undefined;
   #isStarted = false;
   #hasClosed = false;
   #closing: Promise<void> | undefined;
 
   /**
-   * @param url The server's address.
-   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
+   * @param url The URL of the server.
+   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
    */
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions = {}) {
     this.#url = url;
@@ -71,18 +71,18 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     this.eraKey = toEraKey(this.#wire.url);
   }
 
-  /** The id of the legacy session, while there is one: also of one that a client opened in place of a lost one. A secret. */
+  /** The id of the current legacy session, which may have replaced a lost one. Secret. */
   get sessionId(): string | undefined {
     const { channel } = this.#newest;
     return channel === undefined ? this.#options.sessionId : channel.sessionId;
   }
 
-  /** Differs where the authorization that its authorizer gave last does, and gives nothing of it away. Private results are cached by it. */
+  /** Changes with the authorization but does not reveal it. Private results are cached under it. */
   get authContext(): string | undefined {
     return this.#wire.authContext;
   }
 
-  /** Makes another, unstarted transport to the same server. A client uses it to replace a session that is lost. */
+  /** Makes another, unstarted transport to the same server. A client calls it to replace a lost session. */
   renew(): StreamableHTTPClientTransport {
     const { sessionId: _id, protocolVersion: _version, ...options } = this.#options;
     const renewed = new StreamableHTTPClientTransport(this.#url, options);
@@ -90,7 +90,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return renewed;
   }
 
-  /** Begins. Nothing is sent now, unless a session is resumed. */
+  /** Starts the transport. Sends nothing, unless a session is resumed. */
   async start(): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     if (this.#isStarted) throw new UsageError('ERR_ALREADY_STARTED');
@@ -99,10 +99,10 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   }
 
   /**
-   * Makes a modern exchange. Needs no `start`.
+   * Sends a modern request. Needs no `start`.
    *
-   * A tool's arguments that its schema marks are sent as headers too, if its list was read before; if the server refuses the headers, the
-   * list is read and the call made once more. Tools with an invalid mark are left out of lists and reported to `onerror`.
+   * Arguments that a tool's schema marks are also sent as headers, if `tools/list` was read before. If the server refuses the headers, the list
+   * is read and the call is sent once more. Tools with an invalid mark are left out of lists and reported to `onerror`.
    *
    * @see 2026-07-28 basic/transports/streamable-http
    */
@@ -110,28 +110,28 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return this.#exchanges.exchange(request, options);
   }
 
-  /** Gives a fresh, unstarted channel of the legacy era. Its errors and its end are reported here too. */
+  /** Makes a new, unstarted channel of the legacy era. Its errors and its end are also reported here. */
   async openLegacy(): Promise<Transport> {
     return this.#openChannel();
   }
 
   /**
-   * Sends a message: a modern one as an exchange, a legacy one in the session. Settles as `send` of the channel does: for a request when
-   * its answer has been delivered.
+   * Sends a modern message as an exchange, and a legacy one in the session. For a request, the promise settles after its response is
+   * delivered.
    */
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     const params = 'method' in message ? message.params : undefined;
     if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest, options);
     if (!this.#isStarted) throw new UsageError('ERR_NOT_CONNECTED');
-    // A notification without a session belongs to the exchanges.
+    // A notification without a session is modern.
     if (this.#channel === undefined && 'method' in message && !('id' in message)) return this.#notifyModern(message);
-    // Not awaited where it is open, so that the order of calls is the order of sending.
+    // Not awaited if the channel is open, so that messages are sent in the order of calls.
     const channel = this.#own === undefined || this.#channel === undefined ? await this.#ownChannel() : this.#channel;
     return channel.send(message, options);
   }
 
-  /** Called by clients with the version that `initialize` agreed on. */
+  /** Sets the protocol version from `initialize`. Called by clients. */
   setProtocolVersion(version: string): void {
     this.#channel?.setProtocolVersion(version);
   }
@@ -139,14 +139,14 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   /**
    * Ends the legacy session at the server, as `close` does too.
    *
-   * @throws {ExchangeHttpError} The server failed at it; one that does not let clients end sessions has not.
+   * @throws {ExchangeHttpError} The server failed to end the session. No error if it does not let clients end sessions.
    */
   async terminateSession(): Promise<void> {
     await this.#newest.channel?.terminateSession();
   }
 
   close(): Promise<void> {
-    // Later, so that a callback that closes again finds the promise that is already there.
+    // In a microtask, so that a callback that calls `close` again gets the same promise.
     this.#closing ??= Promise.resolve().then(() => this.#close());
     return this.#closing;
   }
@@ -201,7 +201,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     }
   }
 
-  /** In this era a request is cancelled by closing its stream. */
+  /** Sends a modern notification. A cancellation closes the request's stream instead. */
   async #notifyModern(notification: JsonRpcNotification): Promise<void> {
     if (notification.method !== 'notifications/cancelled') return this.#exchanges.notify(notification);
     this.#cancels.get(notification.params?.['requestId'] as RequestId)?.abort();
@@ -217,21 +217,21 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   }
 }
 
-/** A transport to a server over HTTP. Called, it gives another, unstarted one. */
+/** A transport to a server over HTTP, which is also a factory: calling it makes another, unstarted transport. */
 export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpener, TransportFactory {
-  /** Names the server: its address without secrets. */
+  /** Identifies the server by its URL without secrets. */
   readonly eraKey: string;
-  /** Differs where the authorization that its authorizer gave last does, and gives nothing of it away. Private results are cached by it. */
+  /** Changes with the authorization but does not reveal it. Private results are cached under it. */
   readonly authContext: string | undefined;
 }
 
 /**
- * Describes a server that is reached over HTTP: `httpTransport('https://host/mcp')`. Nothing is sent before a client connects.
+ * Makes a transport to a server over HTTP: `httpTransport('https://host/mcp')`. Sends nothing before a client connects.
  *
- * Speaks every revision; the client finds out which one the server speaks. The result is a transport and a factory at once, so that a
- * client can replace a session that the server has lost.
+ * Supports every revision; the client detects the one of the server. The result is also a factory, so that a client can replace a session
+ * that the server has lost.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {

@@ -1,4 +1,4 @@
-/** Sends every request of a client: with its authorization, following redirects within the origin, with errors that say what failed. */
+/** Sends a client's HTTP requests: adds authorization, follows redirects within the origin, and makes descriptive errors. */
 
 import { type Clock, type ClockTimer, TimeoutError } from '@mortise/jsonrpc-core';
 import { systemClock, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
@@ -12,7 +12,7 @@ import { toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const MAX_CHALLENGES = 3;
-/** How long a body that is not needed may take to end by itself, so that its connection can be used again. */
+/** How long to wait for the end of a body that is not needed, so that its connection can be reused. */
 const LEFTOVER_MS = 2000;
 const MAX_LEFTOVER_BYTES = 64 * 1024;
 
@@ -22,17 +22,17 @@ export const POST_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'application/json',
 };
 
-/** How one request is sent. */
+/** Terms for one request. */
 export interface SendTerms {
-  /** Whose time limit stands still while the authorizer is at work. */
+  /** The caller whose timeout pauses while the authorizer works. */
   readonly caller?: WaitingCaller | undefined;
-  /** How long the server may take to answer, without the authorizer's time. @default no limit */
+  /** How long the server may take to respond, without the authorizer's time. @default no limit */
   readonly timeoutMs?: number | undefined;
 }
 
 export class Wire {
   readonly url: string;
-  /** Sent with every request, unless the protocol needs the name. By lower-case name. */
+  /** The program's headers for every request, by lower-case name. The client's own headers take precedence. */
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
   readonly clock: Clock;
@@ -42,11 +42,11 @@ export class Wire {
   #authorization: string | undefined;
   #authContext: string | undefined;
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value, or an unknown option. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the URL is invalid, or an option is unknown or has an invalid value. */
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions) {
     checkClientOptions(options);
     const { headers = {}, requestInit = {}, fetch } = options;
-    // One signal for all requests would end them all at once and collect their listeners: closing the transport is for that.
+    // One signal for all requests would abort them all and collect their listeners. To end all requests, close the transport.
     const { headers: initHeaders, signal: _signal, body: _body, method: _method, ...init } = requestInit;
     this.url = toHref(url);
     this.headers = { ...toSentHeaders(new Headers(initHeaders)), ...toSentHeaders(headers) };
@@ -56,7 +56,7 @@ export class Wire {
     this.clock = options.clock ?? systemClock;
   }
 
-  /** Changes with the authorization, and gives nothing of it away; undefined before the first. */
+  /** A random id that changes with the authorization; undefined before the first authorized request. */
   get authContext(): string | undefined {
     return this.#authContext;
   }
@@ -64,7 +64,7 @@ export class Wire {
   noteAuthorization(given: string | undefined): void {
     if (given === this.#authorization) return;
     this.#authorization = given;
-    // Random, since several clients may share one cache.
+    // Random, because several clients may share a cache.
     this.#authContext = given === undefined ? undefined : crypto.randomUUID();
   }
 
@@ -72,7 +72,7 @@ export class Wire {
     return new Sending(this, call, terms);
   }
 
-  /** Reads a body that is not needed to its end, if that comes soon. */
+  /** Reads and discards a body that is not needed, and aborts it if it does not end soon. */
   discard(answer: HttpAnswer): void {
     const onEnd = answer.header('content-length') === '0' ? () => undefined : this.letEnd(answer);
     let bytes = 0;
@@ -85,7 +85,7 @@ export class Wire {
     answer.read({ onChunk, onEnd });
   }
 
-  /** Gives a body that is being read, and not needed any more, a moment to end. @returns What to call at its end. */
+  /** Aborts a body that is no longer needed, unless it ends soon. @returns A function to call at its end. */
   letEnd(answer: HttpAnswer): () => void {
     const abort = (): void => {
       this.#leftovers.delete(answer);
@@ -99,7 +99,7 @@ export class Wire {
     };
   }
 
-  /** Closes the bodies that are not needed. */
+  /** Aborts the bodies that are not needed. */
   close(): void {
     for (const [answer, timer] of this.#leftovers) {
       timer.cancel();
@@ -109,14 +109,14 @@ export class Wire {
   }
 }
 
-/** A request in flight, redirects and challenges included. */
+/** A request in flight, including its redirects and authorization challenges. */
 export class Sending {
   /**
-   * Resolves with the response, whatever its status.
+   * Resolves with the HTTP response, also for error statuses.
    *
-   * @throws {ConnectionClosedError} No response came. {TimeoutError} It did not come within `timeoutMs`.
-   * @throws {HttpClientError} `ERR_HTTP_REDIRECT`: the server redirects to another origin, or in circles.
-   * @throws The reason of `abort`, or what the authorizer rejects with.
+   * @throws {ConnectionClosedError} There was no response. {TimeoutError} There was no response within `timeoutMs`.
+   * @throws {HttpClientError} `ERR_HTTP_REDIRECT`: the server redirects to another origin, or in a loop.
+   * @throws The reason of `abort`, or the authorizer's error.
    */
   readonly answer: Promise<HttpAnswer>;
   readonly #wire: Wire;
@@ -131,7 +131,7 @@ export class Sending {
     this.answer = wire.authorizer === undefined ? this.#follow(call) : this.#authorize(call, wire.authorizer);
   }
 
-  /** Ends the request, at whatever stage. */
+  /** Aborts the request at any stage. */
   abort(reason: unknown): void {
     this.#aborted ??= { reason };
     this.#flight?.abort();
@@ -153,7 +153,7 @@ export class Sending {
     }
   }
 
-  /** A person may take minutes to sign in, which must not count against the server. */
+  /** Runs the authorizer while the timeouts pause, because a sign-in may take minutes. */
   async #untimed<T>(authorize: () => T | Promise<T>): Promise<T> {
     const resume = this.#terms.caller?.pauseTimeout?.();
     try {
@@ -163,7 +163,7 @@ export class Sending {
     }
   }
 
-  /** Not an async function: most requests need one callback here and no more. */
+  /** Sends, and follows redirects. Not async, to save promises. */
   #follow(call: HttpCall, redirects = 0): Promise<HttpAnswer> {
     if (this.#aborted) return Promise.reject(this.#aborted.reason as Error);
     this.#flight = this.#wire.sender(call);
@@ -196,15 +196,14 @@ export class Sending {
     if (url === undefined) return answer;
     this.#wire.discard(answer);
     if (redirects < MAX_REDIRECTS) return this.#follow({ ...call, url }, redirects + 1);
-    throw toRedirectError(call, `was redirected more than ${MAX_REDIRECTS} times: the server goes round in circles`);
+    throw toRedirectError(call, `was redirected more than ${MAX_REDIRECTS} times: the redirects form a loop`);
   }
 }
 
 /**
- * Where a redirect leads to, if the answer is one. A POST is sent again only as the POST it was (307, 308).
+ * The target of a redirect; undefined if the response is none. Only status 307 and 308 redirect a POST as a POST.
  *
- * @throws {HttpClientError} It leads to another origin, which must not get the credentials, the session or the body, or a POST is to become a
- *   GET.
+ * @throws {HttpClientError} The target is in another origin, which must not get credentials, session or body, or a POST would become a GET.
  */
 function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   const { status } = answer;
@@ -217,9 +216,9 @@ function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   if (isOwn && (keepsMethod || call.method === 'GET')) return target.href;
   answer.abort();
   const { protocol, origin, pathname } = target;
-  // Without the query and the user, which may be secret.
+  // Without query and user, which may be secret.
   const shown = protocol === 'https:' || protocol === 'http:' ? `${origin}${pathname}` : protocol;
-  const advice = `it leads to ${shown}. If that is the MCP server and you trust it, use that address`;
+  const advice = `it leads to ${shown}. If that is the MCP server and you trust it, use that URL`;
   if (isOwn) throw toRedirectError(call, `redirects (${status}): ${advice}`);
   throw toRedirectError(call, `redirects to another origin: ${advice}; a sign-in page means that a token is needed`);
 }
@@ -231,22 +230,22 @@ function toRedirectError(call: HttpCall, what: string): HttpClientError {
 function toHref(url: string | URL): string {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
-    throw new HttpOptionError(`The URL must begin with "https://" or "http://", as https://host/mcp, got ${showUrl(String(url))}`);
+    throw new HttpOptionError(`The URL must begin with "https://" or "http://", such as https://host/mcp, got ${showUrl(String(url))}`);
   if (parsed.username !== '' || parsed.password !== '')
-    throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
+    throw new HttpOptionError('The URL contains a user name or password: send them in the header "Authorization" instead');
   parsed.hash = '';
   return parsed.href;
 }
 
-/** Without what may be secret: a query, or a user with a password. */
+/** Shows a URL without its possibly secret parts: the query, and a user with a password. */
 function showUrl(given: string): string {
   const [shown = ''] = given.split(/[?#]/, 1);
-  return shown.includes('@') ? 'one that names a user' : `"${shown.slice(0, 100)}"`;
+  return shown.includes('@') ? 'a URL with a user name' : `"${shown.slice(0, 100)}"`;
 }
 
 /**
- * Names a server for programs that remember things about it, perhaps on disk. A query may be secret: the name has 32 bits of digest in its
- * place, which tell it from others and give nothing away.
+ * Makes the `eraKey` of a server. Contains no secret, because it may be written to disk: the query is replaced by a digest of 32 bits, which
+ * distinguishes servers but does not reveal the query.
  */
 export function toEraKey(url: string): string {
   const { origin, pathname, search } = new URL(url);

@@ -1,4 +1,4 @@
-/** `node:http` as an `HttpSender`: keep-alive connections, no `Request`, no `Response`, no streams of the web. */
+/** An `HttpSender` on `node:http`: keep-alive connections, without web `Request`, `Response` or streams. */
 
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -7,23 +7,23 @@ import type { Duplex } from 'node:stream';
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from '../client/http-sender.ts';
 
-/** How connections are made and kept. */
+/** The options of `nodeHttpSender`. */
 export interface NodeHttpSenderOptions {
   /**
-   * For the protocol of the server's address: proxies, certificates and sockets are its options.
+   * Sets proxies, certificates and sockets. Must be for the protocol of the server's URL.
    *
-   * @default one that keeps connections for reuse, shared by all senders without one of their own
+   * @default a keep-alive agent, shared by all senders without their own
    */
   readonly agent?: HttpAgent | HttpsAgent | undefined;
 }
 
-/** Shorter than Node's own servers keep a connection, so that a request does not meet one that is being closed. */
+/** Shorter than the keep-alive time of Node's servers, so that no request uses a connection that the server is closing. */
 const KEEP_ALIVE_MS = 4000;
 
 /**
- * Sends a client's requests by `node:http`: `httpTransport(url, { sender: nodeHttpSender() })`. Takes about a sixth of the CPU of `fetch`.
+ * Makes a sender on `node:http`: `httpTransport(url, { sender: nodeHttpSender() })`. It takes about a sixth of the CPU time of `fetch`.
  *
- * Idle connections do not keep a process alive.
+ * Idle connections do not keep the process alive.
  */
 export function nodeHttpSender({ agent }: NodeHttpSenderOptions = {}): HttpSender {
   return (call) => new NodeFlight(call, agent);
@@ -38,7 +38,7 @@ function sharedAgent(isSecure: boolean): HttpAgent {
   return (httpAgent ??= closeIdleSockets(new HttpAgent(options)));
 }
 
-/** Closes idle connections before the server does: by a timer of the socket, where the agent's own option would set one for each request. */
+/** Closes idle connections before the server does. Uses the socket's timer, because the agent's option sets a timer for each request. */
 function closeIdleSockets<Agent extends HttpAgent>(agent: Agent): Agent {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean | undefined;
   agent.keepSocketAlive = (socket) => {
@@ -49,7 +49,7 @@ function closeIdleSockets<Agent extends HttpAgent>(agent: Agent): Agent {
   return agent;
 }
 
-/** Where requests to one URL go. Taken apart once: nearly all of a transport's requests have the same URL. */
+/** The parsed URL of a request. Cached, because nearly all requests of a transport have the same URL. */
 interface Target {
   readonly url: string;
   readonly isSecure: boolean;
@@ -92,9 +92,9 @@ class NodeFlight implements HttpFlight {
         resolve(new NodeAnswer(this, message));
       });
       request.on('error', reject);
-      // A request that was destroyed before it had an answer, or one whose answer was an upgrade.
+      // The request was destroyed before its response, or the response was an upgrade.
       request.on('close', () => {
-        if (!isAnswered) reject(new ConnectionClosedError('The connection was closed before the answer'));
+        if (!isAnswered) reject(new ConnectionClosedError('The connection was closed before the response'));
       });
       request.end(body);
     });
@@ -106,13 +106,13 @@ class NodeFlight implements HttpFlight {
     this.#request?.destroy();
   }
 
-  /** The connection may serve another request from now on. */
+  /** Frees the connection for another request. */
   finish(): void {
     this.#isOver = true;
   }
 }
 
-/** Names and values in turn, which Node writes as they are: nothing is looked up or added. */
+/** Alternating names and values, which Node writes unchanged. */
 function toHeaderList(host: string, headers: Readonly<Record<string, string>>, body: string | undefined): string[] {
   const list = ['host', host, 'connection', 'keep-alive'];
   for (const name in headers) list.push(name, headers[name] ?? '');
@@ -149,7 +149,7 @@ class NodeAnswer implements HttpAnswer {
     this.#sink = sink;
     const encoding = this.header('content-encoding');
     if (encoding !== undefined && encoding !== 'identity')
-      this.#error = new Error(`The answer is compressed (${encoding}) although that was not asked for`);
+      this.#error = new Error(`The response is compressed (${encoding}), which the request did not allow`);
     const message = this.#message;
     if (this.#error !== undefined) {
       queueMicrotask(() => this.#end());
@@ -171,6 +171,6 @@ class NodeAnswer implements HttpAnswer {
     if (this.#message.complete) this.#flight.finish();
     if (sink === undefined) return;
     if (this.#message.complete && this.#error === undefined) sink.onEnd();
-    else sink.onEnd(this.#error ?? new Error('The connection was closed in the middle of the answer'));
+    else sink.onEnd(this.#error ?? new Error('The connection was closed in the middle of the response'));
   }
 }

@@ -1,4 +1,4 @@
-/** `serveHttp`: one line from a server to a port. */
+/** `serveHttp`: serves an endpoint on a port. */
 
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
@@ -10,14 +10,14 @@ import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server
 import type { ServeHttpOptions } from '../server/options.ts';
 import { stderrLogger } from './stderr-logger.ts';
 
-/** A server that listens. */
+/** A listening HTTP server. */
 export interface HttpServing extends AsyncDisposable {
-  /** Where clients connect. */
+  /** The URL for clients. */
   readonly url: string;
   readonly port: number;
   readonly handler: HttpHandler;
   readonly server: Server;
-  /** Stops listening, closes the handler and lets answers go out, within `drainMs` in all. Safe to call twice. */
+  /** Stops listening, closes the handler and sends pending responses, within `drainMs` in all. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -28,10 +28,10 @@ const CHECK_EVERY_MS = 5_000;
 /**
  * Serves an endpoint, such as an `McpServer`, on a port of its own.
  *
- * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
+ * Resolves when the server listens. `signal` closes the server. If it aborts before that, `serveHttp` rejects with its reason.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no port, or an invalid option. `ERR_LISTEN`: a port that is in use or not allowed, a host
- * that is no address of this machine.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is invalid or the port is missing. `ERR_LISTEN`: the port is in use or not allowed, or
+ * the host is not an address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS } = options ?? {};
@@ -53,7 +53,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   server.on('request', handler.node);
   await listen(server, port, host);
   const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
-  // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
+  // A connection that cannot be accepted, for example without free descriptors, must not end the process.
   server.on('error', logError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -77,7 +77,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   };
 }
 
-const PORT_HELP = 'give a whole number from 0 to 65535, as serveHttp(server, { port: 3000 }); 0 for any that is free';
+const PORT_HELP = 'give a whole number from 0 to 65535, such as serveHttp(server, { port: 3000 }), or 0 for any free port';
 
 function checkPort(port: unknown): asserts port is number {
   if (port === undefined) throw new HttpOptionError(`The option "port" is missing: ${PORT_HELP}`);
@@ -99,9 +99,9 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 const REASONS: Readonly<Record<string, (host: string, port: number) => string>> = {
   EADDRINUSE: () => 'another program listens there: end it, give another "port", or 0 for any that is free',
-  EACCES: (_host, port) => `this user may not open port ${port}: give one from 1024 on, or 0 for any that is free`,
-  EADDRNOTAVAIL: (host) => `"${host}" is no address of this machine: give "host" as one of its own, or leave it out for loopback`,
-  ENOTFOUND: (host) => `"${host}" is no name that this machine knows: give "host" as an address of its own, or leave it out for loopback`,
+  EACCES: (_host, port) => `this user may not open port ${port}: give a port from 1024 on, or 0 for any free port`,
+  EADDRNOTAVAIL: (host) => `"${host}" is not an address of this machine: set "host" to one of its addresses, or leave it out for loopback`,
+  ENOTFOUND: (host) => `"${host}" cannot be resolved: set "host" to an address of this machine, or leave it out for loopback`,
 };
 
 function toListenError(error: NodeJS.ErrnoException, host: string, port: number): HttpOptionError {
@@ -118,9 +118,9 @@ interface Open {
 
 async function closeAll({ server, sockets, handler }: Open, drainMs: number): Promise<void> {
   const deadlineMs = performance.now() + drainMs;
-  // `close` of `node:http` also closes idle connections, and it takes a connection whose answer is still being written for idle.
+  // `close` of `node:http` also closes idle connections, among which it counts those whose response is still being written.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  // Upgraded sockets, too: the HTTP server no longer knows them.
+  // Also upgraded sockets, which the HTTP server does not track.
   const destroyAll = (): void => sockets.forEach((socket) => socket.destroy());
   try {
     await handler.close({ drainMs });
@@ -133,12 +133,12 @@ async function closeAll({ server, sockets, handler }: Open, drainMs: number): Pr
   }
 }
 
-/** Waits until the system has all that was written, or the connection is gone. */
+/** Waits until all written data is handed to the system, or the connections are closed. */
 async function untilSent(sockets: ReadonlySet<Socket>): Promise<void> {
   for (let sending = findSending(sockets); sending.length > 0; sending = findSending(sockets)) await Promise.all(sending.map(drained));
 }
 
-/** The callback of a write comes once everything written before it is sent. `drain` would come only if the buffer had been full. */
+/** Uses the callback of an empty write, which follows all earlier writes. `drain` is only emitted if the buffer was full. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.writableEnded) socket.once('close', () => resolve());

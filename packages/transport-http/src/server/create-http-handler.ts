@@ -1,4 +1,4 @@
-/** `createHttpHandler`: one endpoint, for `node:http` and for `fetch`. */
+/** `createHttpHandler`: serves an endpoint on `node:http` and `fetch`. */
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
 import { routeRequest } from './http/route-request.ts';
@@ -7,47 +7,47 @@ import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { HandlerState } from './http/handler-state.ts';
 import { type HttpHandlerOptions, toSettings } from './options.ts';
 
-/** How `HttpHandler.close` ends. */
+/** The options of `HttpHandler.close`. */
 export interface CloseOptions {
-  /** How long calls in flight may go on, in milliseconds. The program's stores have what is left of it, one second at least. @default 5_000 */
+  /** How long to wait for calls in flight, in milliseconds. Stores get the rest of that time, at least one second. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
-/** What only the framework around a Node request knows. */
+/** What a framework knows about a Node request. */
 export interface NodeInfo {
-  /** What it has verified about the caller. @default `request.auth` */
+  /** The caller that the framework has verified. @default `request.auth` */
   readonly auth?: AuthInfo | undefined;
-  /** The body, where it has parsed it already. @default `request.body` */
+  /** The body, if the framework has already parsed it. @default `request.body` */
   readonly parsedBody?: unknown;
 }
 
-/** What is going on in a handler. */
+/** The numbers of open calls, sessions and streams. */
 export interface HttpHandlerCounts {
   readonly sessions: number;
   readonly streams: number;
   readonly calls: number;
 }
 
-/** One MCP endpoint over HTTP. Its functions may be taken off it and passed on. */
+/** An MCP endpoint over HTTP. Its functions do not depend on `this`. */
 export interface HttpHandler extends AsyncDisposable {
-  /** Answers a web request. Never rejects. */
+  /** Responds to a web `Request`. Never rejects. */
   readonly fetch: (request: Request, info?: FetchInfo) => Promise<Response>;
-  /** Answers a request of `node:http`: a listener for `createServer`, a handler for Express. Never rejects. */
+  /** Responds to a request of `node:http`: a listener for `createServer`, a handler for Express. Never rejects. */
   readonly node: (request: NodeRequest, response: NodeResponse, info?: unknown) => Promise<void>;
-  /** How much is open, for tests and metrics. */
+  /** What is open now, for tests and metrics. */
   readonly counts: HttpHandlerCounts;
-  /** Takes no new request, ends listens with their result, lets calls finish, aborts what is left. Safe to call twice. */
+  /** Refuses new requests, ends each `subscriptions/listen`, waits for calls, then aborts the rest. Safe to call twice. */
   close(options?: CloseOptions): Promise<void>;
 }
 
 export const DEFAULT_DRAIN_MS = 5_000;
 
 /**
- * Serves an endpoint, such as an `McpServer`, over HTTP: every revision at once, on the web platform and on `node:http`.
+ * Serves an endpoint, such as an `McpServer`, over HTTP, in every revision, on `fetch` and `node:http`.
  *
- * It listens nowhere: give `node` to `createServer`, `fetch` to Bun, Deno or Workers, or use `serveHttp`.
+ * Does NOT listen on a port: pass `node` to `createServer` or `fetch` to Bun, Deno or Workers, or use `serveHttp`.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is unknown or has an invalid value.
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {

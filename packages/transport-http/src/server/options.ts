@@ -1,4 +1,4 @@
-/** The options of serving over HTTP, and what holds where they are left out. */
+/** The options of HTTP servers, and their defaults. */
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -7,123 +7,123 @@ import { checkMethods } from '../check-methods.ts';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
 
-/** Who sends a request, for `limitKey`. */
+/** The caller of a request, for `limitKey`. */
 export interface LimitSubject extends CallOrigin {
   readonly principal: Principal;
 }
 
-/** The options of `createHttpHandler`. Every one may be left out. */
+/** The options of `createHttpHandler`. All are optional. */
 export interface HttpHandlerOptions {
   /**
-   * The endpoint's path. Without one, `createHttpHandler` answers at whatever path it is mounted on.
+   * The endpoint's path. Without it, `createHttpHandler` serves every path that is routed to it.
    *
    * @default any; '/mcp' with `serveHttp` and the mounts
    */
   readonly path?: string | undefined;
 
   /**
-   * The hosts that a request may name, beside loopback ones on a loopback socket; without a port, any port. Needed behind a proxy and
-   * wherever the platform does not say which socket a request came in on.
+   * More hosts that a request may name; loopback hosts on a loopback socket are always allowed. A host without a port allows any port. Needed
+   * behind a proxy, and on platforms that do not report the socket's address.
    *
-   * @default none beside those
+   * @default none
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * The origins of web pages that may call, as `https://app.example`; `*` for any. Pages on loopback may call a server on loopback.
+   * The origins of web pages that may call, such as `https://app.example`; `*` for any. Loopback pages may always call a loopback server.
    *
-   * @default none beside those
+   * @default none
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Verifies tokens; without it every caller is `anonymous`. @default none */
   readonly tokenVerifier?: TokenVerifier | undefined;
-  /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. @default none */
+  /** Protected resource metadata (RFC 9728), served at its well-known path and linked in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;
-  /** The address of this server as clients know it, where a proxy hides it: `https://mcp.example.com`. @default what each request names */
+  /** The server's public URL, if it is behind a proxy: `https://mcp.example.com`. @default the host of each request */
   readonly baseUrl?: string | undefined;
 
-  /** Whether the revisions that open with `initialize` are served. @default true */
+  /** Whether to serve the revisions of the legacy era, which begin with `initialize`. @default true */
   readonly legacy?: boolean | undefined;
   /**
-   * Whether legacy clients get sessions. Without, each of their requests is served by itself, and the server cannot ask them anything.
+   * Whether legacy clients get sessions. Without sessions, the server cannot send requests to clients.
    *
    * @default true
    */
   readonly sessions?: boolean | undefined;
-  /** Answers every request with one JSON body: progress and logs are dropped. Listen and GET streams stay streams. @default false */
+  /** Sends each response as one JSON body, and drops progress and logs. `subscriptions/listen` and GET still stream. @default false */
   readonly jsonOnly?: boolean | undefined;
   /**
-   * Serves HTTP+SSE, the two endpoints of the oldest revision: `true` opens streams at `/sse`, a string names another path. Clients post to
-   * `messages` beside it.
+   * Serves HTTP+SSE, the transport of the oldest revision: `true` opens streams at `/sse`, a string sets another path. Clients post to
+   * `messages` next to that path.
    *
    * @default false
    * @deprecated since 2025-03-26: clients should use Streamable HTTP.
    */
   readonly sse?: boolean | string | undefined;
 
-  /** Keeps sessions where other processes find them. @default this process's memory */
+  /** Stores sessions for several processes. @default the memory of this process */
   readonly sessionStore?: SessionStore | undefined;
-  /** Carries clients' answers to the machine that asked, where several serve the sessions of one store. @default none: one process */
+  /** Passes clients' answers to the process that waits for them, if several processes share a session store. @default none: one process */
   readonly messageBus?: MessageBus | undefined;
   /**
-   * Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot.
+   * Stores sent events, so that clients can resume broken legacy streams. Without it they cannot.
    *
-   * In 2025-11-25 the stream of an answer then begins at once, so that its client can come back. For a verified caller it waits 200 ms: a call
-   * that is refused for lack of scope by then gets status 403 with its challenge. A later refusal is a JSON-RPC error in the stream.
+   * In 2025-11-25 the stream of a response then starts at once, so that the client can resume it. For a verified caller it starts after 200 ms:
+   * until then, a call with missing scopes gets status 403 and the challenge. Later the refusal is a JSON-RPC error in the stream.
    *
    * @default none
    */
   readonly eventStore?: EventStore | undefined;
 
   /**
-   * What sessions and streams are counted by. Called at most once a request.
+   * Returns the key by which sessions and streams are limited. Called at most once per request.
    *
-   * @default the principal, or the remote address of anonymous callers; of IPv6 the /64
+   * @default the principal; for anonymous callers the remote address (IPv6: its /64 network)
    */
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
   /**
-   * How many sessions there may be, and how many listen, GET and HTTP+SSE streams. Past it, a new session takes the place of an idle one;
-   * where there is none, and for streams, the answer is 503.
+   * The maximum number of sessions, and of open streams (listen, GET and HTTP+SSE). Above it, a new session replaces an idle one. If none is
+   * idle, and for streams, the status is 503.
    *
    * @default 10_000
    */
   readonly maxSessions?: number | undefined;
-  /** How many of them, and how many of those streams, with one `limitKey`. @default 1_000 */
+  /** The maximum number of sessions, and of those streams, for one `limitKey`. @default 1_000 */
   readonly maxSessionsPerKey?: number | undefined;
-  /** A session without requests and streams ends after this many milliseconds. @default 30 minutes */
+  /** How long a session without requests and streams is kept, in milliseconds. @default 30 minutes */
   readonly sessionIdleMs?: number | undefined;
-  /** The longest body of a request, in bytes; 413 past it. @default 4 MiB */
+  /** The maximum size of a request body, in bytes. Above it the status is 413. @default 4 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * How long a body may take to arrive (408 past it), and how long a client may take nothing of its answer before the connection is cut, in
-   * milliseconds.
+   * How long a request body may take to arrive (then status 408), and how long a client may read nothing of a response (then the connection is
+   * aborted), in milliseconds.
    *
    * @default 30_000
    */
   readonly stallMs?: number | undefined;
 
-  /** What tells the time. @default the system's */
+  /** The clock. @default the system clock */
   readonly clock?: Clock | undefined;
   /**
-   * Where faults are logged, those of handlers too as long as the server has no logger of its own.
+   * The logger for errors, including those of handlers if the server has no logger.
    *
-   * @default one that writes nothing; `serveHttp` and the mounts on Express and Fastify write warnings and what is worse to standard error
+   * @default none; `serveHttp` and the mounts on Express and Fastify write warnings and more severe levels to standard error
    */
   readonly logger?: Logger | undefined;
 }
 
-/** The options of `serveHttp`, beside those of `createHttpHandler`. */
+/** The options of `serveHttp`: these, and those of `createHttpHandler`. */
 export interface ServeHttpOptions extends HttpHandlerOptions {
-  /** The port to listen on, which has no default; 0 for any that is free. */
+  /** The port to listen on. Required. 0 means any free port. */
   readonly port: number;
-  /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
+  /** The address to listen on. Any other than loopback is open to the network: set a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Closes the server when it aborts. @default none */
+  /** Closes the server when aborted. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long calls in flight may go on, and their answers go out, when the server closes, in milliseconds. @default 5_000 */
+  /** How long closing waits for calls in flight and their responses, in milliseconds. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
-/** Of both functions: a program may hand the same options to either. */
+/** One table for `createHttpHandler` and `serveHttp`, because a program may pass the same options to both. */
 const TABLE: OptionTable<ServeHttpOptions> = {
   port: 'any', // `serveHttp` checks its range.
   host: 'string',
@@ -166,7 +166,7 @@ const DEFAULTS = {
   logger: silentLogger,
 };
 
-/** Functions that a given object must have. */
+/** The functions that the objects among the options must have. */
 const METHODS: { readonly [Name in keyof HttpHandlerOptions]?: readonly string[] } = {
   tokenVerifier: ['verify'],
   sessionStore: ['get', 'put', 'touch', 'delete', 'deleteExpired'],
@@ -174,29 +174,29 @@ const METHODS: { readonly [Name in keyof HttpHandlerOptions]?: readonly string[]
   eventStore: ['append', 'replay', 'delete'],
 };
 
-/** What only `StreamableHTTPServerTransport` sets. */
+/** Settings that only `StreamableHTTPServerTransport` uses. */
 export interface HandlerTraits {
-  /** There is one session: a second `initialize` is refused. */
+  /** Whether there is only one session, so that a second `initialize` is refused. */
   readonly isSingle?: boolean | undefined;
-  /** Makes the ids of sessions. @default 192 random bits */
+  /** Makes session ids. @default 192 random bits */
   readonly generateId?: (() => string) | undefined;
-  /** Called before the client learns of its session, which waits for it. What it throws is logged. */
+  /** Called, and awaited, before the client gets the session id. Errors are logged. */
   readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Called when a session has ended, whoever ended it. What it throws is logged. */
+  /** Called when a session has ended, by either side. Errors are logged. */
   readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** When a client should come back to a stream that was closed early. @default 1 second */
+  /** How long a client should wait before it resumes a stream that was closed early. @default 1 second */
   readonly retryMs?: number | undefined;
-  /** A session for one POST needs no state of a handshake: what is connected handles `initialize` itself, or does without. */
+  /** Skips the simulated handshake of a session for one POST, because the connected server does not need it. */
   readonly skipsHandshake?: boolean | undefined;
 }
 
-/** Where HTTP+SSE is served. */
+/** The paths of HTTP+SSE. */
 export interface SsePaths {
   readonly stream: string;
   readonly messages: string;
 }
 
-/** The options with everything that has a default filled in. */
+/** The options with defaults filled in. */
 export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS>, HandlerTraits, Readonly<typeof DEFAULTS> {
   readonly guard: Guard;
   readonly ssePaths: SsePaths | undefined;
@@ -205,7 +205,7 @@ export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS
 
 const RETRY_MS = 1_000;
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no options object, an option of the wrong kind, or an unknown one. */
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the options are not an object, or an option is unknown or has an invalid value. */
 export function checkHttpOptions(options: HttpHandlerOptions): void {
   checkOptions<ServeHttpOptions>('options of an HTTP server', options as ServeHttpOptions, TABLE, HttpOptionError);
 }
@@ -213,14 +213,14 @@ export function checkHttpOptions(options: HttpHandlerOptions): void {
 /**
  * Checks the options of `createHttpHandler`, `serveHttp` and the mounts, and fills in the defaults.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is unknown or has an invalid value.
  */
 export function toSettings(options: HttpHandlerOptions, traits: HandlerTraits = {}): Settings {
   checkHttpOptions(options);
   checkMethods(options, METHODS);
   const { path, sse, baseUrl } = options;
   for (const [name, given] of Object.entries({ path, sse })) {
-    // No request has another path: it would silently be served nowhere.
+    // No request would match another path.
     if (typeof given === 'string' && !given.startsWith('/'))
       throw new HttpOptionError(`The option "${name}" must begin with "/", got "${given}"`);
   }
@@ -238,14 +238,14 @@ export function toSettings(options: HttpHandlerOptions, traits: HandlerTraits = 
   };
 }
 
-/** The paths of HTTP+SSE; undefined where it is not served. */
+/** The paths of HTTP+SSE; undefined if it is off. */
 export function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined {
   if (sse === undefined || sse === false) return undefined;
   const stream = sse === true ? '/sse' : sse;
   return { stream, messages: stream.replace(/[^/]*$/, 'messages') };
 }
 
-/** A verified caller counts as itself, an anonymous one as its address: of IPv6 the network, since one host has many addresses. */
+/** The principal, or the address of an anonymous caller. For IPv6 its network, because one host has many addresses. */
 function defaultLimitKey({ principal, remoteAddress }: LimitSubject): string {
   if (principal !== 'anonymous') return `principal ${principal}`;
   if (remoteAddress === undefined || !remoteAddress.includes(':') || remoteAddress.includes('.'))

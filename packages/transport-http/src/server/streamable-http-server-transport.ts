@@ -1,4 +1,4 @@
-/** `StreamableHTTPServerTransport`: the class that MCP's TypeScript users know, over the same exchange as `createHttpHandler`. */
+/** `StreamableHTTPServerTransport`: the class of the official SDK, on the same code as `createHttpHandler`. */
 
 import { UsageError, ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
 import {
@@ -18,15 +18,15 @@ import { HandlerState } from './http/handler-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 
-/** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
+/** The options of `StreamableHTTPServerTransport`: those of the official SDK, and those of `createHttpHandler` that apply to one session. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
-  /** Makes the id of the session; undefined serves each request by itself. @default none: no sessions */
+  /** Makes the session's id. Without it, each request is served without a session. @default none */
   readonly sessionIdGenerator?: (() => string) | undefined;
-  /** Answers with one JSON body. @default false */
+  /** Sends each response as one JSON body. @default false */
   readonly enableJsonResponse?: boolean | undefined;
-  /** Called with the id of a session that has begun. @default none */
+  /** Called with the id of a new session. @default none */
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Called with the id of a session that its client ended. @default none */
+  /** Called with the id of a session that has ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
   /**
    * Has no effect: the server always checks Host and Origin. List the hosts and origins that may call in `allowedHosts` and `allowedOrigins`.
@@ -34,7 +34,7 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
    * @default always on
    */
   readonly enableDnsRebindingProtection?: boolean | undefined;
-  /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
+  /** How long a client should wait before it resumes a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryInterval?: number | undefined;
 }
 
@@ -50,9 +50,9 @@ const TABLE: OptionTable<OwnOptions> = {
 };
 
 /**
- * One session, or with `sessionIdGenerator: undefined` any number of requests without one, behind `handleRequest(req, res, body)`.
+ * Serves one session, or any number of requests without a session (`sessionIdGenerator: undefined`), by `handleRequest(req, res, body)`.
  *
- * Connected to an `McpServer` it serves every revision; connected to anything else that takes a `Transport`, it is one.
+ * Connected to an `McpServer` it serves every revision. For other servers it is a plain `Transport`.
  */
 export class StreamableHTTPServerTransport implements Transport, EndpointTransport {
   onmessage: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
@@ -66,7 +66,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   #sessionId: string | undefined;
   #isClosed = false;
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is unknown or has an invalid value. */
   constructor(options: StreamableHTTPServerTransportOptions = {}) {
     const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, ...more } = options;
     const { enableDnsRebindingProtection, retryInterval, ...others } = more;
@@ -100,15 +100,15 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     });
   }
 
-  /** The id of the session, once there is one. */
+  /** The session's id; undefined until the session begins. */
   get sessionId(): string | undefined {
     return this.#sessionId;
   }
 
   /**
-   * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
+   * Connects an endpoint. Called by `McpServer.connect`.
    *
-   * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: the transport is connected already. {ConnectionClosedError} The transport is closed.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
     this.#begin(new HandlerState(endpoint, this.#settings));
@@ -120,7 +120,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
   }
 
-  /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
+  /** Starts to deliver messages by `onmessage`, for servers that use a plain `Transport`. @throws As `attach`. */
   async start(): Promise<void> {
     this.#begin(new HandlerState(this.#endpoint, { ...this.#settings, skipsHandshake: true }));
   }
@@ -128,7 +128,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /**
    * Serves one request of `node:http` or Express.
    *
-   * @param body The body, where a parser in front has read it already. @default `request.body`
+   * @param body The parsed body, if a body parser has already read it. @default `request.body`
    */
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
     const handler = this.#handler;
@@ -143,7 +143,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     await this.#endpoint.send(message, options);
   }
 
-  /** Ends the session and everything in flight. Safe to call twice. */
+  /** Ends the session and all requests in flight. Safe to call twice. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -156,7 +156,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   #begin(handler: HandlerState): void {
     if (this.#isClosed) throw new ConnectionClosedError();
     if (this.#handler !== undefined)
-      throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new one for another server');
+      throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new transport for another server');
     this.#handler = handler;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Makes an endpoint of what is connected to a plain `Transport`, such as a server of another SDK: requests are delivered by `onmessage`, and
- * each message that `send` is given goes to the request that it answers or belongs to.
+ * Makes an endpoint from a server that is connected to a plain `Transport`, such as a server of another SDK. Requests are delivered by
+ * `onmessage`. Each message of `send` goes to the request that it answers or belongs to.
  */
 
 import {
@@ -17,7 +17,7 @@ import type { AuthInfo, Call, LegacySession, McpEndpoint, SessionLink } from '@m
 import { NoStreamError } from '../errors.ts';
 import { SESSION_OVER } from './http/refusal.ts';
 
-/** What a server of MCP's official SDK expects beside each message. */
+/** What a server of the official SDK expects with each message. */
 export interface TransportMessageInfo extends MessageInfo {
   readonly authInfo?: unknown;
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> };
@@ -25,7 +25,7 @@ export interface TransportMessageInfo extends MessageInfo {
 
 interface Pending {
   readonly call: Call;
-  /** The session that it belongs to; undefined in the modern era. */
+  /** The session of the request; undefined in the modern era. */
   readonly session: LegacySession | undefined;
   resolve(response: JsonRpcResponse): void;
 }
@@ -69,7 +69,7 @@ export class TransportEndpoint implements McpEndpoint {
     return undefined;
   }
 
-  /** Sends what the connected server sends to where it belongs. */
+  /** Sends a message of the connected server to the request or stream that it belongs to. */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (!('method' in message)) return this.#answer(message);
     const pending = options?.relatedRequestId === undefined ? undefined : this.#pending.get(options.relatedRequestId);
@@ -77,7 +77,7 @@ export class TransportEndpoint implements McpEndpoint {
     return this.#sendUnrelated(message);
   }
 
-  /** Lets go of the client. */
+  /** Ends the session's requests. */
   close(): void {
     this.#link = undefined;
   }
@@ -93,7 +93,7 @@ export class TransportEndpoint implements McpEndpoint {
     });
   }
 
-  /** The client has left, its session has ended, or the HTTP handler closes: the server is asked to stop, and need not respond. */
+  /** Sends `notifications/cancelled` to the server, because the client left, the session ended or the handler closes. */
   #stop(id: RequestId, pending: Pending, reason: string): void {
     if (this.#pending.get(id) !== pending) return;
     this.#fail(id, reason);
@@ -113,12 +113,12 @@ export class TransportEndpoint implements McpEndpoint {
     this.#pending.delete(id);
   }
 
-  /** The official server does not answer a cancelled request. */
+  /** Ends a cancelled request, because the official SDK's server does not respond to it. */
   #cancel(id: unknown): void {
     if (isRequestId(id)) this.#fail(id, new CancelledError().message);
   }
 
-  /** Without an open stream a notification is dropped, as servers on this transport expect; a request is an error. */
+  /** Sends a message that belongs to no request. Without an open stream, a notification is dropped and a request rejects. */
   async #sendUnrelated(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     try {
       await this.#link?.send(message);
@@ -144,7 +144,7 @@ function toInfo({ auth, origin }: Call): TransportMessageInfo {
   return { ...(auth === undefined ? {} : { principal: auth.principal, auth, authInfo: toOfficialAuth(auth) }), requestInfo: { headers } };
 }
 
-/** The same facts under the names that handlers of the official SDK read. */
+/** Converts to the shape that handlers of the official SDK expect. */
 function toOfficialAuth({ token, clientId, scopes, expiresAtMs, claims }: AuthInfo): Readonly<Record<string, unknown>> {
   return { token, clientId, scopes, expiresAt: expiresAtMs === undefined ? undefined : Math.floor(expiresAtMs / 1000), extra: claims };
 }

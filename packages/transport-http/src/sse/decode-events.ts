@@ -1,5 +1,5 @@
 /**
- * Reads server-sent events from bytes, piece by piece and bounded. Linear in what arrives, whatever the pieces.
+ * Decodes server-sent events from chunks of bytes, in linear time and with a size limit.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
@@ -8,15 +8,15 @@ import { MessageTooLargeError } from '@mortise/jsonrpc-core';
 import { readMessageHead } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
 
-/** One event as it was read. */
+/** One decoded event. */
 export interface SseEvent {
-  /** `message` where the sender named none. */
+  /** The event's type; `message` if the sender set none. */
   readonly event: string;
-  /** Empty for an event that only carries an id or `retry`. */
+  /** The event's text; empty if it only has an id or `retry`. */
   readonly data: string;
-  /** The id of this event, or undefined where it has none of its own. */
+  /** The id of this event; undefined if it has none. */
   readonly id: string | undefined;
-  /** How long to wait before connecting again, where this event says so; `Infinity` for a number that is too long to be one. */
+  /** How long to wait before reconnecting, in milliseconds; undefined if the event has no `retry`. `Infinity` for a number with too many digits. */
   readonly retryMs: number | undefined;
 }
 
@@ -24,39 +24,39 @@ const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 const LINE_END = /\r\n|\r|\n/;
-/** What each `data` line after the first counts beside its bytes: empty ones are kept as well. */
+/** The extra size of each `data` line after the first, so that empty lines count too. */
 const LINE_COST = 16;
-/** How much of an event that is too long is looked at for the message that it holds. */
+/** How much of an event that is too long is searched for the id of its message. */
 const HEAD_LENGTH = 1024;
 
 /**
- * Turns the bytes of one stream into events. What follows the last blank line when the stream ends is no event.
+ * Decodes the events of one stream. An incomplete event at the end of the stream is dropped.
  *
- * Also gives events without `data` if they carry an id or `retry`: a priming event has nothing else.
+ * Also returns events without `data` if they have an id or `retry`, such as a priming event.
  */
 export class SseDecoder {
   readonly #maxBytes: number;
   readonly #text = new TextDecoder();
-  /** A line whose end has not come. */
+  /** The bytes of an incomplete line. */
   readonly #begun = new BytePieces();
   #endedWithCr = false;
-  /** The bytes of the event so far, without the line that has only begun. */
+  /** The size of the event so far, without the incomplete line. */
   #length = 0;
   #data: string[] = [];
   #event = '';
   #id: string | undefined;
   #retryMs: number | undefined;
 
-  /** @param maxEventBytes The longest event, in bytes of its lines; each `data` line after the first counts as 16 more. */
+  /** @param maxEventBytes The maximum size of an event, in bytes of its lines. Each `data` line after the first counts 16 bytes more. */
   constructor(maxEventBytes: number = DEFAULT_MAX_BYTES) {
     this.#maxBytes = maxEventBytes;
   }
 
   /**
-   * Takes the next bytes, which belong to the decoder from now on.
+   * Takes the next bytes. The caller must not change them afterwards.
    *
-   * @returns The events that they completed.
-   * @throws {MessageTooLargeError} `ERR_MESSAGE_TOO_LARGE`: the event is too long; the decoder is of no more use.
+   * @returns The events that are now complete.
+   * @throws {MessageTooLargeError} `ERR_MESSAGE_TOO_LARGE`: the event is too long. The decoder cannot be used any more.
    */
   push(chunk: Uint8Array): readonly SseEvent[] {
     const events: SseEvent[] = [];
@@ -73,17 +73,17 @@ export class SseDecoder {
     return events;
   }
 
-  /** @param block Whole lines. */
+  /** @param block Complete lines. */
   #readLines(block: Uint8Array, events: SseEvent[]): void {
     const text = this.#text.decode(block, { stream: true });
-    // On average: 1 where all is ASCII.
+    // An average; 1 for ASCII.
     const bytesPerUnit = Math.max(1, block.length / text.length);
-    // Nearly every server ends lines by LF alone, which is found faster.
+    // Nearly all servers end lines with LF only, for which splitting is faster.
     const lines = text.split(text.includes('\r') ? LINE_END : '\n');
     lines.pop();
     for (const line of lines) {
       if (line === '') this.#endEvent(events);
-      // A comment is not part of an event: however many come, they must not fill the bound of the next one.
+      // Comments are not part of an event and do not count against its size limit.
       else if (!line.startsWith(':')) this.#readField(line, line.length * bytesPerUnit);
     }
   }
@@ -113,14 +113,14 @@ export class SseDecoder {
     this.#length = 0;
   }
 
-  /** The error names the message that the event holds, as far as its beginning shows it, so that its request fails at once. */
+  /** Throws an error with the id of the event's message, if it can be found, so that the request fails at once. */
   #refuse(): never {
     const begun = new TextDecoder().decode(this.#begun.join().subarray(0, HEAD_LENGTH));
     const head = readMessageHead(this.#data[0] ?? begun.replace(/^data:/, ''), '');
     this.#data = [];
     throw new MessageTooLargeError(
       this.#maxBytes,
-      `A server-sent event is longer than ${this.#maxBytes} bytes: raise the bound, or send less`,
+      `A server-sent event is longer than ${this.#maxBytes} bytes: raise the limit, or send less`,
       head,
     );
   }

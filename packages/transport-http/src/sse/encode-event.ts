@@ -1,21 +1,21 @@
 /** Writes server-sent events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 
-/** One event, or a part of one: an event without `data` is not dispatched by readers, but its `id` and `retry` count. */
+/** The fields of one event. Readers do not dispatch an event without `data`, but use its `id` and `retry`. */
 export interface SseEventFields {
-  /** What kind of event it is. @default 'message' */
+  /** The event's type. @default 'message' */
   readonly event?: string;
-  /** What the reader sends back as `Last-Event-ID`. Must have no line break. @default none */
+  /** The id that the reader sends back as `Last-Event-ID`. Must not have a line break. @default none */
   readonly id?: string | undefined;
-  /** Text of the event; may have line breaks. @default none: the event has no data */
+  /** The event's text, which may have line breaks. @default none: the event has no data */
   readonly data?: string;
-  /** How long the reader waits before it connects again, in milliseconds. @default none: as before */
+  /** How long the reader waits before it reconnects, in milliseconds. @default none: the time does not change */
   readonly retryMs?: number | undefined;
 }
 
-/** A comment: keeps a quiet connection open. Readers skip it. */
+/** A comment, which keeps a quiet connection open. Readers skip it. */
 export const SSE_KEEP_ALIVE = ':\n\n';
 
-/** Writes one event with the blank line that ends it. */
+/** Encodes one event, with the blank line that ends it. */
 export function encodeEvent(fields: SseEventFields): string {
   let text = '';
   if (fields.event !== undefined) text += `event: ${fields.event}\n`;
@@ -25,7 +25,7 @@ export function encodeEvent(fields: SseEventFields): string {
   return `${text}\n`;
 }
 
-/** Writes a JSON-RPC message as an event. The JSON is one line, as `serializeMessage` writes it, and is not looked at again. */
+/** Encodes a JSON-RPC message as an event. Does NOT check that the JSON is one line, as from `serializeMessage`. */
 export function encodeMessageEvent(json: string, id?: string): string {
   return id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`;
 }

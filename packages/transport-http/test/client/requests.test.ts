@@ -156,7 +156,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       const origin = new URL(server.url).origin;
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
         code: 'ERR_HTTP_REDIRECT',
-        message: `POST ${origin}/mcp redirects (${status}): it leads to ${origin}/elsewhere. If that is the MCP server and you trust it, use that address`,
+        message: `POST ${origin}/mcp redirects (${status}): it leads to ${origin}/elsewhere. If that is the MCP server and you trust it, use that URL`,
       });
       expect(server.visits).toHaveLength(1);
     });
@@ -166,7 +166,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       server.on('tools/call', (visit) => visit.reply(status, { location: 'https://login.example.com/sign-in?state=secret' }));
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
         code: 'ERR_HTTP_REDIRECT',
-        message: expect.stringMatching(/another origin: it leads to https:\/\/login\.example\.com\/sign-in\. If that .* use that address/),
+        message: expect.stringMatching(/another origin: it leads to https:\/\/login\.example\.com\/sign-in\. If that .* use that URL/),
       });
       expect(server.visits).toHaveLength(1);
     });
@@ -202,7 +202,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       server.on('tools/call', (visit) => visit.reply(307, { location: `/mcp?again=${server.visits.length}` }));
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
         code: 'ERR_HTTP_REDIRECT',
-        message: expect.stringContaining('round in circles'),
+        message: expect.stringContaining('the redirects form a loop'),
       });
       expect(server.visits).toHaveLength(6);
     });
@@ -251,7 +251,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     server.on('tools/call', (visit) => visit.json({ ok: true }));
     await expect(transport.exchange(callRequest('a', {}, 'x'))).rejects.toMatchObject({
       code: 'ERR_INVALID_RESPONSE',
-      message: `The answer of POST ${server.url} to "tools/call" is not a response to its request (id "x"): see that this is the address of an MCP server`,
+      message: `The answer of POST ${server.url} to "tools/call" is not a response to its request (id "x"): check that this is the URL of an MCP server`,
     });
   });
 
@@ -356,7 +356,7 @@ describe('options', () => {
     '[ROBUSTNESS-14] refuses the header value %j without showing it',
     (authorization) => {
       const make = (): unknown => httpTransport('https://host/mcp', { headers: { authorization } });
-      expect(make).toThrow('The header "authorization" in the option "headers" has a character that no header can carry');
+      expect(make).toThrow('The header "authorization" in the option "headers" has a character that is not valid in a header');
       expect(make).not.toThrow('secret');
     },
   );
@@ -370,8 +370,8 @@ describe('options', () => {
 
 describe('httpTransport', () => {
   it.each([
-    ['ECONNREFUSED', 'see that the server runs, and at this port'],
-    ['ENOTFOUND', 'see that the host is spelt right'],
+    ['ECONNREFUSED', 'check that the server runs on this port'],
+    ['ENOTFOUND', 'check the spelling of the host'],
   ])('says what to do about %s, with a message of the platform and without one', async (code, remedy) => {
     for (const message of ['connect failed', '']) {
       const cause = Object.assign(new Error(message), { code });

@@ -198,7 +198,7 @@ describe.each(FACES)('closing over the %s face', (face) => {
       clock.advance(1);
       await closing;
       expect([lines, serving.handler.counts]).toEqual([
-        ['The server closes without having ended all sessions: a store, or the endpoint, takes too long'],
+        ['The server closed before all sessions ended: a store or the endpoint takes too long'],
         { sessions: 0, streams: 0, calls: 0 },
       ]);
     },

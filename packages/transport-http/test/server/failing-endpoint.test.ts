@@ -103,7 +103,7 @@ describe.each(FACES)('an endpoint that rejects, over the %s face', (face) => {
     const payload = { origin: 'another', message: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } } };
     await messageBus.publish({ topic: `session:${sessionId}`, payload });
     await until(() => logged.length > 0);
-    expect(logged).toEqual(['A message that another machine passed on could not be delivered']);
+    expect(logged).toEqual(['A message from another machine could not be delivered']);
   });
 
   it('[ROBUSTNESS-4] answers on the stream of HTTP+SSE, whose POST is answered already', async () => {
@@ -203,7 +203,7 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
     const client = await LegacyClient.open(serving.port);
     for (const listener of listeners) listener(event as never);
     await until(() => logged.length === 1);
-    expect(logged).toEqual(['A message that another machine passed on could not be delivered']);
+    expect(logged).toEqual(['A message from another machine could not be delivered']);
     expect((await client.tool('echo')).status).toBe(200);
   });
 

@@ -45,8 +45,8 @@ class SlowStore extends TestSessionStore {
 
 const SET_LEVEL = { jsonrpc: '2.0', id: 7, method: 'logging/setLevel', params: { level: 'debug' } };
 const DONE = { jsonrpc: '2.0', id: 7, result: {} };
-const NOT_CREATED = 'A session could not be stored: its client gets status 500, and may try again';
-const NOT_STORED = 'What changed in a session could not be stored: it is tried again with the next message';
+const NOT_CREATED = 'A session could not be stored: its client gets status 500 and may try again';
+const NOT_STORED = 'The changes of a session could not be stored: they are stored with the next message';
 
 /** Has an endpoint open no session from a state of layout 99. */
 function refuseLayout(endpoint: ScriptedEndpoint): void {
@@ -139,7 +139,7 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     await storeElsewhere(client);
     expect(await (await client.tool('charge')).response()).toMatchObject({ result: { content: [{ text: 'charged 1' }] } });
     expect(charges()).toBe(1);
-    expect(logged).toEqual([NOT_STORED, 'What changed in a session is lost: another machine stored it first']);
+    expect(logged).toEqual([NOT_STORED, 'The changes of a session are lost: another machine changed the session first']);
     go.open();
     await (await slow).text();
   });
@@ -156,7 +156,7 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     await storeElsewhere(client, change);
     expect((await client.tool('echo')).status).toBe(404);
     expect([logged, serving.handler.counts.sessions, endpoint.sessions.map(({ isClosed }) => isClosed)]).toEqual([
-      ['A stored session could not be opened: its client has to begin anew'],
+      ['A stored session could not be opened: its client must send "initialize" again'],
       0,
       [true],
     ]);

@@ -36,7 +36,7 @@ describe.each(FACES)('what is sent after an answer over the %s face', (face) => 
       const [call] = endpoint.calls;
       await call?.send(progress('t', 1));
       call?.closeStream?.();
-      await expect(call?.send(ASK)).rejects.toMatchObject({ code: 'ERR_NO_STREAM', message: expect.stringContaining('is answered') });
+      await expect(call?.send(ASK)).rejects.toMatchObject({ code: 'ERR_NO_STREAM', message: expect.stringContaining('is sent') });
       expect(serving.handler.counts.streams).toBe(0);
     },
   );

@@ -305,7 +305,7 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     serving = await serve(face, endpoint, { jsonOnly: true });
     const client = await LegacyClient.open(serving.port);
     const refused = await client.tool('ask');
-    expect([refused.isStream, await refused.text()]).toEqual([false, expect.stringMatching(/JSON alone.*GET stream/)]);
+    expect([refused.isStream, await refused.text()]).toEqual([false, expect.stringMatching(/JSON only.*GET stream/)]);
     const stream = await client.get();
     const asked = await client.tool('ask');
     expect(await asked.text()).toContain('asked');

@@ -1,5 +1,5 @@
 /**
- * An event stream of the legacy era, begun by a POST or a GET, that is opened again where it broke off: by GET, with the id of the last event.
+ * An event stream of the legacy era, from a POST or a GET. If it breaks, it is resumed by a GET with the id of the last event.
  *
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
@@ -14,33 +14,33 @@ import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { mediaTypeOf, type MessageListener, MessageReader, SSE_TYPE } from '../message-reader.ts';
 import type { Sending, Wire } from '../wire.ts';
 
-/** Whose stream it is. */
+/** The owner of a stream. */
 export interface StreamOwner {
   readonly wire: Wire;
   readonly maxRetries: number | undefined;
-  /** The GET that opens a stream, or resumes the one that an event belongs to. */
+  /** Makes the GET that opens a stream, or resumes the stream of an event. */
   toGet(lastEventId: string | undefined): HttpCall;
 }
 
-/** Takes what comes over a stream. None of these may throw. */
+/** Gets the content of a stream. These functions must not throw, except `onHead`. */
 export interface StreamListener extends Pick<MessageListener, 'onValue' | 'onGarbage'> {
-  /** The head of the response to the POST, if it is a success. @throws What makes the response worthless. */
+  /** Called with the headers of a successful response to the POST. @throws An error that makes the response unusable. */
   onHead?(answer: HttpAnswer): void;
-  /** The response holds no message. @param answer Its body is unread. */
+  /** Called if the HTTP response is no stream and no JSON. @param answer The response, with its body unread. */
   onRefused(call: HttpCall, answer: HttpAnswer): void;
-  /** It is over and cannot be opened again. @param error undefined where it ended in good order. */
+  /** Called when the stream has ended and cannot be resumed. @param error undefined for a normal end. */
   onOver(error: Error | undefined, isStream: boolean): void;
 }
 
 export interface StreamTerms {
-  /** Whether the stream cannot be opened again without the id of an event. */
+  /** Whether the stream can only be opened again with the id of an event. */
   readonly needsCursor: boolean;
-  /** Whose time limit stands still while the authorizer is at work. */
+  /** The caller whose timeout pauses while the authorizer works. */
   readonly caller?: WaitingCaller | undefined;
 }
 
 export class EventStream implements MessageListener {
-  /** Whether any response was a stream. */
+  /** Whether the server has ever responded with a stream. */
   wasGiven = false;
   readonly #owner: StreamOwner;
   readonly #listener: StreamListener;
@@ -68,7 +68,7 @@ export class EventStream implements MessageListener {
     );
   }
 
-  /** Closes it for good. The listener is not called any more. */
+  /** Closes the stream. The listener is not called any more. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -76,7 +76,7 @@ export class EventStream implements MessageListener {
     this.#reader?.stop();
   }
 
-  /** The last message has come: the rest gets a moment to end by itself. The listener is not called any more. */
+  /** Called after the last message: waits a moment for the stream to end. The listener is not called any more. */
   finish(): void {
     this.#isStopped = true;
     this.#reader?.finish(this.#owner.wire);
@@ -91,19 +91,19 @@ export class EventStream implements MessageListener {
     this.#listener.onGarbage(error);
   }
 
-  /** Notes where to resume, and when. */
+  /** Stores the event id to resume from, and the retry time. */
   onEvent({ id, retryMs }: SseEvent): void {
     if (id === undefined && retryMs === undefined) return;
     this.#pace.onAlive();
-    // An id that no header can carry cannot be resumed from.
+    // An id that is not valid in a header cannot be used to resume.
     if (id !== undefined) this.#cursor = id === '' || encodeEventId(id) === undefined ? undefined : id;
     if (retryMs !== undefined) this.#pace.onRetry(retryMs);
   }
 
-  /** The response has ended before its last message. */
+  /** Called when the HTTP response ends before the last message. */
   onEnd(error?: Error): void {
     if (this.#isStopped) return;
-    // A message that is too long would come again after the last event.
+    // After resuming, the server would send the same too long message again.
     const isFinal = error instanceof MessageTooLargeError || (this.#terms.needsCursor && this.#cursor === undefined);
     if (isFinal) this.#giveUp(error);
     else this.#openLater();
@@ -140,7 +140,7 @@ export class EventStream implements MessageListener {
 
   #onFailed({ method }: HttpCall, error: Error): void {
     if (this.#isStopped) return;
-    // The network may come back; what the authorizer or a redirect says will not change. A POST may have been carried out already.
+    // Only network errors are temporary. A POST is not repeated, because the server may already have handled it.
     if (method === 'GET' && error instanceof ConnectionClosedError) this.#openLater();
     else this.#giveUp(error);
   }
@@ -166,43 +166,43 @@ function isTemporary(status: number): boolean {
 const FIRST_MS = 1000;
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
-/** A server that asks its client to wait longer than this does not want it back. */
+/** The longest `retry` time for which the client still reconnects. */
 const LONGEST_RETRY_MS = 5 * 60_000;
 const MAX_RETRIES = 10;
 
-/** How calmly a stream that broke is opened again. ROBUSTNESS rule 10 is kept here. */
+/** The delays between attempts to resume a broken stream, as ROBUSTNESS rule 10 requires. */
 export class ReconnectPace {
   readonly #maxRetries: number;
   #failures = 0;
   #retryMs: number | undefined;
 
-  /** @param maxRetries How many attempts in a row may fail. */
+  /** @param maxRetries The maximum number of failed attempts in a row. */
   constructor(maxRetries: number = MAX_RETRIES) {
     this.#maxRetries = maxRetries;
   }
 
-  /** Something came over the stream. */
+  /** Called when data arrives on the stream. */
   onAlive(): void {
     this.#failures = 0;
   }
 
-  /** The server said how long to wait. */
+  /** Called with the server's `retry` time. */
   onRetry(retryMs: number): void {
     this.#retryMs = retryMs;
   }
 
   /**
-   * Says how long to wait before the next attempt, in milliseconds: what the server said, never less, and longer each time it fails.
+   * Returns the delay before the next attempt, in milliseconds: at least the server's `retry` time, and longer after each failure.
    *
-   * @throws {HttpClientError} `ERR_STREAM_GIVEN_UP`: there should be none.
+   * @throws {HttpClientError} `ERR_STREAM_GIVEN_UP`: there should be no further attempt.
    */
   next(): number {
     const retryMs = this.#retryMs;
     if (retryMs !== undefined && retryMs > LONGEST_RETRY_MS)
-      throw givenUp(`The server wants the stream to be opened again in ${Math.round(retryMs / 1000)} s, which is longer than 5 minutes`);
+      throw givenUp(`The server asks to wait ${Math.round(retryMs / 1000)} s before opening the stream again, but the limit is 5 minutes`);
     const failures = this.#failures++;
     if (failures >= this.#maxRetries) throw givenUp(`The stream could not be opened again in ${failures} attempts`);
-    // Without failures the server's time is kept nearly to the letter: it may hold back what comes next until then.
+    // Without failures the client keeps close to the server's time, because the server may hold back messages until then.
     if (retryMs !== undefined && failures === 0) return Math.max(FLOOR_MS, retryMs) * (1 + Math.random() / 10);
     const fullMs = Math.min(CEILING_MS, FIRST_MS * 2 ** failures);
     return Math.max(fullMs * (0.5 + Math.random() / 2), retryMs ?? 0);

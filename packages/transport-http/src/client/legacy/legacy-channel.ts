@@ -1,6 +1,6 @@
 /**
- * The legacy era over HTTP as a channel: a POST for each message, an event stream for what belongs to no request, and the session that
- * holds them together. A server that refuses `initialize` as one of HTTP+SSE does is spoken to in that way instead.
+ * A channel of the legacy era over HTTP: a POST for each message, a GET stream for messages that belong to no request, and the session. If the
+ * server refuses `initialize` as HTTP+SSE servers do, the channel uses HTTP+SSE.
  *
  * @see 2025-11-25 basic/transports#streamable-http; 2025-11-25 basic/transports#backwards-compatibility
  */
@@ -29,14 +29,14 @@ import { LegacyExchange, type LegacyExchangeOwner } from './legacy-exchange.ts';
 import { PostingChannel } from './posting-channel.ts';
 import { SseChannel } from './sse-client-transport.ts';
 
-/** How long requests in a lost session may still take. */
+/** How long the channel waits for requests in a lost session. */
 const DRAIN_MS = 1000;
 /** How long `close` waits until the server has ended the session. */
 const CLOSE_TIMEOUT_MS = 1000;
-/** What servers say with 400 when they have been started again and do not know the session. */
+/** The error text with status 400 of servers that have restarted and lost the session. */
 const ABOUT_SESSION = /session|not initiali[sz]ed/i;
 
-/** `lost`: the server does not know the session; requests in flight may still settle. */
+/** `lost`: the server has lost the session; requests in flight may still settle. */
 type State = 'new' | 'open' | 'lost' | 'closed';
 
 export class LegacyChannel extends PostingChannel {
@@ -46,11 +46,11 @@ export class LegacyChannel extends PostingChannel {
   #state: State = 'new';
   #sessionId: string | undefined;
   #version: string | undefined;
-  /** The stream of what belongs to no request. */
+  /** The GET stream, for messages that belong to no request. */
   #get: EventStream | undefined;
-  /** A stream that was given up is opened again when the server next answers. */
+  /** Whether to open a GET stream that was given up again at the server's next response. */
   #wantsGet = false;
-  /** The channel of a server that speaks HTTP+SSE alone. */
+  /** The channel of a server that supports only HTTP+SSE. */
   #sse: SseChannel | undefined;
 
   constructor(wire: Wire, options: StreamableHTTPClientTransportOptions) {
@@ -76,7 +76,7 @@ export class LegacyChannel extends PostingChannel {
     this.#version = version;
   }
 
-  /** Begins. Nothing is sent before the first message, unless a session is resumed. */
+  /** Starts the channel. Sends nothing before the first message, unless a session is resumed. */
   start(): Promise<void> {
     if (this.isClosing) return Promise.reject(new ConnectionClosedError());
     if (this.#state !== 'new') return Promise.reject(new UsageError('ERR_ALREADY_STARTED'));
@@ -85,7 +85,7 @@ export class LegacyChannel extends PostingChannel {
     return Promise.resolve();
   }
 
-  /** Sends a message. That of a request settles when its answer has been delivered or cannot come any more. @throws As `PostingChannel`. */
+  /** Sends a message. For a request, settles when its response is delivered or can no longer arrive. @throws As `PostingChannel`. */
   override send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     return this.#sse?.isOpen === true ? this.#sse.send(message, options) : super.send(message, options);
   }
@@ -93,14 +93,14 @@ export class LegacyChannel extends PostingChannel {
   /**
    * Ends the session at the server, which may refuse that.
    *
-   * @throws {ExchangeHttpError} The server failed at it.
+   * @throws {ExchangeHttpError} The server failed to end the session.
    */
   async terminateSession(timeoutMs?: number): Promise<void> {
     if (this.#sessionId === undefined) return;
     const call: HttpCall = { method: 'DELETE', url: this.wire.url, headers: this.#headers() };
     const answer = await this.wire.send(call, { timeoutMs }).answer;
     this.wire.discard(answer);
-    // 405: the server does not let clients end sessions. 404: it is over already.
+    // 405: the server does not let clients end sessions. 404: the session has ended already.
     if (!isSuccess(answer) && answer.status !== 405 && answer.status !== 404) throw toHttpError(call, answer);
     this.#sessionId = undefined;
     this.#get?.stop();
@@ -120,9 +120,9 @@ export class LegacyChannel extends PostingChannel {
       if (value === undefined) return;
       if (message.method === 'initialize') this.#noteVersion(value);
       const revision = findRevision(this.#version);
-      // The connection above would not take it for the response, and the request would time out.
+      // The connection above would ignore the batch, and the request would time out.
       if (Array.isArray(value) && revision?.rules.batching === false)
-        throw new InvalidResponseError(`The response to "${message.method}" came in an array, which ${revision.version} does not have`);
+        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, which ${revision.version} does not allow`);
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);
@@ -143,13 +143,13 @@ export class LegacyChannel extends PostingChannel {
     }
   }
 
-  /** The server has been asked to stop working on a request, so the stream of its answer can be closed. */
+  /** Closes the stream of a request for which `notifications/cancelled` was sent. */
   #cancelNamed(message: JsonRpcMessage): void {
     if (!('method' in message) || message.method !== 'notifications/cancelled') return;
     for (const exchange of this.#exchanges) if (exchange.request.id === message.params?.['requestId']) exchange.cancel();
   }
 
-  /** @throws Why the request was refused, unless the server has answered it or was sent it in another way. */
+  /** Handles a refused request. @throws The reason, unless the body has the response or the request was sent again by HTTP+SSE. */
   async #onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure, caller: WaitingCaller | undefined): Promise<void> {
     if (message.method === 'initialize') {
       if (mayBeSse(failure) && (await this.#trySse(message, caller))) return;
@@ -158,7 +158,7 @@ export class LegacyChannel extends PostingChannel {
     this.deliver(failure.response as unknown as JsonValue, '');
   }
 
-  /** @returns Whether the server speaks HTTP+SSE, and has been sent the message in that way. */
+  /** Tries HTTP+SSE. @returns Whether the server supports it, so that the message was sent. */
   async #trySse(message: JsonRpcRequest, caller: WaitingCaller | undefined): Promise<boolean> {
     const sse = new SseChannel(this.wire);
     this.#sse = sse;
@@ -167,7 +167,7 @@ export class LegacyChannel extends PostingChannel {
     try {
       await sse.start(caller);
     } catch {
-      // Not that kind of server either: its first refusal counts.
+      // Not an HTTP+SSE server either, so the error of the first attempt is used.
       return false;
     }
     sse.onclose = () => void this.close();
@@ -206,7 +206,7 @@ export class LegacyChannel extends PostingChannel {
     else if (this.#wantsGet) this.#openGet();
   }
 
-  /** For programs that use this as a plain transport and do not call `setProtocolVersion`. */
+  /** Reads the version from the response to `initialize`, for programs that do not call `setProtocolVersion`. */
   #noteVersion(answer: JsonValue): void {
     const result = isJsonObject(answer) ? answer['result'] : undefined;
     const version = isJsonObject(result) ? result['protocolVersion'] : undefined;
@@ -238,7 +238,7 @@ export class LegacyChannel extends PostingChannel {
     get.open();
   }
 
-  /** Servers without such a stream refuse it in many ways, none of which is an error, unless they gave it before. */
+  /** Handles a refused GET stream. That is no error, unless the server has opened the stream before. */
   async #onGetRefused(get: EventStream, call: HttpCall, answer: HttpAnswer): Promise<void> {
     if (!get.wasGiven && answer.status !== 401 && answer.status !== 403) return this.wire.discard(answer);
     const failure = await readFailure(call, answer);
@@ -248,7 +248,8 @@ export class LegacyChannel extends PostingChannel {
   }
 
   /**
-   * Whether a response to a request that carried a session's id means that the session is gone: 404 always, 400 if it speaks of the session.
+   * Whether the response to a request with a session id means that the session is lost: always for 404, for 400 if the error mentions the
+   * session.
    *
    * @see 2025-11-25 basic/transports#session-management
    */
@@ -257,7 +258,7 @@ export class LegacyChannel extends PostingChannel {
     return status === 404 || (status === 400 && ABOUT_SESSION.test(text));
   }
 
-  /** Requests in flight get their own answers, if those come soon: most are 404 too, and can then be repeated. */
+  /** Marks the session as lost. Other requests in flight may still get responses, mostly 404, after which they can be repeated. */
   #lose({ error }: HttpFailure): SessionLostError {
     const lost = new SessionLostError(undefined, { cause: error });
     if (this.#state !== 'open') return lost;
@@ -278,20 +279,20 @@ export class LegacyChannel extends PostingChannel {
     this.#get?.stop();
     for (const exchange of this.#exchanges) exchange.fail(new ConnectionClosedError());
     await this.#sse?.close();
-    // A session that cannot be ended now expires at the server by itself.
+    // If this fails, the session expires at the server.
     if (wasOpen && this.#options.keepsSession !== true) await this.terminateSession(CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 }
 
-/** Only 400, 404 and 405, and only where the body is not the error of a modern server: an unknown method is one (ledger C-03). */
+/** Whether the server may be one of HTTP+SSE: status 400, 404 or 405, and no error of a modern server, such as an unknown method (ledger C-03). */
 function mayBeSse({ error: { status, rpcError } }: HttpFailure): boolean {
   if (status !== 400 && status !== 404 && status !== 405) return false;
   return rpcError === undefined || !(isModernError(rpcError.code) || rpcError.code === METHOD_NOT_FOUND);
 }
 
-/** @throws {InvalidResponseError} The id has characters that an id must not have. */
+/** @throws {InvalidResponseError} The session id has invalid characters or is too long. */
 function readSessionId(answer: HttpAnswer): string | undefined {
   const id = answer.header(SESSION_ID_HEADER);
   if (id === undefined || /^[\x21-\x7e]{1,4096}$/.test(id)) return id;
-  throw new InvalidResponseError('The server gave its session an id that is not visible ASCII, or longer than 4,096 characters');
+  throw new InvalidResponseError('The session id of the server must be visible ASCII of at most 4,096 characters');
 }

@@ -1,4 +1,4 @@
-/** One request of the legacy era: its POST, and the stream of its answer, however often that is opened again. */
+/** One request of the legacy era: its POST, and the stream of its response, which may be resumed. */
 
 import { ConnectionClosedError, type JsonRpcRequest, type JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,20 +7,20 @@ import { describe, type HttpFailure, isSuccess, readFailure, toHttpError, toLost
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { EventStream, type StreamListener, type StreamOwner } from './event-stream.ts';
 
-/** How a request ended: with a value to deliver, a refusal, or neither where its answer comes elsewhere or is not waited for. */
+/** How a request ended: with a value, or with a refusal. Neither if the response arrives on another stream or is no longer needed. */
 export interface LegacyReply {
-  /** The answer, or an array that holds it. */
+  /** The response, or a batch that contains it. */
   readonly value?: JsonValue;
-  /** What it was read from. */
+  /** The JSON text of the value. */
   readonly text?: string;
   readonly failure?: HttpFailure;
 }
 
-/** Whose request it is. */
+/** The owner of a request. */
 export interface LegacyExchangeOwner extends StreamOwner {
-  /** The head of a response that is no error. @throws What makes the response worthless. */
+  /** Called with the headers of a successful HTTP response. @throws An error that makes the response unusable. */
   onHead(request: JsonRpcRequest, answer: HttpAnswer): void;
-  /** What comes before the answer. */
+  /** Called with each message before the response. */
   deliver(value: JsonValue, text: string): void;
   report(error: Error): void;
 }
@@ -44,7 +44,7 @@ export class LegacyExchange implements StreamListener {
     this.#stream.open(call);
   }
 
-  /** The server has been asked to cancel the request: closes what the response would come over. */
+  /** Closes the stream of the response, after the server was asked to cancel the request. */
   cancel(): void {
     this.#stream.stop();
     this.#resolve({});
@@ -77,12 +77,12 @@ export class LegacyExchange implements StreamListener {
     const { wire } = this.#owner;
     if (call.method === 'GET') {
       answer.abort();
-      const why = `${describe(call)} does not give the stream: HTTP status ${answer.status}`;
+      const why = `${describe(call)} did not open the stream: HTTP status ${answer.status}`;
       this.#reject(new ConnectionClosedError(`The answer to "${this.request.method}" broke off, and ${why}`));
     } else if (!isSuccess(answer)) {
       void readFailure(call, answer, this.request.id).then((failure) => this.#resolve({ failure }));
     } else if (answer.status === 202) {
-      // Some servers send the response on the stream of the session.
+      // Some servers send the response on the session's GET stream.
       wire.discard(answer);
       this.#resolve({});
     } else {

@@ -1,4 +1,4 @@
-/** What both channels of the legacy era share: callbacks, the order of what is sent, POSTs that are only accepted, and the end. */
+/** The base class of both legacy channels: callbacks, the order of messages, POSTs without a response, and closing. */
 
 import {
   type ClockTimer,
@@ -15,7 +15,7 @@ import { type HttpFailure, isSuccess, readFailure } from '../http-failure.ts';
 import type { HttpCall } from '../http-sender.ts';
 import type { Sending, Wire } from '../wire.ts';
 
-/** How long a server may take to accept a message that it need not answer. */
+/** The timeout for accepting a message that needs no response. */
 const ACCEPT_TIMEOUT_MS = 30_000;
 
 export abstract class PostingChannel implements Transport {
@@ -24,7 +24,7 @@ export abstract class PostingChannel implements Transport {
   onclose?: (() => void) | undefined;
   protected readonly wire: Wire;
   readonly #accepting = new Set<Sending>();
-  /** Settles when the last message that is no request has been accepted. */
+  /** Settles when the last message other than a request has been accepted. */
   #tail: Promise<void> | undefined;
   #endTimer: ClockTimer | undefined;
   #closing: Promise<void> | undefined;
@@ -35,23 +35,23 @@ export abstract class PostingChannel implements Transport {
 
   abstract start(): Promise<void>;
 
-  /** Sends a message that the server only accepts. @throws As `send`. */
+  /** Sends a message that needs no response. @throws As `send`. */
   protected abstract notify(message: JsonRpcMessage, text: string): Promise<void>;
 
   /** Sends a request. @throws As `send`. */
   protected abstract request(message: JsonRpcRequest, text: string, caller: WaitingCaller | undefined): Promise<void>;
 
-  /** @throws Why nothing can be sent. */
+  /** @throws The reason why the channel cannot send. */
   protected abstract assertOpen(): void;
 
   /** Closes everything. */
   protected abstract end(): void | Promise<void>;
 
   /**
-   * Sends a message. Messages that are no requests are accepted in the order in which they were sent, though each is a POST of its own.
+   * Sends a message as a POST. Messages other than requests are sent one after the other, so that the server accepts them in order.
    *
-   * @throws {SessionLostError} The server does not know the session; the message was not carried out, and the channel ends.
-   * @throws {ExchangeHttpError} The server refused it. {ConnectionClosedError} Its answer broke off.
+   * @throws {SessionLostError} The server has lost the session. The message was not handled, and the channel ends.
+   * @throws {ExchangeHttpError} The server refused the message. {ConnectionClosedError} The HTTP response was incomplete.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     try {
@@ -71,10 +71,10 @@ export abstract class PostingChannel implements Transport {
     }
   }
 
-  /** Ends the session, and everything here. */
+  /** Ends the session and closes the channel. */
   close(): Promise<void> {
     this.#endTimer?.cancel();
-    // Later, so that a callback that closes again finds the promise that is already there.
+    // In a microtask, so that a callback that calls `close` again gets the same promise.
     this.#closing ??= Promise.resolve().then(() => this.#close());
     return this.#closing;
   }
@@ -88,10 +88,10 @@ export abstract class PostingChannel implements Transport {
   }
 
   /**
-   * Posts a message that the server only accepts.
+   * Posts a message that the server accepts without a response in the HTTP body.
    *
-   * @param request The id and the caller of a request whose answer comes elsewhere.
-   * @returns How it was refused; undefined where it was accepted.
+   * @param request The id and caller of a request whose response arrives on another stream.
+   * @returns The refusal; undefined if the message was accepted.
    */
   protected async post(
     call: HttpCall,
@@ -109,12 +109,12 @@ export abstract class PostingChannel implements Transport {
     }
   }
 
-  /** @param text What the value was read from; empty where this side has made it. */
+  /** @param text The JSON text of the value; empty if this side made the value. */
   protected deliver(value: JsonValue, text: string): void {
     if (this.isClosing) return;
     const bytes = measureMessage(text);
     try {
-      // T5: a JSON value that is no message, or a batch, is judged by the connection above.
+      // T5: the connection above handles batches and values that are not messages.
       this.onmessage?.(value as unknown as JsonRpcMessage, bytes === undefined ? undefined : { bytes });
     } catch (error) {
       this.report(toError(error));
@@ -125,7 +125,7 @@ export abstract class PostingChannel implements Transport {
     emitError(this, error);
   }
 
-  /** Reports why the channel ends, and closes it. Later, so that requests that were not carried out are rejected first. */
+  /** Reports an error and closes the channel, after a delay in which pending requests may still be rejected on their own. */
   protected endLater(why: Error, delayMs: number): void {
     this.#endTimer?.cancel();
     const end = (): void => {
@@ -135,7 +135,7 @@ export abstract class PostingChannel implements Transport {
     this.#endTimer = this.wire.clock.schedule(end, delayMs, { keepAlive: true });
   }
 
-  /** Runs once the messages before it have been accepted. The caller's time limit stands still until then: one of them may need a sign-in. */
+  /** Runs after earlier messages are accepted. The caller's timeout pauses until then, because one of them may need a sign-in. */
   #inTurn(run: () => Promise<void>, caller?: WaitingCaller): Promise<void> {
     if (this.#tail === undefined) return run();
     const resume = caller?.pauseTimeout?.();

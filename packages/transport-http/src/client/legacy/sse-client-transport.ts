@@ -1,6 +1,6 @@
 /**
- * HTTP+SSE of the oldest revision: one stream from the server, whose first event names the address to post to. The stream is the channel,
- * and its end is the session's.
+ * HTTP+SSE, the transport of the oldest revision: one stream from the server, whose first event names the URL to post to. The session ends with
+ * the stream.
  *
  * @deprecated since 2025-03-26, with HTTP+SSE: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
@@ -26,28 +26,28 @@ import { MessageReader, SSE_TYPE } from '../message-reader.ts';
 import { POST_HEADERS, type Sending, toEraKey, Wire } from '../wire.ts';
 import { PostingChannel } from './posting-channel.ts';
 
-/** How long a server may take to say where to post. */
+/** The timeout for the `endpoint` event. */
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
 export class SseChannel extends PostingChannel {
   #endpoint: string | undefined;
   #sending: Sending | undefined;
   #reader: MessageReader | undefined;
-  /** Settles the wait for the first event. */
+  /** The promise functions of `start`, until the first event. */
   #opening: { resolve(): void; reject(error: Error): void } | undefined;
 
-  /** Whether the server has said where to post. */
+  /** Whether the `endpoint` event has arrived. */
   get isOpen(): boolean {
     return this.#endpoint !== undefined;
   }
 
   /**
-   * Opens the stream and waits until the server has said where to post.
+   * Opens the stream and waits for the `endpoint` event.
    *
-   * @param caller Whose time limit stands still while the authorizer is at work.
-   * @throws {ExchangeHttpError} There is no stream at this address.
-   * @throws {InvalidResponseError} Its first event is not `endpoint`, or names another origin.
-   * @throws {TimeoutError} It does not come within 10 seconds.
+   * @param caller The caller whose timeout pauses while the authorizer works.
+   * @throws {ExchangeHttpError} There is no event stream at this URL.
+   * @throws {InvalidResponseError} The first event is not `endpoint`, or names a URL of another origin.
+   * @throws {TimeoutError} The event does not arrive within 10 seconds.
    */
   async start(caller?: WaitingCaller): Promise<void> {
     if (this.isClosing) throw new ConnectionClosedError();
@@ -68,7 +68,7 @@ export class SseChannel extends PostingChannel {
     const opened = new Promise<void>((resolve, reject) => {
       this.#opening = { resolve, reject };
     });
-    const message = `${describe(call)} did not say where to post within ${ENDPOINT_TIMEOUT_MS} ms`;
+    const message = `${describe(call)} did not send the "endpoint" event within ${ENDPOINT_TIMEOUT_MS} ms`;
     const expire = (): void => this.#opening?.reject(new TimeoutError(message, ENDPOINT_TIMEOUT_MS));
     const timer = this.wire.clock.schedule(expire, ENDPOINT_TIMEOUT_MS, { keepAlive: true });
     this.#reader = MessageReader.open(answer, this.wire.maxMessageBytes, {
@@ -77,7 +77,7 @@ export class SseChannel extends PostingChannel {
       onEvent: (event) => this.#onEvent(event),
       onEnd: (error) => this.#onEnd(error),
     });
-    if (this.#reader?.isStream !== true) this.#opening?.reject(toHttpError(call, answer, { hint: 'its body is no event stream' }));
+    if (this.#reader?.isStream !== true) this.#opening?.reject(toHttpError(call, answer, { hint: 'its body is not an event stream' }));
     await opened.finally(() => timer.cancel());
   }
 
@@ -85,8 +85,8 @@ export class SseChannel extends PostingChannel {
     if (event !== 'endpoint' || this.isOpen) return;
     const { url } = this.wire;
     const target = URL.canParse(data, url) ? new URL(data, url) : undefined;
-    if (target === undefined) return this.#refuse('what it names is no address');
-    // Whatever is sent there, a token perhaps, is meant for this server alone.
+    if (target === undefined) return this.#refuse('it does not contain a valid URL');
+    // Tokens and messages are only for the server's own origin.
     if (target.origin !== new URL(url).origin || target.username !== '' || target.password !== '')
       return this.#refuse(`it names another origin (${target.origin})`);
     this.#endpoint = target.href;
@@ -101,7 +101,7 @@ export class SseChannel extends PostingChannel {
   }
 
   #refuse(why: string): void {
-    const message = `The server of HTTP+SSE must name the address to post to in its first event, but ${why}`;
+    const message = `The first event of an HTTP+SSE server must name the URL to post to, but ${why}`;
     this.#opening?.reject(new InvalidResponseError(message));
   }
 
@@ -141,23 +141,23 @@ export class SseChannel extends PostingChannel {
 }
 
 /**
- * A client's side of HTTP+SSE: a stream from the server, and a POST for each message to the address that its first event names.
+ * The client transport for HTTP+SSE: a stream from the server, and a POST for each message to the URL that the first event names.
  *
- * The end of the stream is the end of the session: `onclose` is called, and a client opens another one by `renew`. `httpTransport` finds
- * out by itself whether a server needs it.
+ * When the stream ends, the session ends: `onclose` is called, and a client opens a new session by `renew`. `httpTransport` detects by itself
+ * whether a server needs HTTP+SSE.
  *
  * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 export class SSEClientTransport extends SseChannel {
-  /** Names the server for programs that remember things about it; holds no secret. */
+  /** Identifies the server, for an era memory. Holds no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: HttpClientOptions;
 
   /**
-   * @param url The address of the stream.
-   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
+   * @param url The URL of the stream.
+   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
    */
   constructor(url: string | URL, options: HttpClientOptions = {}) {
     super(new Wire(url, options));

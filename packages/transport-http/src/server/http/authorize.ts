@@ -1,4 +1,4 @@
-/** Who calls and what they may do: the token verifier, its challenges, and protected resource metadata. @see RFC 6750; RFC 9728 */
+/** Authorization: the token verifier, its challenges, and protected resource metadata. @see RFC 6750; RFC 9728 */
 
 import { type Clock, type ClockTimer, isMortiseError, type JsonRpcErrorObject, type JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -12,12 +12,12 @@ import { type HeaderList, HttpRefusal } from './refusal.ts';
 /**
  * Verifies the request's token, and sets `http.auth`.
  *
- * @throws {HttpRefusal} What the verifier challenged with. A fault of its own becomes 500, which says nothing of its cause.
+ * @throws {HttpRefusal} The verifier's challenge. Any other error of the verifier becomes status 500 without details.
  */
 export async function authorize(http: HttpExchange, verifier: TokenVerifier): Promise<void> {
   const header = http.header('authorization');
   const credentials = header === undefined ? { scheme: undefined, token: undefined } : parseAuthorization(header);
-  if (credentials === undefined) throw new HttpRefusal(400, 'The "Authorization" header must hold one scheme and one token');
+  if (credentials === undefined) throw new HttpRefusal(400, 'The "Authorization" header must contain one scheme and one token');
   try {
     http.auth = checkAuthInfo(await verifier.verify({ ...http.origin, ...credentials }, { signal: http.signal }));
   } catch (error) {
@@ -36,9 +36,8 @@ function withMetadata(challenge: string, metadataUrl: string | undefined): strin
 }
 
 /**
- * Reads the caller as the program around a request, or a middleware in `request.auth`, gives it: an `AuthInfo`, or the shape that
- * MCP's TypeScript users know (`clientId`, `scopes`, `expiresAt` in seconds). Scopes that are not a list count as none: a part of a text
- * would pass for a scope.
+ * Reads the caller that a program or a middleware has set in `request.auth`: an `AuthInfo`, or the official SDK's shape (`clientId`,
+ * `scopes`, `expiresAt` in seconds). Scopes that are not an array are ignored, because a part of a string could pass for a scope.
  */
 export function toAuthInfo(auth: unknown): AuthInfo | undefined {
   if (typeof auth !== 'object' || auth === null) return undefined;
@@ -56,14 +55,14 @@ export function toAuthInfo(auth: unknown): AuthInfo | undefined {
   };
 }
 
-// ---- too few scopes
+// ---- missing scopes
 
-/** The status of an answer that refuses for lack of scope, and the code of its error. */
+/** The HTTP status for missing scopes, and the code of the error. */
 export const FORBIDDEN = 403;
 
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** The challenge that names what to ask for; undefined for an answer that lacks no scope. @see RFC 6750 section 3.1 */
+/** Makes the challenge with the missing scopes; undefined for any other response. @see RFC 6750 section 3.1 */
 export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): HeaderList | undefined {
   const scopes = 'error' in response ? readRequiredScopes(response.error) : undefined;
   if (scopes === undefined || http.auth === undefined) return undefined;
@@ -86,10 +85,10 @@ function readRequiredScopes({ code, data }: JsonRpcErrorObject): readonly string
 
 // ---- metadata
 
-/** Where protected resource metadata is, before the endpoint's own path. */
+/** The well-known path of protected resource metadata, which the endpoint's path follows. */
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** Tells whether a path is where the metadata is: with the endpoint's path inserted, or at the root. */
+/** Whether a path is that of the metadata: with the endpoint's path appended, or without. */
 export function isMetadataPath(path: string, settings: Settings): boolean {
   if (settings.resourceMetadata === undefined || !path.startsWith(WELL_KNOWN)) return false;
   const rest = path.slice(WELL_KNOWN.length);
@@ -104,13 +103,13 @@ function metadataUrlOf(http: HttpExchange): string | undefined {
 
 // ---- expiry
 
-/** A verifier may let a token pass that has just expired by this machine's clock: its stream lives long enough to be of use. */
+/** The least lifetime of a stream, in case a verifier accepts a token that has expired by this machine's clock. */
 const SHORTEST_LIFE_MS = 1_000;
 
 /**
- * Calls `end` when the token that a stream was opened with expires: the client has to come back with a fresh one.
+ * Calls `end` when the token of a stream expires. The client must then open the stream again with a new token.
  *
- * @returns The timer, to be cancelled when the stream ends earlier; undefined where there is no expiry.
+ * @returns The timer, to cancel when the stream ends earlier; undefined if the token has no expiry.
  */
 export function watchExpiry(clock: Clock, auth: AuthInfo | undefined, end: () => void): ClockTimer | undefined {
   const expiresAtMs = auth?.expiresAtMs;

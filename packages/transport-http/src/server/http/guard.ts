@@ -1,7 +1,6 @@
 /**
- * The check of Host and Origin, which every request meets before anything else: POST, GET, DELETE, OPTIONS, the HTTP+SSE endpoints and the
- * metadata, of `node:http` and of `fetch`. It keeps web pages that a user happens to visit away from servers on the user's machine and network (DNS
- * rebinding). And CORS, which tells browsers which pages may call, out of the same list.
+ * Checks Host and Origin of every request before anything else, which prevents DNS rebinding: web pages that the user visits cannot reach
+ * servers on the user's machine or network. The same list of origins sets the CORS headers, by which browsers let a page call.
  *
  * @see 2026-07-28 basic/transports/streamable-http#security--endpoint; https://fetch.spec.whatwg.org/#http-cors-protocol
  */
@@ -27,22 +26,22 @@ const ALLOWED = [
   'Mcp-Method',
   'Mcp-Name',
 ];
-/** What our own client reads: without the nonce no page could do DPoP (RFC 9449 section 8). */
+/** The response headers that a client reads. `DPoP-Nonce` is needed for DPoP (RFC 9449 section 8). */
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After';
 const MAX_AGE_SECONDS = '7200';
 
-/** A header of an argument, as a page asks for it. Bounded, since the answer repeats it. */
+/** An `Mcp-Param-*` header in a preflight request. Limited in length, because the response repeats it. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
 
 export class Guard {
-  /** Any page may call: the program said so. */
+  /** Whether the program allows pages of all origins. */
   readonly allowsAnyOrigin: boolean;
   readonly #check: HostGuard;
-  /** The host that was let in last, over what kind of socket: most requests without a page behind them say the same. */
+  /** The last allowed host and the kind of its socket. A shortcut, because most requests have the same. */
   #lastHost: string | undefined;
   #lastIsLoopback = false;
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry that is no host or origin. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry is not a host or origin. */
   constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>) {
     this.allowsAnyOrigin = allowedOrigins.includes(ANY);
     try {
@@ -56,10 +55,10 @@ export class Guard {
   }
 
   /**
-   * Checks that a request names a host that is this server, and comes from no web page that is not allowed.
+   * Checks that the request's host is allowed and, if a web page sent it, the page's origin.
    *
-   * @returns The origin of the page that calls, where a page does.
-   * @throws {HttpRefusal} 400 for headers that say two things, 403 for a foreign host or origin.
+   * @returns The origin of the calling web page; undefined without one.
+   * @throws {HttpRefusal} 400: the host or origin is missing or ambiguous. 403: it is not allowed.
    */
   check(http: HttpExchange): string | undefined {
     const duplicate = http.findDuplicateHeader();
@@ -68,7 +67,7 @@ export class Guard {
     if (host === undefined)
       throw new HttpRefusal(400, 'The request must name one host: send one "Host" header that agrees with the request target');
     const origin = http.header('origin');
-    // A platform that does not tell is taken for loopback, where the strict rules hold.
+    // An unknown socket counts as loopback, for which the stricter rules apply.
     const isLoopbackSocket = http.isLoopback !== false;
     if (origin === undefined && host === this.#lastHost && isLoopbackSocket === this.#lastIsLoopback) return undefined;
     const reason = this.#check({ host, origin: this.allowsAnyOrigin ? undefined : origin, isLoopbackSocket });
@@ -85,14 +84,14 @@ function sentTwice(header: string): HttpRefusal {
   return new HttpRefusal(400, `The header "${header}" may come once only`, header.startsWith('mcp-') ? { rpcCode: HEADER_MISMATCH } : {});
 }
 
-/** The headers that let a page read the answer. Never with credentials: MCP sends its token in a header of its own. */
+/** The headers that let a page read the response. Without credentials mode, because MCP sends its token in a header. */
 export function corsHeaders(guard: Guard, origin: string): HeaderList {
   const expose = ['Access-Control-Expose-Headers', EXPOSED];
   if (guard.allowsAnyOrigin) return ['Access-Control-Allow-Origin', '*', ...expose];
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...expose];
 }
 
-/** The further headers that answer a preflight. `Mcp-Param-*` cannot be listed, so those that were asked for are named. */
+/** More headers for a preflight response. `Mcp-Param-*` has no fixed names, so the requested ones are repeated. */
 export function preflightHeaders(http: HttpExchange): HeaderList {
   const asked = (http.header('access-control-request-headers') ?? '').toLowerCase().split(',');
   const params = asked.map((name) => name.trim()).filter((name) => PARAM_HEADER.test(name));

@@ -1,4 +1,4 @@
-/** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
+/** The state of one handler: settings, guard, sessions, open calls and streams; and closing. */
 
 import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
@@ -13,14 +13,14 @@ import type { Settings } from '../options.ts';
 import { busy, HttpRefusal, serverClosing } from './refusal.ts';
 import { SessionTable, unknownSession } from '../legacy/session-table.ts';
 
-/** The least time that sessions, and the program's stores, have to end when the handler closes. */
+/** The least time for ending sessions and stores when the handler closes. */
 const ENDING_MS = 1_000;
 
 /** A call in flight. */
 export interface OpenCall {
-  /** Ends a listen with its result. */
+  /** Ends a `subscriptions/listen` with its result. */
   readonly endListen?: (() => void) | undefined;
-  /** Breaks off, because the handler has closed. */
+  /** Aborts the call, because the handler has closed. */
   cut(reason: Error): void;
 }
 
@@ -28,25 +28,25 @@ export class HandlerState {
   readonly endpoint: McpEndpoint;
   readonly settings: Settings;
   readonly sessions: SessionTable;
-  /** What a handshake leaves, by revision, for legacy requests without a session. */
+  /** For each revision, the session state after a handshake, for legacy requests without a session. */
   readonly statelessStates = new Map<Revision, SessionState>();
-  /** The channels of HTTP+SSE, by the id in their address. */
+  /** The HTTP+SSE channels, by the id in their URL. */
   readonly channels = new Map<string, SseChannel>();
   readonly calls = new Set<OpenCall>();
   readonly streams = new Set<ResponseStream>();
-  /** Bodies that are being read, the oldest first. */
+  /** The bodies being read, the oldest first. */
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
   readonly #streamLimit: KeyedLimit;
   #bodyTimer: ClockTimer | undefined;
-  /** Those who wait until nothing is in flight. */
+  /** Callbacks for when nothing is in flight. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the endpoint is no server. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the endpoint is not a server. */
   constructor(endpoint: McpEndpoint, settings: Settings) {
-    // Programs without types mix arguments up, or forget one.
+    // A program without types may pass something else.
     if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
+      throw new HttpOptionError('The first argument must be a server with the function "handle", such as an McpServer');
     this.endpoint = endpoint;
     this.settings = settings;
     if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);
@@ -54,18 +54,18 @@ export class HandlerState {
     this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
-  /** Why nothing is taken any more: 503, or 404 where the one session that there was has ended. */
+  /** The refusal after closing: 503, or 404 if the handler served a single session. */
   toClosedRefusal(): HttpRefusal {
     return this.settings.isSingle === true ? unknownSession() : serverClosing();
   }
 
-  /** A call has ended. */
+  /** Removes a call that has ended. */
   end(call: OpenCall): void {
     this.calls.delete(call);
     this.checkIdle();
   }
 
-  /** Counts a body in, which takes itself out of `bodies`. One timer serves all, and stays for the next ones: most bodies are there at once. */
+  /** Watches the arrival time of a body, until the body removes itself from `bodies`. One timer serves all bodies. */
   watchBody(body: BodyReader): void {
     this.bodies.add(body);
     this.#bodyTimer ??= this.settings.clock.schedule(this.#endStalledBodies, this.settings.stallMs);
@@ -85,24 +85,24 @@ export class HandlerState {
   };
 
   /**
-   * Counts in a stream that stays open.
+   * Counts a stream that stays open.
    *
-   * @returns The function that counts it out, to be called once.
-   * @throws {HttpRefusal} 503 past the bound.
+   * @returns The function that releases the count. Call it once.
+   * @throws {HttpRefusal} 503 above the limit.
    */
   holdStream(key: string): () => void {
     if (!this.#streamLimit.acquire(key)) throw busy('Too many open streams: close one, or come back later');
     return () => this.#streamLimit.release(key);
   }
 
-  /** Logs why a request failed, which its client does not learn. */
+  /** Logs why a request failed. The client does not get the details. */
   logFailure(error: unknown): void {
     this.settings.logger.log('error', 'A request failed', { error: String(error) });
   }
 
   /**
-   * Takes no new request, ends listens with their result, lets calls and their answers finish until the deadline, then aborts them and ends
-   * all sessions. Stores that never settle are not waited for. Safe to call twice.
+   * Refuses new requests, ends each `subscriptions/listen` with its result, waits for calls and their responses until the deadline, then
+   * aborts them and ends all sessions. Does not wait for stores that never settle. Safe to call twice.
    */
   async close(drainMs: number): Promise<void> {
     this.isClosing = true;
@@ -118,13 +118,13 @@ export class HandlerState {
     const ended = Promise.all([...channels, this.sessions.close()]);
     try {
       const hasEnded = await this.#within(Math.max(deadlineMs - clock.monotonicMs(), ENDING_MS), ended);
-      if (!hasEnded) logger.log('error', 'The server closes without having ended all sessions: a store, or the endpoint, takes too long');
+      if (!hasEnded) logger.log('error', 'The server closed before all sessions ended: a store or the endpoint takes too long');
     } finally {
       for (const stream of this.streams) stream.cut();
     }
   }
 
-  /** @returns false where the time was over first. */
+  /** @returns false if the time ran out first. */
   #within(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (timeoutMs <= 0) return resolve(false);
@@ -133,7 +133,7 @@ export class HandlerState {
     });
   }
 
-  /** Open streams wait for something; only those that are ending have something left to send. */
+  /** Whether no call is in flight and no ending stream has data left. Other open streams only wait for events. */
   get #isIdle(): boolean {
     return this.calls.size === 0 && ![...this.streams].some(({ isEnding }) => isEnding);
   }
@@ -142,7 +142,7 @@ export class HandlerState {
     return this.#isIdle ? resolvedPromise : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Called when a call or a stream has ended. */
+  /** Calls the waiting callbacks if nothing is in flight. Called when a call or stream has ended. */
   checkIdle(): void {
     if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
   }

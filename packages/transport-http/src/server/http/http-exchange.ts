@@ -1,6 +1,6 @@
 /**
- * One HTTP request and its response, of `node:http` (`NodeExchange`) or of `fetch` (`WebExchange`). The rest of the
- * server knows only this. A modern POST is one call, so the exchange is also what its endpoint is given as `Call`.
+ * One HTTP request and its response, on `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). A modern POST is one call, so the exchange
+ * is also the `Call` that the endpoint gets.
  */
 
 import {
@@ -29,12 +29,12 @@ const SSE_HEADERS: HeaderList = [
   'text/event-stream',
   'Cache-Control',
   'no-cache, no-transform',
-  // Proxies such as nginx would hold events back otherwise.
+  // Proxies such as nginx would otherwise buffer events.
   'X-Accel-Buffering',
   'no',
 ];
 
-/** Headers that mean one thing and hold no comma: a second line could make two readers disagree. */
+/** Headers with a single value. If one is repeated, two readers could use different values. */
 export const SINGLE_HEADERS: readonly string[] = [
   'host',
   'origin',
@@ -49,36 +49,36 @@ export const SINGLE_HEADERS: readonly string[] = [
 export abstract class HttpExchange extends Cancellation implements Call {
   readonly handler: HandlerState;
   abstract readonly method: string;
-  /** Path and query, below the path that a framework has mounted the handler on. */
+  /** Path and query, without the path that a framework has mounted the handler on. */
   abstract readonly target: string;
-  /** What stands before `target` in the URL. */
+  /** The part of the URL path before `target`. */
   abstract readonly mountPath: string;
   abstract readonly scheme: 'http' | 'https';
-  /** The host and port that the request names, in its target or its `Host`; undefined where it names none or two. */
+  /** The host and port of the request's target or `Host`; undefined if missing or ambiguous. */
   abstract readonly authority: string | undefined;
   abstract readonly remoteAddress: string | undefined;
-  /** Whether the request came in on a loopback socket; undefined where the platform does not say. */
+  /** Whether the request arrived on a loopback socket; undefined if unknown. */
   abstract readonly isLoopback: boolean | undefined;
-  /** The body, where a framework in front has parsed it already. */
+  /** The body, if a framework has already parsed it. */
   readonly parsedBody: unknown;
-  /** Who calls: what a framework in front has verified, or the token verifier here. */
+  /** The caller, verified by a framework or by the token verifier. */
   auth: AuthInfo | undefined;
-  /** Which answers the client takes; read of a POST. */
+  /** The media types of the response that the client accepts. Set for a POST. */
   accepts: Accepts = BOTH;
-  /** The id of the JSON-RPC request in the body, once it is known: refusals name it. */
+  /** The id of the JSON-RPC request in the body, once read. Refusals contain it. */
   requestId: RequestId | undefined;
-  /** Set for a `subscriptions/listen`: ends it with its result, because the server closes. */
+  /** Set for a `subscriptions/listen`: ends the request with its result when the server closes. */
   endListen: (() => void) | undefined;
-  /** Whether the client closed the connection, or gave the answer up, before it was complete. */
+  /** Whether the client closed the connection or cancelled the response before it was complete. */
   hasLeft = false;
   hasAnswered = false;
   #limitKey: string | undefined;
-  /** Headers of whatever is answered: CORS, the session's id, a challenge. */
+  /** Headers for any response: CORS, the session's id, a challenge. */
   #headers: HeaderList = NONE;
   #stream: ResponseStream | undefined;
   #isFinished = false;
 
-  /** @param given What the program around it knows: the caller, in a shape that `toAuthInfo` reads, and the parsed body. */
+  /** @param given The caller, in a shape that `toAuthInfo` reads, and the parsed body. */
   constructor(handler: HandlerState, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
     super();
     this.handler = handler;
@@ -88,13 +88,13 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   // ---- the request
 
-  /** The value of a header by its lower-case name; several lines joined by a comma. */
+  /** The value of a header by lower-case name. Repeated headers are joined by a comma. */
   abstract header(name: string): string | undefined;
 
-  /** Names a header that may come once and came more often; undefined where all is well. */
+  /** The name of a header that is repeated but must not be; undefined if there is none. */
   abstract findDuplicateHeader(): string | undefined;
 
-  /** Begins to read the body, or refuses one that a framework has read. @param length Its `Content-Length`; NaN without one. */
+  /** Starts to read the body, or refuses if a framework has read it. @param length The `Content-Length`; NaN if missing. */
   protected abstract feed(reader: BodyReader, length: number): void;
 
   /** Reads the body as text. Rejects with an `HttpRefusal`: 413, 408, 503 or 400. */
@@ -110,7 +110,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return this.auth?.principal ?? 'anonymous';
   }
 
-  /** The absolute URL that was asked for, as clients know it. */
+  /** The absolute URL of the request, as clients see it. */
   get url(): string {
     const { baseUrl } = this.handler.settings;
     const base = baseUrl === undefined ? `${this.scheme}://${this.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
@@ -130,35 +130,35 @@ export abstract class HttpExchange extends Cancellation implements Call {
     };
   }
 
-  /** What sessions and streams are counted by. Asked for once, so that the same key is counted in and out. */
+  /** The key for limits of sessions and streams. Computed once, so that both count changes use the same key. */
   get limitKey(): string {
     return (this.#limitKey ??= this.handler.settings.limitKey({ ...this.origin, principal: this.principal }));
   }
 
-  // ---- the answer: one of `json`, `empty`, `refuse` and `openStream`, once
+  // ---- the HTTP response: call one of `json`, `empty`, `refuse` and `openStream`, once
 
-  /** Sends the whole answer at once. Must do nothing once the client has left. @param closes The connection can not be used again. */
+  /** Sends the whole response. Must do nothing if the client has left. @param closes The connection cannot be used again. */
   protected abstract respond(status: number, headers: HeaderList, body?: string, closes?: boolean): void;
 
-  /** Begins an answer of unknown length. */
+  /** Starts a response of unknown length. */
   protected abstract startStream(status: number, headers: HeaderList): ByteSink;
 
-  /** Adds headers to whatever will be answered. */
+  /** Adds headers to the response. */
   addHeaders(headers: HeaderList): void {
     if (headers.length > 0) this.#headers = [...this.#headers, ...headers];
   }
 
-  /** Answers with JSON text. */
+  /** Responds with JSON text. */
   json(status: number, text: string): void {
     this.#answer(status, JSON_HEADERS, text);
   }
 
-  /** Answers with a status and no body. */
+  /** Responds without a body. */
   empty(status: number, headers: HeaderList = NONE): void {
     this.#answer(status, headers);
   }
 
-  /** Answers with an error status and a JSON-RPC error. @param nullId Older revisions want `null` where no id could be read. */
+  /** Responds with an error status and a JSON-RPC error. @param nullId Older revisions need `id: null` if no id could be read. */
   refuse({ status, message, rpcCode, detail }: HttpRefusal, nullId = false): void {
     const id = this.requestId ?? (nullId ? null : undefined);
     const error = { code: rpcCode, message };
@@ -166,7 +166,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     this.#answer(status, [...JSON_HEADERS, ...(detail.headers ?? NONE)], text, detail.closes);
   }
 
-  /** Begins an event stream. @throws {TypeError} A header of the program's that HTTP cannot carry: nothing is answered yet. */
+  /** Starts an event stream. @throws {TypeError} A header of the program is invalid; nothing was sent. */
   openStream(overflow: Overflow): ResponseStream {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.hasAnswered = true;
@@ -175,7 +175,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return this.#stream;
   }
 
-  /** Called when the client is gone. In the modern era that cancels its call. */
+  /** Called when the client has left. In the modern era that cancels its request. */
   protected leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
@@ -189,16 +189,16 @@ export abstract class HttpExchange extends Cancellation implements Call {
     this.hasAnswered = true;
   }
 
-  /** Each header is given once: where an invalid header made the answer fail, the refusal that replaces it goes without. */
+  /** Returns the added headers once. If an invalid one made the response fail, the refusal is sent without them. */
   #takeHeaders(): HeaderList {
     const headers = this.#headers;
     this.#headers = NONE;
     return headers;
   }
 
-  // ---- the call of a modern request
+  // ---- `Call` of a modern request
 
-  /** Sends a notification, which makes the answer an event stream. Dropped where the answer must be JSON. */
+  /** Sends a notification, which makes the response an event stream. Drops it if the response must be JSON. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if ('id' in message) {
       const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
@@ -213,7 +213,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     }
   }
 
-  /** Sends the answer: as JSON, or as the end of the stream. @param status For an answer that nothing preceded. */
+  /** Sends the response: as JSON, or as the last event of the stream. @param status The HTTP status, if no stream has started. */
   finish(response: JsonRpcResponse, status: number): void {
     if (this.isCancelled) return;
     this.#isFinished = true;
@@ -223,8 +223,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   }
 
   /**
-   * Ends the stream of a listen without a result, which would say that there is nothing to come back for: the client is to open it again
-   * with a fresh token.
+   * Ends the stream of a `subscriptions/listen` without a result, so that the client opens it again with a new token. A result would mean
+   * that the subscription has ended.
    *
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure
    */
@@ -232,7 +232,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     if (!this.isCancelled) this.#eventStream.end();
   }
 
-  /** The server has closed: a stream is cut, a client that was sent nothing yet is asked to come back. */
+  /** Ends the request because the server has closed: aborts a started stream, or responds with 503. */
   cut(reason: Error): void {
     this.cancel(reason);
     if (this.#stream === undefined) this.refuse(serverClosing());
@@ -241,9 +241,9 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   get #eventStream(): ResponseStream {
     if (this.#stream !== undefined) return this.#stream;
-    // A listen has no sender that could wait for a slow reader: its stream is cut instead.
+    // The senders of listen events cannot wait for a slow reader, so the stream is aborted instead.
     const stream = this.openStream(this.endListen === undefined ? 'wait' : 'cut');
-    // At once, and not with the next event of the socket: a handler that only ever sends would never let that come.
+    // Cancels here, not at the next socket event, which a handler that sends without pause would prevent.
     stream.onClose(() => {
       if (!this.#isFinished) this.cancel(new CancelledError('the stream was closed'));
     });
@@ -251,19 +251,19 @@ export abstract class HttpExchange extends Cancellation implements Call {
   }
 }
 
-/** A framework in front has read the body: reading it again would wait forever. */
+/** The refusal for a body that a framework has already read: reading it again would wait forever. */
 export function takenBody(): HttpRefusal {
-  const message = 'The body has been read already: the program in front must pass what it held as "parsedBody"';
+  const message = 'The request body was already read: pass the parsed body as "parsedBody"';
   return new HttpRefusal(500, message, { rpcCode: INTERNAL_ERROR });
 }
 
-/** A response beside its text. */
+/** A response and its JSON text. */
 export interface WrittenResponse {
   readonly message: JsonRpcResponse;
   readonly json: string;
 }
 
-/** Writes a response as JSON, whatever is in it: one that JSON cannot carry is answered as an internal error, never with silence. */
+/** Converts a response to JSON. A response that cannot be converted is replaced by an internal error. */
 export function writeResponse(response: JsonRpcResponse): WrittenResponse {
   try {
     return { message: response, json: serializeMessage(response) };

@@ -1,4 +1,4 @@
-/** Exchanges of `node:http`: straight from Node's objects, without a `Request` or `Response`. */
+/** HTTP exchanges on the objects of `node:http`, without web `Request` and `Response`. */
 
 import type { HandlerState } from './handler-state.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
@@ -7,9 +7,9 @@ import type { BodyReader } from './read-body.ts';
 import { type ByteSink, ResponseStream } from './response-stream.ts';
 
 const MAX_HEADERS = 200;
-/** A longer answer is written at the pace of its reader, so that one who takes nothing is noticed. */
+/** A longer response is streamed, so that a reader that takes nothing is noticed. */
 const LONG_ANSWER = 64 * 1024;
-/** How long a refused body is read on and thrown away, so that the client sees the refusal and not a broken connection. */
+/** How long the rest of a refused body is read and discarded, so that the client gets the refusal and not a connection error. */
 const LINGER_MS = 1000;
 
 export class NodeExchange extends HttpExchange {
@@ -18,7 +18,7 @@ export class NodeExchange extends HttpExchange {
   readonly mountPath: string;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
-  /** Where the target is a whole URL: the ways to write its host, in lower case. */
+  /** If the request target is an absolute URL: the spellings of its host, in lower case. */
   readonly #targetAuthorities: readonly string[] | undefined;
   #isComplete = false;
 
@@ -44,7 +44,7 @@ export class NodeExchange extends HttpExchange {
     response.on('close', () => {
       if (!this.#isComplete || !response.writableFinished) this.leave();
     });
-    // A client that vanishes while something is written makes Node report an error here, which means no more than 'close' does.
+    // If the client disconnects during a write, Node emits an error. 'close' already handles that.
     response.on('error', () => undefined);
   }
 
@@ -75,7 +75,7 @@ export class NodeExchange extends HttpExchange {
   findDuplicateHeader(): string | undefined {
     const { rawHeaders } = this.#request;
     if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
-    // Node drops or joins what came twice, so only what came over the wire shows it.
+    // `headers` drops or joins repeated names, so only `rawHeaders` shows them.
     const names: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at]?.toLowerCase() ?? '';
@@ -103,7 +103,7 @@ export class NodeExchange extends HttpExchange {
       this.#writeHead(status, headers);
       response.end();
     } else if (headers.length === 2 && body.length <= LONG_ANSWER && closes !== true) {
-      // Nearly every answer: Node takes one header and a text together for half of what it takes them one by one for.
+      // The usual case. For Node, one combined call costs half as much as separate calls.
       response.writeHead(status, { [headers[0] ?? '']: headers[1] ?? '', 'Content-Length': byteLength(body) });
       response.end(body);
     } else {
@@ -138,7 +138,7 @@ export class NodeExchange extends HttpExchange {
     stream.end(body);
   }
 
-  /** The whole answer is out at once; its end, which closes the connection, waits until the client has sent on for a while. */
+  /** Sends the whole response now, but closes the connection only after discarding the rest of the request for a while. */
   #linger(body: string): void {
     const response = this.#response;
     response.write(body);
@@ -149,19 +149,19 @@ export class NodeExchange extends HttpExchange {
   }
 }
 
-/** Tells whether the address of a socket is this machine talking to itself. */
+/** Whether a socket address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   return address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.');
 }
 
-/** The port that a scheme implies may be written or not. */
+/** The spellings of a host: with and without the default port. */
 function toAuthorities({ host, port, protocol }: URL): readonly string[] {
   return port === '' ? [host, `${host}:${protocol === 'https:' ? 443 : 80}`] : [host];
 }
 
 const { Buffer } = globalThis as { readonly Buffer?: { byteLength(text: string): number } };
 
-/** By Node's own function, where there is one: this entry needs no Node types. */
+/** Uses Node's `Buffer` if it exists, without Node's types. */
 function byteLength(text: string): number {
   return Buffer === undefined ? new TextEncoder().encode(text).length : Buffer.byteLength(text);
 }
@@ -195,36 +195,36 @@ class NodeSink implements ByteSink {
   }
 }
 
-// ---- the parts of node:http that are used
-// `IncomingMessage` and `ServerResponse` have them, and so do the objects of Express, Fastify (`.raw`) and `node:http2`. Written out so that
-// this entry needs no Node types.
+// ---- the used parts of node:http
+// `IncomingMessage` and `ServerResponse` fit, and so do the objects of Express, Fastify (`.raw`) and `node:http2`. Declared here so that this
+// entry needs no Node types.
 
-/** By a method's type, which is compared in both directions: the types of Node declare `on` in other ways from version to version. */
+/** A method type, so that it is checked bivariantly: Node's types of `on` differ between versions. */
 type Listener = { listen(...args: unknown[]): void }['listen'];
 
 /** A request of `node:http`. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** Set by Express: where the router that `url` counts from is mounted. */
+  /** Set by Express: the mount path, to which `url` is relative. */
   readonly baseUrl?: unknown;
-  /** By lower-case name, what came more than once joined. */
+  /** By lower-case name. Repeated headers are joined. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Names and values in turns, as they came. */
+  /** Alternating names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** None where something else than `node:http` made the request. */
+  /** Missing if the request was not made by `node:http`. */
   readonly socket?: NodeSocket | null | undefined;
   /** Whether the body has been read to its end. */
   readonly readableEnded?: boolean | undefined;
-  /** What a body parser in front has made of the body. */
+  /** The body, if a body parser has already read it. */
   readonly body?: unknown;
-  /** What a framework in front has verified about the caller. */
+  /** The caller that a framework has verified. */
   readonly auth?: unknown;
   on(event: string, listener: Listener): unknown;
   resume(): unknown;
 }
 
-/** What is asked of a connection. */
+/** The used members of a socket. */
 export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;

@@ -1,4 +1,4 @@
-/** Reads the body of a POST: bounded in length and in time, UTF-8 or nothing. */
+/** Reads the body of a POST as UTF-8, with limits for size and time. */
 
 import { PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
@@ -7,11 +7,11 @@ import { HttpRefusal, serverClosing } from './refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Takes the pieces of one body from the exchange that reads them: `push`, `end` and `fail` are its listeners. */
+/** Collects the chunks of one body. `push`, `end` and `fail` are listeners for the exchange's stream. */
 export class BodyReader {
   /** Set by an exchange that must stop reading when the body is refused. */
   onRefused: (() => void) | undefined;
-  /** When it must be complete, by `Clock.monotonicMs`. */
+  /** The deadline for the complete body, by `Clock.monotonicMs`. */
   readonly dueAtMs: number;
   readonly #handler: HandlerState;
   readonly #resolve: (text: string) => void;
@@ -29,14 +29,14 @@ export class BodyReader {
     if (handler.isClosing) this.refuse(serverClosing());
   }
 
-  /** Throws away what comes after a refusal, so that the connection is not stuck. */
+  /** Takes a chunk. Discards chunks after a refusal, so that the connection does not stall. */
   readonly push = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
     if (this.#pieces.length > this.#handler.settings.maxBodyBytes) this.refuse(tooLarge(this.#handler));
   };
 
-  /** The body is complete. */
+  /** Called when the body is complete. */
   readonly end = (): void => {
     if (this.#isDone) return;
     this.#isDone = true;
@@ -48,12 +48,12 @@ export class BodyReader {
     }
   };
 
-  /** The sender is gone, or has closed its side of the connection, after which Node closes the other. */
+  /** Called when the client has closed the connection, or its side of it, after which Node closes the other side. */
   readonly fail = (): void => {
     if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The body ended early'));
   };
 
-  /** Reads no further. The rest of the body is still on its way, so the connection ends with the answer. */
+  /** Stops reading. The rest of the body is still being sent, so the connection closes after the response. */
   refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
     this.#isDone = true;

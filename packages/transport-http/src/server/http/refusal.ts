@@ -1,19 +1,19 @@
-/** How a request is refused before the endpoint sees it: the status, the JSON-RPC error in the body, and the headers. */
+/** Refusals of HTTP requests: the status, the JSON-RPC error in the body, and the headers. */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 
-/** Names and values in turns, so that no object is built for a handful of headers. */
+/** Alternating names and values, which costs less than an object. */
 export type HeaderList = readonly string[];
 
-/** What a refusal says beside its status and its message. */
+/** Optional parts of a refusal. */
 interface RefusalDetail {
   /** @default -32600 */
   readonly rpcCode?: number;
   readonly headers?: HeaderList;
-  /** The body was not read to its end, so the connection cannot be used again. */
+  /** Whether the connection must close, because the body was not read to its end. */
   readonly closes?: boolean;
-  /** What failed, which is logged and never sent. */
+  /** The cause, which is logged and never sent. */
   readonly fault?: unknown;
 }
 
@@ -31,24 +31,24 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** What is sent for an error: a refusal as it is, anything else as 500, which says nothing of its cause. */
+/** Converts an error to a refusal. Other errors become status 500 without details. */
 export function toRefusal(error: unknown): HttpRefusal {
   if (error instanceof HttpRefusal) return error;
   if (isMortiseError(error) && error.code === 'ERR_PARSE') return new HttpRefusal(400, error.message, { rpcCode: PARSE_ERROR });
   return new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR, fault: error });
 }
 
-/** Sent in place of an answer when the session ends first. */
+/** The error message for requests whose session has ended. */
 export const SESSION_OVER: string = 'The session has ended: send "initialize" to begin a new one';
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Too much is open: 503 with `Retry-After`. @param what As in "Too many sessions: end one, or come back later". */
+/** Makes a 503 refusal with `Retry-After`. @param what The message, such as "Too many sessions: end one, or come back later". */
 export function busy(what: string): HttpRefusal {
   return new HttpRefusal(503, what, { rpcCode: INTERNAL_ERROR, headers: ['Retry-After', RETRY_AFTER_SECONDS] });
 }
 
-/** For requests that come while the server closes, or have no answer by then. */
+/** The refusal for requests that arrive, or have no response yet, when the server closes. */
 export function serverClosing(): HttpRefusal {
   return busy('The server is closing: come back later');
 }

@@ -1,6 +1,6 @@
 /**
- * A body that is written piece by piece: an event stream, or an answer of megabytes. It writes what is sent in one turn of the event loop
- * at once, makes senders wait for a slow reader, and is cut when waiting does not help.
+ * A body that is written in pieces: an event stream or a large response. Writes of one event loop turn are combined. Senders wait for a slow
+ * reader, and the stream is aborted if the reader takes nothing for too long.
  */
 
 import type { ClockTimer } from '@mortise/jsonrpc-core';
@@ -8,35 +8,35 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
 import type { HandlerState } from './handler-state.ts';
 
-/** How much may wait for a slow reader, in characters: then senders wait, or the stream is cut. */
+/** The size of the queue, in characters, at which senders wait or the stream is aborted. */
 const MAX_QUEUED = 1024 * 1024;
-/** A stream whose senders are asked to wait, and do not, is cut at this many times as much. */
+/** If senders do not wait, the stream is aborted at this multiple of `MAX_QUEUED`. */
 const BURST_FACTOR = 4;
-/** A longer text goes out in pieces of this length, so that a reader that takes some of it is seen to. */
+/** Longer texts are written in pieces of this length, so that partial reading shows. */
 const PIECE = 64 * 1024;
 
-/** How often a quiet stream gets a comment. */
+/** The interval of keep-alive comments on a quiet stream. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** What a stream does when its reader is slower than its senders. */
+/** What happens when the reader is too slow: senders `wait`, or the stream is `cut` (aborted). */
 export type Overflow = 'wait' | 'cut';
 
-/** Where a body is written to: Node's response, or a web stream. */
+/** The target of a body: Node's response, or a web stream. */
 export interface ByteSink {
-  /** @returns false where the layer below is full: `onDrain` is called when it is not any more. */
+  /** @returns false if the sink is full. `onDrain` is called when it has room again. */
   write(text: string): boolean;
-  /** What was written and has not been taken by the layer below, in bytes. */
+  /** The bytes that are written but not yet sent. */
   readonly queuedBytes: number;
   onDrain: (() => void) | undefined;
   end(): void;
-  /** Breaks the connection without an end, so that the client sees a loss. */
+  /** Aborts the connection, so that the client sees an incomplete response. */
   destroy(): void;
 }
 
-/** How a stream behaves. */
+/** The options of a `ResponseStream`. */
 export interface ResponseStreamOptions {
   readonly overflow: Overflow;
-  /** Comments are sent when nothing else is, so that no proxy takes the connection for dead. */
+  /** Whether the body is an event stream. A quiet one gets comments, so that proxies keep the connection open. */
   readonly isEvents: boolean;
 }
 
@@ -44,23 +44,23 @@ export class ResponseStream {
   readonly #sink: ByteSink;
   readonly #handler: HandlerState;
   readonly #options: ResponseStreamOptions;
-  /** What the layer below has not been given yet. */
+  /** The text that is not yet written to the sink. */
   #queue = '';
-  /** The layer below is full, and will say when it is not. */
+  /** Whether the sink is full. */
   #isFull = false;
-  /** Runs while the stream is busy: what is sent meanwhile goes out together when it fires. */
+  /** The timer of the current turn. Texts sent before it fires are written together. */
   #busy: ReturnType<typeof setTimeout> | undefined;
   #state: 'open' | 'ending' | 'closed' = 'open';
-  /** What was sent in this turn, in which no reader can take anything. */
+  /** The characters sent in this turn, during which a reader cannot take any. */
   #sentThisTurn = 0;
-  /** The longest text since the stream was last empty: a long one alone is no sign of a slow reader. */
+  /** The longest text since the queue was last empty. One long text does not mean that the reader is slow. */
   #longest = 0;
   #hasWritten = true;
-  /** Since when the reader is known to have taken nothing of what waits for it. */
+  /** The time since which the reader has taken nothing of the queue. */
   #stalledSinceMs: number | undefined;
   #timer: ClockTimer;
   #closeListeners: (() => void)[] = [];
-  /** Senders that wait until there is room. */
+  /** Senders that wait for room. */
   #waiting: (() => void)[] = [];
 
   constructor(sink: ByteSink, handler: HandlerState, options: ResponseStreamOptions) {
@@ -76,18 +76,18 @@ export class ResponseStream {
     return this.#state === 'open';
   }
 
-  /** Whether it has ended, and its reader has not taken all of it. */
+  /** Whether the stream has ended but the reader has not taken all of it. */
   get isEnding(): boolean {
     return this.#state === 'ending';
   }
 
-  /** Calls `fn` once when the stream has ended or was cut; at once if it has. */
+  /** Calls `fn` once when the stream has ended or was aborted; immediately if it already has. */
   onClose(fn: () => void): void {
     if (this.isOpen) this.#closeListeners.push(fn);
     else fn();
   }
 
-  /** Sends a text. Resolves once there is room for more, or the stream has closed; never rejects. */
+  /** Sends a text. Resolves when there is room for more or the stream has closed. Never rejects. */
   write(text: string): Promise<void> {
     if (!this.isOpen) return resolvedPromise;
     const queued = this.#queued;
@@ -97,21 +97,21 @@ export class ResponseStream {
     }
     this.#add(text, queued);
     if (this.#busy === undefined) {
-      // The first goes at once. A handler that awaits each of its steps lets microtasks pass, but not the turn.
+      // Writes the first text now, and collects later ones until the end of the turn.
       this.#busy = setTimeout(this.#onTurn, 0);
       queueMicrotask(this.#flush);
     }
     return queued + text.length <= MAX_QUEUED ? resolvedPromise : this.#waitForRoom();
   }
 
-  /** Sends a text that can wait, such as an answer, once there is room. Resolves when it is sent or the stream has closed; never rejects. */
+  /** Waits for room, then sends a text. Resolves when the text is sent or the stream has closed. Never rejects. */
   writeWhenRoom(text: string): Promise<void> {
     if ((this.#isFull || this.#queue !== '') && this.#queued > MAX_QUEUED) return this.#waitForRoom().then(() => this.writeWhenRoom(text));
     void this.write(text);
     return resolvedPromise;
   }
 
-  /** Sends what is left and ends the stream. */
+  /** Sends the queued text and ends the stream. */
   end(lastText = ''): void {
     if (!this.isOpen) return;
     if (lastText !== '') this.#add(lastText, this.#queued);
@@ -120,14 +120,14 @@ export class ResponseStream {
     this.#tellClosed();
   }
 
-  /** Breaks the connection: the reader is too slow, or the server closes for good. */
+  /** Aborts the connection, because the reader is too slow or the server closes. */
   cut(): void {
     if (this.#state === 'closed') return;
     this.#sink.destroy();
     this.closed();
   }
 
-  /** The connection is gone, whoever ended it. */
+  /** Called when the connection has ended, by either side. */
   closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -143,7 +143,7 @@ export class ResponseStream {
     return this.#sink.queuedBytes + this.#queue.length;
   }
 
-  /** Not for the turn that its sender is still in. */
+  /** Whether the reader is behind. Does not count texts of the current turn. */
   get #waitsForReader(): boolean {
     return this.#sink.queuedBytes > 0 || (this.#isFull && this.#queue !== '');
   }
@@ -175,7 +175,7 @@ export class ResponseStream {
   };
 
   #takePiece(): string {
-    // Not between the two halves of a character.
+    // Does not split a surrogate pair.
     const end = isHighSurrogate(this.#queue.charCodeAt(PIECE - 1)) ? PIECE - 1 : PIECE;
     const piece = this.#queue.length <= PIECE ? this.#queue : this.#queue.slice(0, end);
     this.#queue = this.#queue.slice(piece.length);
@@ -206,7 +206,7 @@ export class ResponseStream {
     return clock.schedule(this.#look, Math.min(KEEP_ALIVE_MS, stallMs));
   }
 
-  /** Keeps a quiet connection alive, and ends one whose reader takes nothing. */
+  /** Sends a comment on a quiet stream, and aborts a stream whose reader takes nothing. */
   readonly #look = (): void => {
     const { clock, stallMs } = this.#handler.settings;
     if (!this.#waitsForReader) {

@@ -1,8 +1,8 @@
 /**
- * Leads one HTTP request, of `node:http` or of `fetch`, through its checks to what responds to it.
+ * Checks one HTTP request and passes it to the code that responds.
  *
- * The order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
- * body. The token is verified before the body is read, so that unknown callers cannot make the server read megabytes.
+ * Order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
+ * body. The token is verified before the body is read, so that unauthorized callers cannot make the server read large bodies.
  */
 
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
@@ -20,7 +20,7 @@ import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
 import { respondToModern } from '../modern/modern-post.ts';
 
-/** Which endpoint a request is for, by its path. */
+/** What the path of a request stands for. */
 type EndpointKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
 
 const METHODS: Readonly<Record<EndpointKind, readonly string[]>> = {
@@ -30,10 +30,10 @@ const METHODS: Readonly<Record<EndpointKind, readonly string[]>> = {
   metadata: ['GET'],
 };
 
-/** How deep JSON that a framework parsed may nest: as deep as `parseJson` allows. */
+/** The nesting limit for JSON that a framework has parsed, equal to that of `parseJson`. */
 const MAX_DEPTH = 128;
 
-/** Serves one request. Never rejects: whatever fails is answered. */
+/** Serves one request. Never rejects: each error becomes an HTTP response. */
 export async function routeRequest(http: HttpExchange): Promise<void> {
   const { handler } = http;
   try {
@@ -59,7 +59,7 @@ export async function routeRequest(http: HttpExchange): Promise<void> {
 async function routePost(http: HttpExchange): Promise<void> {
   http.accepts = readAccepts(http.header('accept'));
   if (!http.accepts.json && !http.accepts.sse)
-    throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
+    throw new HttpRefusal(406, 'The response is "application/json" or "text/event-stream": accept both');
   const value = await readPostedJson(http);
   if (http.hasLeft) return;
   const { legacy } = http.handler.settings;
@@ -73,7 +73,7 @@ async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
   return toMessage(http, await readPostedJson(http));
 }
 
-/** @throws {HttpRefusal} 400: the value is no JSON-RPC message. */
+/** @throws {HttpRefusal} 400: the value is not a JSON-RPC message. */
 function toMessage(http: HttpExchange, value: JsonValue): JsonRpcMessage {
   const kind = classifyMessage(value);
   if (kind === 'invalid') throw invalidMessage(http, value);
@@ -87,8 +87,8 @@ function metaOf(message: JsonRpcMessage): JsonObject | undefined {
 }
 
 /**
- * Tells which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
- * revision, or of an unknown one, is modern.
+ * Whether a POST belongs to the legacy era. A malformed modern request needs a modern error, so every request that names a modern or an
+ * unknown revision is modern.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
@@ -96,19 +96,20 @@ function isLegacy(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject 
   if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return false;
   const version = http.header(PROTOCOL_VERSION_HEADER);
   const isInSession = http.header(SESSION_ID_HEADER) !== undefined;
-  // Inside a session an unknown version is that session's error.
+  // Within a session, an unknown version is a legacy error.
   if (version !== undefined) return (findRevision(version)?.era ?? (isInSession ? 'legacy' : 'modern')) === 'legacy';
-  // With sessions on, a request that neither opens nor names a session is treated as a modern one without its headers.
+  // With sessions on, a request without a session that is not `initialize` is handled as a modern request that lacks its headers.
   if (!http.handler.settings.sessions || isInSession) return true;
   return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
 
-/** Reads the body of a POST, or takes what a framework in front has parsed. */
+/** Reads the body of a POST, or takes the body that a framework has parsed. */
 async function readPostedJson(http: HttpExchange): Promise<JsonValue> {
   if (!isJsonContentType(http.header('content-type')))
     throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
   const encoding = http.header('content-encoding');
-  if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it as it is');
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new HttpRefusal(415, 'The body must not be compressed: send it without Content-Encoding');
   const { parsedBody } = http;
   if (parsedBody === undefined) return parseJson(await http.readBody());
   if (isNestedDeeper(parsedBody, MAX_DEPTH))
@@ -122,7 +123,7 @@ function invalidMessage(http: HttpExchange, value: JsonValue): HttpRefusal {
   return new HttpRefusal(400, message, { rpcCode });
 }
 
-/** Stops at the bound, so its own depth is bounded too. */
+/** Stops at the limit, which also limits the recursion. */
 function isNestedDeeper(value: unknown, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (maxDepth === 0) return true;
@@ -140,7 +141,7 @@ function findEndpoint({ settings }: HandlerState, target: string): EndpointKind 
   return path === undefined || asked === path ? 'mcp' : undefined;
 }
 
-/** The right path is no secret, and a slip is the most common reason. */
+/** Names the right path, because a typing error is the usual reason. The path is not secret. */
 function nothingHere({ settings: { path = '/', ssePaths } }: HandlerState): HttpRefusal {
   const sse = ssePaths === undefined ? '' : `, that of HTTP+SSE at "${ssePaths.stream}"`;
   return new HttpRefusal(404, `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`);
@@ -158,12 +159,12 @@ function refuse(http: HttpExchange, error: unknown): void {
   const { handler } = http;
   const refusal = toRefusal(error);
   if (refusal.status === 500) handler.logFailure(refusal.detail.fault ?? error);
-  // Older revisions have no error without an id: where none could be read it is `null` there.
+  // In older revisions an error needs an id: `null` if none could be read.
   const nullId = findRevision(http.header(PROTOCOL_VERSION_HEADER))?.rules.errorIdOptional === false;
   try {
     http.refuse(refusal, nullId);
   } catch (unsent) {
-    // For example a verifier's challenge that no HTTP header can carry. The client gets an answer all the same.
+    // For example, the verifier's challenge is not a valid HTTP header. The client still gets a response.
     handler.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
     http.refuse(toRefusal(unsent), nullId);
   }

@@ -1,4 +1,4 @@
-/** Exchanges of `fetch`: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
+/** HTTP exchanges on web `Request` and `Response`, for Bun, Deno, Workers and web frameworks. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HandlerState } from './handler-state.ts';
@@ -7,20 +7,20 @@ import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ByteSink } from './response-stream.ts';
 
-/** What only the platform around a `Request` knows. */
+/** What the platform or framework knows about a `Request`. */
 export interface FetchInfo {
-  /** The peer's address, which limits of anonymous callers go by. @default unknown: all count as one */
+  /** The client's address, by which anonymous callers are limited. @default unknown: all anonymous callers share one limit */
   readonly remoteAddress?: string | undefined;
-  /** Whether the socket is bound to loopback. Left out, only loopback names and `allowedHosts` are served. @default unknown */
+  /** Whether the socket is bound to loopback. If unknown, only loopback hosts and `allowedHosts` are accepted. @default unknown */
   readonly isLoopback?: boolean | undefined;
-  /** What a framework in front has verified about the caller. @default nothing */
+  /** The caller that a framework has verified. @default none */
   readonly auth?: AuthInfo | undefined;
-  /** The body, where a framework in front has parsed it already. @default it is read */
+  /** The body, if a framework has already parsed it. @default read from the request */
   readonly parsedBody?: unknown;
 }
 
 const MAX_HEADER_LENGTH = 16 * 1024;
-/** A body of announced length that is no longer is read as a whole, which platforms do faster than piece by piece. */
+/** A body up to this `Content-Length` is read as a whole, which is faster than in pieces. */
 const SHORT_BYTES = 64 * 1024;
 
 export class WebExchange extends HttpExchange {
@@ -55,8 +55,7 @@ export class WebExchange extends HttpExchange {
   }
 
   /**
-   * `Headers` joins lines of one name by a comma. Walking all headers makes platforms sort them, so only those that mean something here are
-   * looked at.
+   * `Headers` joins repeated headers by a comma. Checks only the headers that matter, because iterating all makes platforms sort them.
    */
   findDuplicateHeader(): string | undefined {
     for (const name of SINGLE_HEADERS) {
@@ -81,12 +80,12 @@ export class WebExchange extends HttpExchange {
 
   async #readPieces(reader: BodyReader): Promise<void> {
     const source = this.#request.body?.getReader();
-    // The platform need not read on either.
+    // Lets the platform stop reading too.
     reader.onRefused = () => void source?.cancel().catch(() => undefined);
     for (let piece = await source?.read(); piece?.done === false; piece = await source?.read()) reader.push(piece.value);
   }
 
-  /** The connection is the platform's to close. */
+  /** Ignores `closes`: the platform decides when to close the connection. */
   protected respond(status: number, headers: HeaderList, body?: string): void {
     this.#stopListening();
     this.#resolve(new Response(body ?? null, { status, headers: toHeaders(headers) }));
@@ -98,7 +97,7 @@ export class WebExchange extends HttpExchange {
     return sink;
   }
 
-  /** The exchange is over. The platform wants a `Response` even if the client left before the answer. */
+  /** Ends the exchange. The platform needs a `Response` even if the client has left. */
   settle(): void {
     if (!this.hasAnswered) this.respond(499, []);
   }
@@ -111,7 +110,7 @@ export class WebExchange extends HttpExchange {
   };
 }
 
-/** A request's URL has been through a parser already, so that finding its parts needs no second one. */
+/** Splits the URL without `new URL`, because `Request` has already parsed it. */
 function splitUrl(url: string): { readonly scheme: 'http' | 'https'; readonly host: string; readonly target: string } {
   const match = /^(https?):\/\/([^/?#@]*)(\/[^#]*)/.exec(url);
   if (match !== null) return { scheme: match[1] === 'https' ? 'https' : 'http', host: match[2] ?? '', target: match[3] ?? '' };
@@ -140,7 +139,7 @@ class WebSink implements ByteSink {
           onCancel();
         },
       },
-      // `pull` is then called for what a reader takes, and for nothing else.
+      // So `pull` is called only when the reader has taken data.
       { highWaterMark: 0, size: (chunk) => chunk?.length ?? 0 },
     );
   }
@@ -162,7 +161,7 @@ class WebSink implements ByteSink {
 
   destroy(): void {
     this.#onEnd();
-    this.#controller?.error(new Error('The stream was cut'));
+    this.#controller?.error(new Error('The stream was aborted'));
     this.#controller = undefined;
   }
 }

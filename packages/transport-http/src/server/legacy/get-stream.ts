@@ -1,5 +1,5 @@
 /**
- * GET and DELETE of a legacy session: the stream for what belongs to no request, the resumption of any stream, and the session's end.
+ * GET and DELETE of a legacy session. GET opens the stream for messages that belong to no request, or resumes a stream. DELETE ends the session.
  *
  * @see 2025-11-25 basic/transports#listening-for-messages-from-the-server
  */
@@ -16,7 +16,7 @@ import type { HttpSession } from './http-session.ts';
 import { findSession, readVersionHeader } from './legacy-post.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
-/** Opens a stream, or goes on with one that broke. */
+/** Opens a stream, or resumes one. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
   if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const named = readVersionHeader(http);
@@ -28,7 +28,7 @@ export async function openGetStream(http: HttpExchange): Promise<void> {
     if (lastEvent !== undefined && session.log !== undefined && revision.http.resumable) await resumeStream(get, decodeEventId(lastEvent));
     else openStream(get);
   } catch (error) {
-    // A stream that is open counts itself out.
+    // An open stream releases its count itself.
     if (!http.hasAnswered) get.release();
     throw error;
   }
@@ -52,7 +52,7 @@ function openStream(get: Get): void {
   const { session, revision } = get;
   const stream = new SessionStream(createStreamId('get'), revision.http.resumable ? session.log : undefined);
   const sse = openSse(get, stream);
-  // Some platforms and proxies hold the head back until there is a body.
+  // Some platforms and proxies send the headers only with the first part of the body.
   void sse.write(SSE_KEEP_ALIVE);
   stream.connect(sse, retryMsOf(get));
   session.addGet(stream);
@@ -63,24 +63,24 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   const found = await session.log?.store.replay(session.id, lastEventId);
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
-  // A POST's stream that is not here has ended, or goes on elsewhere: the client gets what there is, and may ask again.
+  // A POST stream that is not here has ended or is on another machine. The client gets the stored events and may resume again.
   const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, session.log, !isGet);
   const open = (): ResponseStream => {
-    // At once: what has no request is to go this way while the replay still waits for its reader.
+    // Added before the replay is done, so that new messages already use this stream.
     if (isGet) session.addGet(stream);
     return openSse(get, stream);
   };
   await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
 }
 
-/** When a client should come back, in revisions that can say so. */
+/** The `retry` time for clients; undefined in revisions without it. */
 function retryMsOf({ http, revision }: Get): number | undefined {
   return revision.http.polling ? http.handler.settings.retryMs : undefined;
 }
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
-  // Answers can wait for a slow reader; notifications on a GET stream cannot.
+  // Responses can wait for a slow reader. Notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
   const expiry = watchExpiry(http.handler.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
   sse.onClose(() => {

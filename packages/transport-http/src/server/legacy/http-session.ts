@@ -1,4 +1,4 @@
-/** A legacy session as the handler keeps it: what the endpoint remembers of it, and the streams towards its client. */
+/** A legacy session of the handler: the endpoint's session and the streams to the client. */
 
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -9,44 +9,44 @@ import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HttpSession implements SessionLink {
-  /** Empty for a session that serves one POST, because the program turned sessions off. */
+  /** Empty for a session that serves one POST (sessions are off). */
   readonly id: string;
   readonly limitKey: string;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly canRequest: boolean;
-  /** Keeps what is sent, so that streams can be resumed. */
+  /** Stores sent events, so that streams can be resumed. */
   readonly log: StreamLog | undefined;
   legacy: LegacySession;
-  /** What `initialize` agreed on; undefined until then. */
+  /** The revision from `initialize`; undefined until then. */
   revision: Revision | undefined;
-  /** Messages of the client that are being served. */
+  /** The number of the client's messages in progress. */
   inFlight = 0;
   usedAtMs = 0;
-  /** The version that the store last took from here. */
+  /** The record version that was last stored from here. */
   storedVersion = 0;
-  /** The store does not have the state yet. */
+  /** Whether the state has changes that are not stored. */
   isUnsaved = false;
-  /** The last of the writes to the store, which follow one another. */
+  /** The last write to the store. Writes run one after the other. */
   saving: Promise<void> = resolvedPromise;
   isClosed = false;
-  /** Its client has ended it: requests without a response get an error that says so. */
+  /** Whether the client has ended the session. Requests without a response then get an error. */
   isEnded = false;
-  /** Ends the subscription to what other machines receive. */
+  /** Ends the subscription to messages from other machines. */
   unsubscribe: (() => void) | undefined;
   readonly #endpoint: McpEndpoint;
   readonly #logger: Logger;
-  /** Replaced by `reopen`, and still serving calls. */
+  /** Endpoint sessions that `reopen` has replaced and that still serve calls. */
   #retired: LegacySession[] = [];
-  /** Streams of POSTs that may be resumed, by id; made when there is one. */
+  /** Streams of POSTs that may be resumed, by id; created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
-  /** Streams that GETs opened, the newest last. */
+  /** Streams of GETs, the newest last. */
   #gets: SessionStream[] = [];
 
   /**
    * @param id undefined for a session that serves one POST.
-   * @param saved The state of the session that it goes on from.
-   * @throws What the endpoint throws.
+   * @param saved The stored state to continue from.
+   * @throws Errors of the endpoint.
    */
   constructor(http: HttpExchange, id: string | undefined, saved?: SessionState) {
     const { endpoint, settings } = http.handler;
@@ -61,12 +61,12 @@ export class HttpSession implements SessionLink {
     this.legacy = endpoint.openSession(this, saved);
   }
 
-  /** Shown to handlers, so that what they keep by session can be found again. */
+  /** The session id for handlers, which may store data by session. */
   get sessionId(): string | undefined {
     return this.canRequest ? this.id : undefined;
   }
 
-  /** Whether a client holds a stream open. */
+  /** Whether the client has an open stream. */
   get isConnected(): boolean {
     return this.#gets.some((stream) => stream.isConnected);
   }
@@ -75,7 +75,11 @@ export class HttpSession implements SessionLink {
     this.isUnsaved = true;
   }
 
-  /** Begins again from a state that another machine saved. Calls in flight end where they began. @throws What the endpoint throws. */
+  /**
+   * Replaces the endpoint's session by one with a state from another machine. Calls in flight continue in the old one.
+   *
+   * @throws Errors of the endpoint.
+   */
   reopen(saved: SessionState): void {
     const replaced = this.legacy;
     this.legacy = this.#endpoint.openSession(this, saved);
@@ -83,12 +87,12 @@ export class HttpSession implements SessionLink {
     if (this.inFlight === 0) this.closeRetired();
   }
 
-  /** Lets go of what `reopen` replaced. Called when no call is in flight. */
+  /** Closes the sessions that `reopen` replaced. Called when no call is in flight. */
   closeRetired(): void {
     for (const session of this.#retired.splice(0)) void closeSession(session, this.#logger);
   }
 
-  /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
+  /** Sends a message that belongs to no request, on one stream: the newest that is open or can be resumed. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (!this.canRequest) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
     const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
@@ -104,12 +108,12 @@ export class HttpSession implements SessionLink {
   }
 
   addGet(stream: SessionStream): void {
-    // Of the streams that nobody reads, only the newest can still be meant by a client that comes back for unasked messages.
+    // Of the disconnected streams, a client resumes only the newest.
     this.#gets = this.#gets.filter((other) => other.isConnected && other !== stream);
     this.#gets.push(stream);
   }
 
-  /** A GET stream's connection has ended. */
+  /** Called when the connection of a GET stream has ended. */
   dropGet(stream: SessionStream): void {
     if (this.log === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
   }
@@ -118,14 +122,14 @@ export class HttpSession implements SessionLink {
     return this.#posts?.get(streamId) ?? this.#gets.find((stream) => stream.id === streamId);
   }
 
-  /** Ends everything. Safe to call twice. Never rejects. */
+  /** Ends the session and its streams. Safe to call twice. Never rejects. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
     this.closeRetired();
     await closeSession(this.legacy, this.#logger);
     for (const stream of this.#gets) void stream.finish();
-    // Those of an ended session end with the answers to their requests, which come now and cannot be fetched later.
+    // The streams of an ended session end with the responses to their requests, which are sent now and cannot be resumed.
     for (const stream of this.#posts?.values() ?? []) {
       if (this.isEnded) stream.stopLogging();
       else void stream.finish();
@@ -135,7 +139,7 @@ export class HttpSession implements SessionLink {
   }
 }
 
-/** Closes a session. An endpoint that fails at it, which it should not, keeps nothing else from ending: that is logged. Never rejects. */
+/** Closes a session of the endpoint. Logs its errors and never rejects. */
 export async function closeSession(session: LegacySession, logger: Logger): Promise<void> {
   try {
     await session.close();

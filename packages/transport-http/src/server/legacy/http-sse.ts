@@ -1,6 +1,6 @@
 /**
- * HTTP+SSE of the oldest revision: one address gives an event stream, whose first event names another to post to. The stream is the
- * channel, and its end is the session's.
+ * HTTP+SSE, the transport of the oldest revision. A GET opens an event stream, whose first event names the URL to post to. The session ends
+ * with the stream.
  *
  * @deprecated since 2025-03-26: use Streamable HTTP.
  * @see 2024-11-05 basic/transports#http-with-sse
@@ -22,8 +22,8 @@ import { generateSessionId } from './session-table.ts';
 
 const ID_PARAMETER = 'sessionId';
 /**
- * How many calls of one channel may run at once, those included whose answer waits until the client reads. They hold no connection of their
- * own, as those of Streamable HTTP do.
+ * The maximum number of calls of one channel, including those whose response waits for the client to read. Needed because, unlike in
+ * Streamable HTTP, a call has no connection of its own.
  */
 const MAX_CALLS = 100;
 
@@ -31,7 +31,7 @@ const MAX_CALLS = 100;
 export function openSseChannel(http: HttpExchange): void {
   const { handler } = http;
   if (!namesEventStream(http.header('accept')))
-    throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
+    throw new HttpRefusal(406, 'This URL opens an event stream: send "Accept: text/event-stream"');
   const id = generateSessionId();
   const release = handler.holdStream(http.limitKey);
   let channel: SseChannel;
@@ -47,12 +47,12 @@ export function openSseChannel(http: HttpExchange): void {
     handler.channels.delete(id);
     void channel.close();
   });
-  // Relative to the stream's own address, so that it holds behind any proxy and never leaves the origin.
+  // Relative to the stream's URL, so that it is right behind any proxy and stays in the origin.
   const path = http.mountPath + (handler.settings.ssePaths?.messages ?? '');
   void channel.stream.write(encodeEvent({ event: 'endpoint', data: `${path}?${ID_PARAMETER}=${encodeURIComponent(id)}` }));
 }
 
-/** Takes a message for a channel, whose answer goes out on the stream. @param readMessage Reads the body. */
+/** Handles a message of a channel. Its response is sent on the stream. @param readMessage Reads the body. */
 export async function acceptSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
   const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
   const channel = http.handler.channels.get(query.get(ID_PARAMETER) ?? '');
@@ -84,7 +84,7 @@ export class SseChannel implements SessionLink {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.stream.isOpen) return rejectUnreachable(message, 'it closed its event stream');
+    if (!this.stream.isOpen) return rejectUnreachable(message, 'the client closed its event stream');
     try {
       return this.stream.write(encodeMessageEvent(serializeMessage(message)));
     } catch (error) {
@@ -92,11 +92,11 @@ export class SseChannel implements SessionLink {
     }
   }
 
-  /** @throws {HttpRefusal} 503: too many calls run, or wait for the client to read. 404: the stream has ended meanwhile. */
+  /** @throws {HttpRefusal} 503: too many calls run or wait for the client to read. 404: the stream has ended. */
   async serve(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
     if (!this.stream.isOpen) throw unknownChannel();
     const isRequest = classifyMessage(message) === 'request';
-    // What is no request is taken whatever runs: it may be what a call waits for, or cancel it.
+    // Other messages are always accepted: a call may wait for one, or be cancelled by it.
     if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
     http.empty(202);
     const call = new SseCall(http, this);
@@ -111,14 +111,14 @@ export class SseChannel implements SessionLink {
     }
   }
 
-  /** Safe to call twice: the end of the stream, which it brings about, calls it too. Never rejects. */
+  /** Ends the channel. Safe to call twice, because the end of the stream calls it too. Never rejects. */
   close(): Promise<void> {
     this.#closed ??= closeSession(this.#legacy, this.#handler.settings.logger);
     this.stream.end();
     return this.#closed;
   }
 
-  /** The POST has its 202 already, so a failure goes out on the stream: the client would wait for nothing otherwise. */
+  /** Returns the response for the stream. An error is a response too, because the POST already has its status 202. */
   async #answer(message: JsonRpcMessage, call: SseCall): Promise<JsonRpcResponse | undefined> {
     try {
       return await this.#legacy.receive(message, call);

@@ -1,17 +1,17 @@
-/** What an endpoint is given with a message of the legacy era, where a client that leaves has not cancelled. */
+/** The `Call` of a legacy message. A client that disconnects does not cancel it. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { Cancellation } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../../errors.ts';
 
-/** The call of a message that is not answered, so that nothing can be sent for it. Calls that are answered extend it. */
+/** The call of a message without a response, for which nothing can be sent. Base class of other calls. */
 export class LegacyCall extends Cancellation implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly #caller: Pick<Call, 'origin'>;
 
-  /** @param caller The exchange that the message came in by, or the session of one that another machine passed on. */
+  /** @param caller The exchange of the message, or the session if another machine passed the message on. */
   constructor(caller: Pick<Call, 'principal' | 'auth' | 'origin'>) {
     super();
     this.principal = caller.principal;
@@ -24,16 +24,16 @@ export class LegacyCall extends Cancellation implements Call {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return rejectUnreachable(message, 'this message has no answer that could carry it');
+    return rejectUnreachable(message, 'it belongs to a message without a response');
   }
 
-  /** Breaks off, because the server has closed. */
+  /** Aborts the call, because the server has closed. */
   cut(reason: Error): void {
     this.cancel(reason);
   }
 }
 
-/** Rejects with a `NoStreamError`. @param why As in "cannot reach the client: it has no GET stream open". */
+/** Rejects with a `NoStreamError`. @param why The reason, such as "it has no GET stream open". */
 export function rejectUnreachable({ method }: JsonRpcNotification | JsonRpcRequest, why: string): Promise<never> {
   return Promise.reject(new NoStreamError(`"${method}" cannot reach the client: ${why}`));
 }

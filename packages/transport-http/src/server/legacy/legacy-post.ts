@@ -1,4 +1,4 @@
-/** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without any session. */
+/** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without a session. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
@@ -16,7 +16,7 @@ import { agreedRevision, openStateless } from './stateless.ts';
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
 
-/** What serves the messages of one POST. */
+/** The session and revision for the messages of one POST. */
 interface Target {
   readonly revision: Revision;
   readonly session: HttpSession;
@@ -33,7 +33,7 @@ export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessag
   await respond(http, target, [message]);
 }
 
-/** Responds to a batch, where the agreed revision has batches. */
+/** Responds to a batch, if the session's revision has batches. */
 export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
   const target = await findTarget(http, readVersionHeader(http));
   const agreed = target.session.revision ?? target.revision;
@@ -54,28 +54,28 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
   await respond(http, target, requests, ready);
 }
 
-/** @throws {HttpRefusal} 400 for a value that no legacy revision has. */
+/** @throws {HttpRefusal} 400: the header is not a legacy version. */
 export function readVersionHeader(http: HttpExchange): Revision | undefined {
   const value = http.header(PROTOCOL_VERSION_HEADER);
   if (value === undefined) return undefined;
   const revision = findRevision(value);
   if (revision?.era === 'legacy') return revision;
   const remedy = 'send the one that "initialize" agreed on';
-  throw new HttpRefusal(400, `The header "MCP-Protocol-Version" names no version that this session can speak: ${remedy}`);
+  throw new HttpRefusal(400, `The version in the header "MCP-Protocol-Version" is not supported in this session: ${remedy}`);
 }
 
-/** @throws {HttpRefusal} 400 without a session's id, 404 for one that does not exist or belongs to another caller. */
+/** @throws {HttpRefusal} 400: the session id is missing. 404: the session does not exist or belongs to another caller. */
 export function findSession(http: HttpExchange): Promise<HttpSession> {
   const id = http.header(SESSION_ID_HEADER);
   if (id !== undefined) return http.handler.sessions.find(id, http);
-  throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
+  throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id in the header of its response');
 }
 
 async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
   const { handler } = http;
   const session = handler.sessions.create(http);
   let isAdmitted = false;
-  // Nothing may precede this answer: the client learns of its session only from the headers that go with it.
+  // Nothing may precede this response, because its headers contain the session id.
   const reply = new LegacyReply(http, { revision: NEWEST_LEGACY, session, expected: 1, isAlone: true });
   const call = new RequestCall(reply, message);
   handler.calls.add(call);
@@ -104,7 +104,7 @@ async function findTarget(http: HttpExchange, named: Revision | undefined, opens
   return { revision, session: await openStateless(http, revision) };
 }
 
-/** Every message of the POST is done. */
+/** Called when all messages of the POST are done. */
 function release({ session }: Target): void {
   if (!session.canRequest) void session.close();
 }
@@ -113,7 +113,7 @@ function receive(http: HttpExchange, { session }: Target, message: JsonRpcMessag
   return http.handler.sessions.receive(session, message, new LegacyCall(http));
 }
 
-/** Takes messages that are not answered. What they changed is stored, and handed to other machines, before the client gets its 202. */
+/** Handles messages without a response. Stores their changes and passes them to other machines before it responds with 202. */
 async function accept(http: HttpExchange, target: Target, messages: readonly JsonRpcMessage[]): Promise<void> {
   try {
     await Promise.all(messages.map((message) => receive(http, target, message)));
@@ -123,7 +123,7 @@ async function accept(http: HttpExchange, target: Target, messages: readonly Jso
   http.empty(202);
 }
 
-/** @param ready Of a batch: the responses to members that are no messages. */
+/** @param ready The error responses to invalid members of a batch. */
 async function respond(
   http: HttpExchange,
   target: Target,
@@ -144,7 +144,7 @@ async function run(http: HttpExchange, target: Target, call: RequestCall): Promi
   const { handler } = http;
   handler.calls.add(call);
   try {
-    // The call ends once its response is handed over, which a slow log or reader delays: closing waits for that.
+    // The call ends when its response is handed over, so that closing waits for a slow event store or reader.
     await call.settle(await handle(http, target, call));
   } finally {
     handler.end(call);
@@ -155,16 +155,16 @@ async function handle(http: HttpExchange, { session }: Target, call: RequestCall
   const { request } = call;
   try {
     const response = await http.handler.sessions.receive(session, request, call);
-    // A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has.
+    // A request that the client cancelled has no response. If its session ended, here or on another machine, it gets an error.
     if (response !== undefined || (!session.isEnded && !session.isClosed)) return response;
     return { jsonrpc: '2.0', id: request.id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
   } catch (error) {
-    // A store that fails, say. It must not harm others of the batch, or a stream that has begun.
+    // An error, for example of a store, must not affect other requests of the batch or a started stream.
     return toFailure(http.handler, request, error);
   }
 }
 
-/** Logs why a request failed. @returns Its answer, which says nothing of that. */
+/** Logs why a request failed. @returns An error response without details. */
 export function toFailure(handler: HandlerState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
   handler.logFailure(error);
   const { rpcCode, message } = toRefusal(error);
@@ -172,10 +172,10 @@ export function toFailure(handler: HandlerState, { id }: JsonRpcRequest, error: 
 }
 
 function findBatchFault(values: readonly JsonValue[]): string | undefined {
-  if (values.length === 0) return 'A batch must hold at least one message';
-  if (values.length > MAX_BATCH) return `A batch may hold at most ${MAX_BATCH} messages: send several`;
+  if (values.length === 0) return 'A batch must contain at least one message';
+  if (values.length > MAX_BATCH) return `A batch may contain at most ${MAX_BATCH} messages: send several batches`;
   const kinds = new Set(values.map((value) => classifyMessage(value)));
-  if (kinds.has('response') && kinds.has('request')) return 'A batch may not hold both requests and responses';
+  if (kinds.has('response') && kinds.has('request')) return 'A batch must not contain both requests and responses';
   return values.some(isInitialize) ? '"initialize" may not be part of a batch: send it alone' : undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The reply to one legacy POST: a JSON body, or a stream as soon as something precedes the answer or the client must be able to
- * resume. A batch has one reply with several responses.
+ * The HTTP response to one legacy POST: a JSON body, or a stream if a message precedes the JSON-RPC response or the client must be able to
+ * resume. A batch has one HTTP response with several JSON-RPC responses.
  *
  * @see 2025-11-25 basic/transports#sending-messages-to-the-server
  */
@@ -15,20 +15,20 @@ import type { HttpSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
 
-/** What shapes a reply. */
+/** What the form of a reply depends on. */
 export interface LegacyReplyTerms {
   readonly revision: Revision;
   readonly session: HttpSession;
-  /** How many requests are to be answered. */
+  /** The number of requests in the POST. */
   readonly expected: number;
   readonly isBatch?: boolean;
-  /** Nothing may precede or follow the answer, which goes out as JSON if the client takes it: that to `initialize`. */
+  /** Whether no other message may be in the reply. Set for `initialize`, whose response is JSON if the client accepts JSON. */
   readonly isAlone?: boolean;
 }
 
-/** How long a call may take to be refused for lack of scope with a status of HTTP, where its stream would have begun at once. */
+/** How long the start of a stream waits for a refusal with status 403 because of missing scopes. */
 const HOLD_MS = 200;
-/** The error for requests that have no response when the handler closes. */
+/** The error message for requests that have no response when the handler closes. */
 const CLOSED = 'The server has closed';
 
 export class LegacyReply {
@@ -44,13 +44,13 @@ export class LegacyReply {
     this.#terms = terms;
     this.#open = terms.expected;
     if (!this.canPause) return;
-    // With an event id from the beginning, a client can come back for an answer that it missed. A verified caller may lack a scope, which
-    // needs the status 403: its stream waits a moment for that.
+    // An event id at the start lets a client resume and fetch the response. The stream of a verified caller starts a little later, because
+    // missing scopes need status 403.
     if (http.auth === undefined) this.#openStream();
     else this.#holdTimer = http.handler.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
-  /** Whether the stream may be closed before its answer and fetched later. */
+  /** Whether the connection may be closed before the response, so that the client resumes the stream later. */
   get canPause(): boolean {
     const { revision, session } = this.#terms;
     return this.#canStream && revision.http.polling && session.log !== undefined;
@@ -60,31 +60,31 @@ export class LegacyReply {
     return this.http.accepts.sse && !this.http.handler.settings.jsonOnly && this.#terms.isAlone !== true;
   }
 
-  /** Sends what belongs to one of the requests. */
+  /** Sends a message that belongs to one of the requests. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     const { session } = this.#terms;
     const isOver = this.#open === 0;
     const canStream = this.#canStream && !isOver;
     const stream = canStream ? (this.#stream ?? this.#openStream()) : undefined;
     if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
-    // A question may take the client's GET stream where its own has none; what only informs is dropped.
+    // A request that cannot use this stream may use the client's GET stream. A notification is dropped.
     if (!('id' in message)) return resolvedPromise;
     if (session.isConnected) return session.send(message);
     if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
-    const why = isOver ? 'its request is answered' : 'answers are JSON alone';
+    const why = isOver ? 'the response to its request is sent' : 'the response is JSON only';
     return rejectUnreachable(message, `${why}, and the client has no GET stream open`);
   }
 
-  /** Ends the connection early; the client comes back for the rest. */
+  /** Closes the connection early. The client resumes the stream later. */
   pause(retryMs: number): void {
     if (this.#open > 0) (this.#stream ?? this.#openStream()).pause(retryMs);
   }
 
   /**
-   * One request is done.
+   * Ends one request of the POST.
    *
-   * @param response undefined where the request is not to be answered: the client cancelled it.
-   * @returns Resolves once the whole reply is handed to the layer below, which a slow log or reader delays; never rejects.
+   * @param response undefined if the client cancelled the request.
+   * @returns Resolves when the whole reply is handed over, which a slow event store or reader delays. Never rejects.
    */
   settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (response !== undefined) {
@@ -109,7 +109,7 @@ export class LegacyReply {
     return resolvedPromise;
   }
 
-  /** An answer that could do without goes by stream where the client takes nothing else, or must be able to resume. */
+  /** Whether to stream a response that could be JSON: the client accepts only streams, or must be able to resume. */
   #wantsStream(): boolean {
     const [first] = this.#responses;
     if (first === undefined || (this.http.accepts.json && !this.canPause)) return false;
@@ -126,7 +126,7 @@ export class LegacyReply {
 
   #openStream(): SessionStream {
     const { revision, session, isAlone } = this.#terms;
-    // The answer to `initialize` cannot be resumed, since its client does not know its session yet.
+    // The response to `initialize` cannot be resumed, because the client does not know the session id yet.
     const log = revision.http.resumable && isAlone !== true ? session.log : undefined;
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
@@ -142,7 +142,7 @@ function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
   stream.sendAnswer(message, json);
 }
 
-/** A legacy request as its endpoint sees it. */
+/** The `Call` of a legacy request. */
 export class RequestCall extends LegacyCall {
   readonly request: JsonRpcRequest;
   readonly #reply: LegacyReply;
@@ -167,14 +167,14 @@ export class RequestCall extends LegacyCall {
     return rejectUnreachable(message, CLOSED);
   }
 
-  /** The endpoint is done with it, first or after it was aborted. @param response As of `LegacyReply.settle`. */
+  /** Called when the endpoint is done, also after `cut`. @param response As of `LegacyReply.settle`. */
   settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (this.#isSettled) return resolvedPromise;
     this.#isSettled = true;
     return this.#reply.settle(response);
   }
 
-  /** The client gets an error at once, since the endpoint may never answer. */
+  /** Sends an error at once, because the endpoint may never respond. */
   override cut(reason: Error): void {
     this.cancel(reason);
     void this.settle({ jsonrpc: '2.0', id: this.request.id, error: { code: INTERNAL_ERROR, message: CLOSED } });

@@ -1,6 +1,6 @@
 /**
- * Passes what a client sends to the machine that waits for it, where several serve one session: answers to the server's requests, and
- * cancellations, may arrive at any of them.
+ * Passes clients' messages between machines that serve the same sessions. An answer to a server's request, or a cancellation, may arrive at a
+ * machine other than the one that waits for it.
  */
 
 import type { JsonRpcMessage, JsonValue, Logger } from '@mortise/jsonrpc-core';
@@ -12,7 +12,7 @@ import { LegacyCall } from './legacy-call.ts';
 export class SessionRelay {
   readonly #bus: MessageBus;
   readonly #logger: Logger;
-  /** Tells this machine's own messages from others'. */
+  /** Identifies this machine's own messages on the bus. */
   readonly #origin: string = crypto.randomUUID();
 
   constructor(bus: MessageBus, logger: Logger) {
@@ -20,7 +20,7 @@ export class SessionRelay {
     this.#logger = logger;
   }
 
-  /** Hands a session what others receive for it. @returns The function that ends this, which never throws. */
+  /** Delivers to a session the messages that other machines receive for it. @returns A function that ends the subscription. Never throws. */
   subscribe(session: HttpSession): () => void {
     const unsubscribe = this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(session, event));
     return () => {
@@ -32,7 +32,7 @@ export class SessionRelay {
     };
   }
 
-  /** Hands a message that may be for another machine to all of them. @throws What the bus throws. */
+  /** Publishes a message that may be for another machine. @throws Errors of the bus. */
   async pass(session: HttpSession, message: JsonRpcMessage): Promise<void> {
     if ('method' in message && message.method !== 'notifications/cancelled') return;
     const payload = { origin: this.#origin, message: message as unknown as JsonValue };
@@ -44,10 +44,10 @@ export class SessionRelay {
     try {
       const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
       if (origin === this.#origin) return;
-      if (classifyMessage(message) === 'invalid') throw new TypeError('It holds no message');
+      if (classifyMessage(message) === 'invalid') throw new TypeError('The event does not contain a JSON-RPC message');
       await session.legacy.receive(message, new LegacyCall(session));
     } catch (error) {
-      this.#logger.log('error', 'A message that another machine passed on could not be delivered', { error: String(error) });
+      this.#logger.log('error', 'A message from another machine could not be delivered', { error: String(error) });
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One logical stream of a legacy session. A connection carries it for a while; where an `EventStore` is, the stream outlives its
- * connections and each is resumed from where the client's last one broke.
+ * One logical stream of a legacy session, which a connection carries. With an `EventStore` the stream outlives its connection, and the client
+ * can resume it on a new one.
  *
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
@@ -13,35 +13,35 @@ import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 
-/** The log of one session's streams. */
+/** The stored events of one session's streams. */
 export interface StreamLog {
   readonly store: EventStore;
   readonly sessionId: string;
   readonly logger: Logger;
 }
 
-/** Which of a session's streams: the answer to a POST, or one that a GET opened. The id tells, on every machine. */
+/** The request that opened the stream: POST or GET. The stream's id contains it, so every machine can tell. */
 export type StreamKind = 'post' | 'get';
 
-/** Where a client goes on. */
+/** The point from which a client resumes. */
 export interface Resumption {
   readonly lastEventId: string;
-  /** What followed it when the log was asked which stream it is of. Only what was logged since is asked for again. */
+  /** The later events that are already loaded. `resume` loads only newer ones. */
   readonly missed: readonly StoredEvent[];
 }
 
-/** How many messages may wait for the log before senders wait, too. */
+/** How many messages may wait for the event store before senders wait. */
 const MOST_BEHIND = 64;
 
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
 
-/** A stream id that no other stream of the session has, on any machine. */
+/** Makes a stream id that is unique in the session, on all machines. */
 export function createStreamId(kind: StreamKind): string {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
   return PREFIX[kind] + high.toString(36) + low.toString(36);
 }
 
-/** Tells which kind of stream an id names. */
+/** The kind of stream that an id belongs to. */
 export function streamKindOf(streamId: string): StreamKind {
   return streamId.startsWith(PREFIX.get) ? 'get' : 'post';
 }
@@ -52,11 +52,11 @@ export class SessionStream {
   #sse: ResponseStream | undefined;
   #isFinished: boolean;
   #isLogged = true;
-  /** Appending takes time where the store is elsewhere; whatever touches the stream waits its turn, so that order holds. */
+  /** The last operation. Operations on the stream run one after the other, which keeps the order although the store is async. */
   #turn: Promise<unknown> = resolvedPromise;
-  /** How many messages the log has not taken yet. */
+  /** The number of messages that are not stored yet. */
   #behind = 0;
-  /** What the last write to the connection gave: `resolvedPromise` while its reader keeps up. */
+  /** The result of the last write to the connection: `resolvedPromise` while its reader keeps up. */
   #written: Promise<void> = resolvedPromise;
 
   constructor(id: string, log: StreamLog | undefined, isFinished = false) {
@@ -69,12 +69,12 @@ export class SessionStream {
     return this.#sse?.isOpen === true;
   }
 
-  /** Whether what is sent now can reach the client, at once or when it resumes. */
+  /** Whether a message sent now can reach the client, at once or when it resumes. */
   get isReachable(): boolean {
     return this.#log !== undefined || this.isConnected;
   }
 
-  /** Lets a connection carry the stream from its beginning. @param primingRetryMs Sends an event to resume from first. */
+  /** Connects the stream from its beginning. @param primingRetryMs If set, first sends an event with an id from which the client can resume. */
   connect(sse: ResponseStream, primingRetryMs?: number): void {
     this.#attach(sse);
     if (this.#log === undefined || primingRetryMs === undefined) return;
@@ -85,10 +85,10 @@ export class SessionStream {
   }
 
   /**
-   * Sends a message, after all that was sent before. Where nothing has to wait it gives `resolvedPromise`, which senders that can do
-   * without a message know: they go on. What waits is a reader that is slow, or a log that is many messages behind.
+   * Sends a message after all earlier ones. Returns `resolvedPromise` itself if the sender need not wait. Otherwise the promise waits for a slow
+   * reader, or for an event store that is many messages behind.
    *
-   * @throws {UsageError} `ERR_SERIALIZE`: as a rejection: the message holds what JSON cannot carry.
+   * @throws {UsageError} `ERR_SERIALIZE`, as a rejection: the message cannot be converted to JSON.
    */
   send(message: JsonRpcMessage): Promise<void> {
     let text: string;
@@ -111,9 +111,9 @@ export class SessionStream {
   }
 
   /**
-   * Sends an answer, which can wait until a slow reader has room for it. What is sent and done afterwards waits, too.
+   * Sends a response when a slow reader has room for it. Later messages wait for that too.
    *
-   * @param json The answer's text.
+   * @param json The response as JSON text.
    */
   sendAnswer(message: JsonRpcResponse, json: string): void {
     if (this.#log === undefined) {
@@ -128,10 +128,10 @@ export class SessionStream {
   }
 
   /**
-   * Lets a new connection take over: what its client has missed is sent again, then the stream goes on.
+   * Continues the stream on a new connection, after sending the events that the client has missed.
    *
-   * @param open Makes the connection, once it is known that there is something to resume.
-   * @throws {HttpRefusal} 400 for an event that is not in the log any more.
+   * @param open Makes the connection. Called only if the stream can be resumed.
+   * @throws {HttpRefusal} 400: the event is no longer stored.
    */
   resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<void> {
     return this.#inTurn(async () => {
@@ -145,7 +145,7 @@ export class SessionStream {
       try {
         await replayTo(sse, [...missed, ...since.events]);
       } catch (error) {
-        // What a store gives back may be anything: going on would hide that something is left out.
+        // The store returned an invalid event. Ending the connection shows the client that something is missing.
         sse.end();
         throw error;
       }
@@ -153,7 +153,7 @@ export class SessionStream {
     });
   }
 
-  /** Ends the connection and not the stream, so that the client comes back for the rest. @param retryMs When, where that can be said. */
+  /** Ends the connection but not the stream, so that the client resumes it. @param retryMs The time to wait; undefined if the revision has none. */
   pause(retryMs: number | undefined): void {
     void this.#inTurn(() => {
       this.#sse?.end(retryMs === undefined ? '' : encodeEvent({ retryMs }));
@@ -162,12 +162,12 @@ export class SessionStream {
     });
   }
 
-  /** The session has ended: what is still sent is kept nowhere. */
+  /** Stops storing events, because the session has ended. */
   stopLogging(): void {
     this.#isLogged = false;
   }
 
-  /** Ends the stream. What was logged can still be fetched. */
+  /** Ends the stream. Stored events can still be fetched. */
   finish(): Promise<void> {
     if (this.#log === undefined && this.#turn === resolvedPromise) {
       this.#end();
@@ -192,7 +192,7 @@ export class SessionStream {
     });
   }
 
-  /** A store that fails costs the client the chance to resume, not the message. */
+  /** Stores a message. If the store fails, the message is sent without an event id. */
   async #append(message: JsonRpcMessage | undefined): Promise<string | undefined> {
     const log = this.#log;
     if (log === undefined || !this.#isLogged) return undefined;
@@ -214,7 +214,7 @@ export class SessionStream {
 async function replayTo(sse: ResponseStream, events: readonly StoredEvent[]): Promise<void> {
   for (const { id, message } of events) {
     if (!sse.isOpen) return;
-    // At the pace of the reader, however much there is.
+    // Waits for the reader after each event.
     if (message !== undefined) await sse.write(encodeMessageEvent(serializeMessage(message), id));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The legacy sessions that live in this process, the least recently used first: bounded in all and by key, ended when idle, and kept in
- * a `SessionStore` where the program gives one, so that any machine can go on with them.
+ * The legacy sessions of this process, the least recently used first. Limits them in all and by key, ends idle ones, and stores them in a
+ * `SessionStore`, if there is one, so that any machine can continue them.
  */
 
 import type { ClockTimer, JsonRpcMessage, JsonRpcResponse, LogLevel } from '@mortise/jsonrpc-core';
@@ -23,7 +23,7 @@ export class SessionTable {
   readonly #settings: Settings;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
-  /** Present where the program gave a store. */
+  /** Set if the program has a session store. */
   readonly #stored: StoredSessions | undefined;
   readonly #sessions = new Map<string, HttpSession>();
   #sweepTimer: ClockTimer | undefined;
@@ -42,9 +42,9 @@ export class SessionTable {
   // ---- the life of a session
 
   /**
-   * Makes a session for `initialize` to decide on. It counts from now on, and is found once it is admitted.
+   * Makes a session for `initialize`. It counts against the limits now, but `find` returns it only after `admit`.
    *
-   * @throws {HttpRefusal} 503 if all sessions are busy; 400 if a transport for one session has one already.
+   * @throws {HttpRefusal} 503: all sessions are busy. 400: a transport for a single session has one already.
    */
   create(http: HttpExchange): HttpSession {
     if (this.#settings.isSingle === true && this.#limit.total > 0)
@@ -52,17 +52,17 @@ export class SessionTable {
     return this.#counted(http, () => new HttpSession(http, checkSessionId((this.#settings.generateId ?? generateSessionId)())));
   }
 
-  /** `initialize` failed: the session never was. */
+  /** Removes a session whose `initialize` failed. */
   async discard(session: HttpSession): Promise<void> {
     this.#limit.release(session.limitKey);
     await session.close();
   }
 
-  /** `initialize` succeeded. @throws What the store or the bus throws: the session is not found then, and is to be discarded. */
+  /** Makes a session available after `initialize`. @throws Errors of the store or bus. The session must then be discarded. */
   async admit(session: HttpSession): Promise<void> {
-    // First, since a bus that fails must leave nothing stored. Its client does not know the id yet.
+    // Before storing, so that nothing is stored if the bus fails.
     this.#list(session);
-    // Not idle while it is being stored: it would be evicted.
+    // Counts as busy while being stored, so that it is not evicted.
     session.inFlight++;
     try {
       await this.#stored?.create(session);
@@ -75,7 +75,7 @@ export class SessionTable {
     await this.#notify('onOpened', session.id);
   }
 
-  /** Finds the session that a request names, if it belongs to the same principal. @throws {HttpRefusal} 404 where there is none. */
+  /** Finds a session of the same principal. @throws {HttpRefusal} 404: there is no such session. */
   async find(id: string, http: HttpExchange): Promise<HttpSession> {
     const live = this.#sessions.get(id);
     if (live !== undefined && live.principal !== http.principal) throw unknownSession();
@@ -85,7 +85,7 @@ export class SessionTable {
     return session;
   }
 
-  /** Hands a message to a session, and stores what it changed before the response goes out. */
+  /** Passes a message to a session, and stores the changed state before returning the response. */
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
@@ -93,7 +93,7 @@ export class SessionTable {
       let response = await served.receive(message, call);
       if (this.#stored !== undefined && session.revision !== undefined) {
         const changesState = changesSession(session.revision, message);
-        // Saving may find that another machine changed the state: then it has replaced `session.legacy`, which has not seen the message.
+        // If another machine has changed the state, saving has replaced `session.legacy`, and the new one has not received the message.
         const repeat = async (): Promise<void> => {
           if (session.legacy === served) return;
           served = session.legacy;
@@ -110,13 +110,13 @@ export class SessionTable {
     }
   }
 
-  /** Ends a session for good because its client wants that. @throws What the session store throws: then others still find it. */
+  /** Ends a session at its client's request. @throws Errors of the session store, which then still has the session. */
   end(session: HttpSession): Promise<void> {
     session.isEnded = true;
     return this.#end(session);
   }
 
-  /** Ends what lives here. Stored sessions stay, for other machines and later processes. */
+  /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
   async close(): Promise<void> {
     this.#sweepTimer?.cancel();
     await Promise.all(Array.from(this.#sessions.values(), (session) => this.#forget(session)));
@@ -135,7 +135,7 @@ export class SessionTable {
     if (isFirst) void this.#notify('onClosed', session.id);
   }
 
-  /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
+  /** Removes a session from memory. Without a store this ends the session and deletes its events. */
   async #forget(session: HttpSession): Promise<void> {
     if (this.#stored === undefined) return this.#end(session);
     this.#unlist(session);
@@ -146,12 +146,12 @@ export class SessionTable {
     this.#forget(session).catch((error: unknown) => this.#log('A session could not be closed', error));
   }
 
-  // ---- sessions that a store keeps
+  // ---- stored sessions
 
-  /** Looks a session up in the store, which alone knows whether it still exists and what other machines made of it. */
+  /** Loads a session from the store, because other machines may have changed or ended it. */
   async #refresh(stored: StoredSessions, live: HttpSession | undefined, id: string, http: HttpExchange): Promise<HttpSession | undefined> {
     const record = await stored.find(id, http.principal);
-    // Meanwhile it was opened by another request, ended, or made room for another session: look again.
+    // Looks again: in the meantime another request may have opened it, or it was ended or evicted.
     const now = this.#sessions.get(id);
     if (now !== live) return this.#refresh(stored, now, id, http);
     try {
@@ -162,7 +162,7 @@ export class SessionTable {
       }
     } catch (error) {
       if (error instanceof HttpRefusal) throw error;
-      this.#log('A stored session could not be opened: its client has to begin anew', error, 'warning');
+      this.#log('A stored session could not be opened: its client must send "initialize" again', error, 'warning');
     }
     if (live !== undefined) await this.#forget(live);
     return undefined;
@@ -181,9 +181,9 @@ export class SessionTable {
     });
   }
 
-  // ---- how many there are, and which goes first
+  // ---- limits and eviction
 
-  /** Counts a session in. @throws {HttpRefusal} 503, or what `make` throws: nothing is counted then. */
+  /** Makes and counts a session. @throws {HttpRefusal} 503 above the limit. Errors of `make`; the session is then not counted. */
   #counted(http: HttpExchange, make: () => HttpSession): HttpSession {
     const key = http.limitKey;
     if (!this.#limit.acquire(key)) {
@@ -199,7 +199,7 @@ export class SessionTable {
     }
   }
 
-  /** The least recently used session that nobody waits on; one whose client listens only where there is no other. */
+  /** Finds the least recently used idle session. Prefers sessions without an open stream. */
   #findIdle(key: string | undefined): HttpSession | undefined {
     let listening: HttpSession | undefined;
     for (const session of this.#sessions.values()) {
@@ -211,13 +211,13 @@ export class SessionTable {
   }
 
   #list(session: HttpSession): void {
-    // First, since a bus that fails must leave nothing listed.
+    // Before listing, so that nothing is listed if the bus fails.
     session.unsubscribe = this.#relay?.subscribe(session);
     this.#use(session);
     this.#sweepTimer ??= this.#scheduleSweep();
   }
 
-  /** @returns false where it was unlisted already. */
+  /** @returns false if the session was removed already. */
   #unlist(session: HttpSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#remove(session);
@@ -230,7 +230,7 @@ export class SessionTable {
     session.unsubscribe?.();
   }
 
-  /** Moves a session to the end of the order in which they are evicted. */
+  /** Moves a session to the end of the eviction order. */
   #use(session: HttpSession): void {
     session.usedAtMs = this.#settings.clock.monotonicMs();
     this.#sessions.delete(session.id);
@@ -244,7 +244,7 @@ export class SessionTable {
   #sweep(): void {
     const before = this.#settings.clock.monotonicMs() - this.#settings.sessionIdleMs;
     for (const session of this.#sessions.values()) {
-      // Sessions are in order of their last use, so all that follow are younger.
+      // Sessions are in the order of their last use, so all others are newer.
       if (session.usedAtMs > before) break;
       if (session.inFlight === 0 && !session.isConnected) this.#forgetSoon(session);
       else this.#use(session);
@@ -267,26 +267,26 @@ export class SessionTable {
 }
 
 /**
- * Whether a message may be received again if another machine changed the session's state first. One that does more than change it, such as
- * run code of the program, is received once.
+ * Whether a message may be handled again after another machine changed the session's state: only if it changes nothing but the state and
+ * runs no code of the program.
  */
 function changesSession({ requests, notifications }: Revision, message: JsonRpcMessage): boolean {
   if (!('method' in message)) return false;
   return (requests.get(message.method) ?? notifications.get(message.method))?.changesSession === true;
 }
 
-/** A session that has ended, never was, or belongs to another principal: the answer does not say which. */
+/** The refusal for a session that has ended, never existed or belongs to another principal. Does not reveal which. */
 export function unknownSession(): HttpRefusal {
   return new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
 }
 
-/** Makes an id of 192 random bits. */
+/** Makes a session id of 192 random bits. */
 export function generateSessionId(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
 }
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no header can carry the id that the program made. */
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the program's session id is not valid in a header. */
 function checkSessionId(id: string): string {
   if (/^[\x21-\x7e]+$/.test(id)) return id;
-  throw new HttpOptionError('The option "sessionIdGenerator" must give visible ASCII characters alone: no header can carry others');
+  throw new HttpOptionError('The option "sessionIdGenerator" must return visible ASCII characters only: others are not valid in a header');
 }

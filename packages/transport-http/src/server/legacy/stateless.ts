@@ -1,6 +1,6 @@
 /**
- * Serves legacy requests where the program turned sessions off: each POST gets a session of its own, which begins as if `initialize` had been
- * done, and ends with the POST. So requests of many clients cannot meet, whatever their ids.
+ * Serves legacy requests when sessions are off. Each POST gets its own session, which starts as after a handshake and ends with the POST. So
+ * requests of different clients with equal ids do not collide.
  */
 
 import type { JsonRpcResponse } from '@mortise/jsonrpc-core';
@@ -11,7 +11,7 @@ import { HttpRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 
-/** Opens a session for one POST of a client that never opened one. The state that a handshake leaves is made once for each revision. */
+/** Opens a session for one POST. The state after a handshake is made once for each revision. */
 export async function openStateless(http: HttpExchange, revision: Revision): Promise<HttpSession> {
   const { statelessStates, settings } = http.handler;
   if (settings.skipsHandshake === true) return new HttpSession(http, undefined);

@@ -1,17 +1,17 @@
-/** Keeps legacy sessions in the program's `SessionStore` by compare-and-set, so that any machine can go on with them. */
+/** Stores legacy sessions in the program's `SessionStore` by compare-and-set, so that any machine can continue them. */
 
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 
-/** What is stored: the endpoint's state, and the revision, which the handler itself needs. */
+/** The stored state: that of the endpoint, and the revision. */
 interface StoredState extends SessionState {
   readonly protocolVersion: string;
   readonly session: SessionState;
 }
 
-/** What a stored session is opened from. */
+/** The content of a stored session. */
 export interface OpenedRecord {
   readonly revision: Revision;
   readonly state: SessionState;
@@ -19,7 +19,7 @@ export interface OpenedRecord {
 
 const LAYOUT = 1;
 const MAX_WRITES = 4;
-/** The expiry is moved on once so much of the time is left. */
+/** The expiry is renewed when less than this fraction of the time is left. */
 const TOUCH_BELOW = 0.75;
 
 export class StoredSessions {
@@ -31,7 +31,7 @@ export class StoredSessions {
     this.#settings = settings;
   }
 
-  /** Finds a record, and keeps it from expiring. @throws What the store throws. */
+  /** Finds a record and renews its expiry. @throws Errors of the store. */
   async find(id: string, principal: string): Promise<SessionRecord | undefined> {
     const record = await this.#store.get(id);
     if (record?.principal !== principal) return undefined;
@@ -41,30 +41,30 @@ export class StoredSessions {
     return record;
   }
 
-  /** Reads a record; undefined where this version of the program cannot. */
+  /** Reads a record; undefined if its layout or revision is unknown. */
   open({ state }: SessionRecord): OpenedRecord | undefined {
-    // A store may give back anything: what another program wrote, or half a record.
+    // The record may be incomplete or from another program.
     const stored = state as StoredState | null | undefined;
     const revision = findRevision(stored?.protocolVersion);
     return stored?.layout !== LAYOUT || revision === undefined ? undefined : { revision, state: stored.session };
   }
 
-  /** Stores a session for the first time. @throws What the store throws: nothing is stored then. */
+  /** Stores a new session. @throws Errors of the store; nothing is then stored. */
   async create(session: HttpSession): Promise<void> {
     try {
-      if (!(await this.#write(session))) throw new Error('The store holds a session with this id already');
+      if (!(await this.#write(session))) throw new Error('The store already has a session with this id');
     } catch (error) {
-      this.#log('A session could not be stored: its client gets status 500, and may try again', error);
+      this.#log('A session could not be stored: its client gets status 500 and may try again', error);
       throw error;
     }
   }
 
   /**
-   * Stores what a message has changed, after those before it. A store that fails is logged, and tried again with the next message: the
-   * answer must not be lost for it. Never rejects.
+   * Stores the changes of a message, after earlier changes. An error of the store is logged, and the changes are stored with the next message, so
+   * that the response is still sent. Never rejects.
    *
-   * @param repeat Receives the message again, if the session was opened anew since: what it changes goes on top of what another machine
-   * stored. Absent where that would do more than change the state.
+   * @param repeat Handles the message again, on the state that another machine stored first. Undefined if a message must not be handled
+   * twice.
    */
   save(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
     session.saving = session.saving.then(async () => {
@@ -72,7 +72,7 @@ export class StoredSessions {
         await this.#saveNow(session, repeat);
       } catch (error) {
         session.isUnsaved = true;
-        this.#log('What changed in a session could not be stored: it is tried again with the next message', error);
+        this.#log('The changes of a session could not be stored: they are stored with the next message', error);
       }
     });
     return session.saving;
@@ -83,53 +83,53 @@ export class StoredSessions {
       await repeat?.();
       if (!session.isUnsaved || (await this.#write(session))) return;
       const record = await this.#store.get(session.id);
-      // Ended, here or elsewhere: there is nothing to keep.
+      // The session has ended, here or on another machine.
       if (record === undefined) return;
       this.adopt(session, record, repeat !== undefined);
     }
-    throw new Error(`Others wrote first ${MAX_WRITES} times`);
+    throw new Error(`Another machine changed the session first, ${MAX_WRITES} times in a row`);
   }
 
   /**
-   * Goes on from a record that is newer than what is known here.
+   * Continues a session from a newer record.
    *
-   * @param repeats What is not saved yet will be done again.
-   * @throws {Error} Another version of the program stored it, in a way that is not known here; or what the endpoint throws.
+   * @param repeats Whether the unsaved changes will be made again.
+   * @throws {Error} The record has an unknown layout or revision. Also errors of the endpoint.
    */
   adopt(session: HttpSession, record: SessionRecord, repeats = false): void {
     const opened = this.open(record);
-    if (opened === undefined) throw new Error('Its record has a layout or a revision that this version does not know');
-    // The same state was written from here, by a write that seemed to fail.
+    if (opened === undefined) throw new Error('The record of the session has a layout or revision that this version does not support');
+    // An equal state was stored from here, by a write that seemed to fail.
     if (JSON.stringify(opened.state) !== JSON.stringify(session.legacy.state)) {
       if (session.isUnsaved && !repeats)
-        this.#settings.logger.log('error', 'What changed in a session is lost: another machine stored it first');
+        this.#settings.logger.log('error', 'The changes of a session are lost: another machine changed the session first');
       session.reopen(opened.state);
     }
     session.isUnsaved = false;
     session.storedVersion = record.version;
   }
 
-  /** @throws What the store throws. */
+  /** Deletes a session. @throws Errors of the store. */
   delete(session: HttpSession): Promise<void> {
     return this.#store.delete(session.id);
   }
 
-  /** Lets the store forget what has expired. Never rejects. */
+  /** Deletes expired sessions from the store. Never rejects. */
   async sweep(): Promise<void> {
     try {
       await this.#store.deleteExpired(this.#settings.clock.now());
     } catch (error) {
-      this.#log('Sessions that have expired could not be deleted', error);
+      this.#log('Expired sessions could not be deleted', error);
     }
   }
 
-  /** @returns false where the store holds another version. @throws What the store throws. */
+  /** @returns false if the store has another version. @throws Errors of the store. */
   async #write(session: HttpSession): Promise<boolean> {
     const { id, principal, revision, legacy } = session;
     if (revision === undefined) return true;
     const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: legacy.state };
     const expiresAtMs = this.#settings.clock.now() + this.#settings.sessionIdleMs;
-    // What changes while the store writes is still to be stored.
+    // Before the write: changes during the write set it again.
     session.isUnsaved = false;
     const isStored = await this.#store.put({ id, principal, state, expiresAtMs }, session.storedVersion);
     if (isStored) session.storedVersion++;

@@ -1,6 +1,6 @@
 /**
- * A POST of the modern era: its headers are checked against its body, so that proxies, which read the headers, and the server, which reads
- * the body, see the same request. Then the endpoint answers: with one JSON body, or with an event stream where something precedes the answer.
+ * A POST of the modern era. Checks that its headers agree with its body, so that proxies, which read the headers, and the server see the
+ * same request. The endpoint then responds with JSON, or with an event stream if it sends notifications first.
  *
  * @see 2026-07-28 basic/transports/streamable-http#server-validation
  */
@@ -23,12 +23,12 @@ import type { HttpExchange } from '../http/http-exchange.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 import { FORBIDDEN, scopeChallenge, watchExpiry } from '../http/authorize.ts';
 
-/** Responds to one message. @param meta Its `_meta`. */
+/** Responds to one message. @param meta The message's `_meta`. */
 export function respondToModern(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): Promise<void> | void {
   if (!('method' in message))
     throw new HttpRefusal(
       400,
-      'A response is not accepted here: modern servers ask through their results, and older ones within a session',
+      'A response is not accepted here: answer a modern server by sending the request again with "inputResponses", a legacy server within its session',
     );
   const version = meta?.[META_PROTOCOL_VERSION];
   if (!('id' in message)) return acceptNotification(http, message, version);
@@ -36,22 +36,22 @@ export function respondToModern(http: HttpExchange, message: JsonRpcMessage, met
   const revision = findRevision(version);
   const hasMeta = typeof version === 'string' && isJsonObject(meta?.[META_CLIENT_CAPABILITIES]);
   const isModern = revision?.era === 'modern';
-  // The endpoint reports what is missing in `_meta`, and a version that is not spoken.
+  // The endpoint reports missing `_meta` members and unsupported versions.
   if (isModern && hasMeta && revision.http.mirrorHeaders) checkMirrors(http, message, revision);
   const terms = { rules: (isModern ? revision : NEWEST).http, hasMeta };
   return revision?.requests.get(message.method)?.listens === true ? listen(http, message, terms) : respond(http, message, terms);
 }
 
-/** What the status of a response depends on. */
+/** What the HTTP status of a response depends on. */
 interface StatusTerms {
   readonly rules: HttpRules;
-  /** The request has the members that its `_meta` must have. */
+  /** Whether the request has all mandatory `_meta` members. */
   readonly hasMeta: boolean;
 }
 
 /**
- * The core has no notification from clients over HTTP, and the specification does not say which headers one needs: those that are there must
- * agree with it.
+ * Accepts a notification with 202. The specification requires no headers for notifications, so only the headers that are present are checked
+ * against the body.
  */
 function acceptNotification(http: HttpExchange, { method }: JsonRpcNotification, version: JsonValue | undefined): void {
   if (http.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(http, version);
@@ -59,15 +59,15 @@ function acceptNotification(http: HttpExchange, { method }: JsonRpcNotification,
   http.empty(202);
 }
 
-/** A response that stays open counts as a stream, and ends with the token it was asked with. */
+/** Serves `subscriptions/listen`. Counts its response as a stream, and ends it when the token expires. */
 async function listen(http: HttpExchange, request: JsonRpcRequest, terms: StatusTerms): Promise<void> {
   const { handler } = http;
   const { id, method } = request;
-  if (!http.accepts.sse) throw new HttpRefusal(406, `"${method}" is answered with an event stream: accept "text/event-stream"`);
+  if (!http.accepts.sse) throw new HttpRefusal(406, `The response to "${method}" is an event stream: accept "text/event-stream"`);
   const release = handler.holdStream(http.limitKey);
   http.endListen = () => {
     http.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
-    http.cancel(new CancelledError('the server closes'));
+    http.cancel(new CancelledError('the server is closing'));
   };
   const expiry = watchExpiry(handler.settings.clock, http.auth, () => http.expire());
   try {
@@ -110,12 +110,12 @@ function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, re
   const name = params?.[nameParam];
   checkMirror(http, 'Mcp-Name', name);
   if (facts?.paramHeaders !== 'sent' || typeof name !== 'string') return;
-  // Headers that the tool does not mark mean nothing.
+  // Ignores `Mcp-Param-*` headers for arguments that the tool's schema does not mark.
   for (const [header, path] of endpoint.paramHeaders(name, http.principal, http) ?? [])
     checkMirror(http, `Mcp-Param-${header}`, readPath(params?.['arguments'], path));
 }
 
-/** @param inBody The version in `_meta`. If the body has none either, the endpoint refuses the request. */
+/** Checks `MCP-Protocol-Version`. @param inBody The version in `_meta`. If it is missing too, the endpoint refuses the request. */
 function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
   if (header !== undefined && header === inBody) return;
@@ -129,7 +129,7 @@ const NO_HEADER = 'send the version that "_meta" names';
 const NO_VERSION = 'send "initialize" first, or a modern version both in this header and in "_meta"';
 
 /**
- * Tells a client of an older revision what is spoken where none of those is served: it cannot find out otherwise.
+ * Makes the refusal for a legacy client if the legacy era is off. It lists the supported versions.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
@@ -149,12 +149,12 @@ function checkMethodHeader(http: HttpExchange, inBody: string): void {
 function checkMirror(http: HttpExchange, name: string, value: unknown): void {
   const header = http.header(name.toLowerCase());
   if (header === undefined) {
-    // A value that no header can carry is for the tool's own schema to judge.
+    // No header can carry this value. The tool's schema decides whether it is valid.
     if (toParamText(value) === undefined) return;
-    throw mismatch(name, 'is missing: send the value of the body that it repeats');
+    throw mismatch(name, 'is missing: send the value of the argument in the body');
   }
   const text = decodeHeaderValue(header);
-  if (text === undefined) throw mismatch(name, 'has characters that a header may not have, or is not base64');
+  if (text === undefined) throw mismatch(name, 'has characters that a header must not have, or invalid base64');
   if (!isSameParam(text, value)) throw mismatch(name, 'differs from the body');
 }
 
