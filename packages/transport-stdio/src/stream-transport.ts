@@ -354,9 +354,12 @@ function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
     if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));
     const { message } = toError(cause);
-    throw new ParseError(`${message}. The line begins with ${start}: write only messages to this stream, and logs to standard error`, {
-      cause,
-    });
+    throw new ParseError(
+      `${message}. The line begins with ${start}: only messages may be written to this stream. Write logs to standard error`,
+      {
+        cause,
+      },
+    );
   }
 }
 

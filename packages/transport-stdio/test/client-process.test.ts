@@ -176,12 +176,12 @@ describe('starting', () => {
     await closed;
   });
 
-  it('rejects a file that may not be run, naming the remedy', async () => {
+  it('rejects a file that is not executable, naming the remedy', async () => {
     const file = path.join(makeFolder(), 'server.js');
     await writeFile(file, '#!/usr/bin/env node\n');
     await chmod(file, 0o644);
     const { transport } = prepare('', { command: file });
-    await expect(transport.start()).rejects.toThrow(/may not be run\. Make the file executable/);
+    await expect(transport.start()).rejects.toThrow(/is not executable\. Make it executable/);
   });
 });
 

@@ -20,7 +20,7 @@ export interface WebSocketServerOptions {
   readonly path?: string | undefined;
   /** Allowed values of `Host`; one without a port allows every port. @default loopback names on a loopback socket, else any */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of web pages that may connect, such as `https://app.example.com`. @default loopback origins on a loopback socket, else none */
+  /** Origins of web pages that may connect, such as `https://app.example.com`. @default loopback origins, on a loopback socket */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Verifies the token of an upgrade, within 10 s. The connection ends when the token expires. @default none: anyone may connect */
   readonly tokenVerifier?: TokenVerifier | undefined;
