@@ -223,9 +223,9 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'The connection is closed: The server process "…" exited with code …': () => connect(script(DIES)),
   'the server closed the connection at the first message: …': () =>
     failureOf(() => McpClient.connect(new StdioClientTransport(script(DIES)), ME)),
-  '… exited with code 0. It ended in good order without a word on its standard output: does it serve, as with serveStdio(server)?': () =>
+  '… exited with code 0. It wrote nothing to its standard output: check that the program serves MCP, as with serveStdio(server)': () =>
     connect(script('')),
-  '… exited with code 0. It ended in good order and what it wrote to its standard output was no message: does it serve, as with serveStdio(server)?':
+  '… exited with code 0. It wrote text that is not MCP messages to its standard output: check that the program serves MCP, as with serveStdio(server)':
     () => connect(script('console.log("hello")')),
   'the server did not respond to the first message within … ms': () => connect(script('process.stdin.resume()'), SOON),
   async 'The text is not valid JSON. The line begins with …: only messages may be written to this stream'() {

@@ -1,17 +1,17 @@
-/** One open database: its statements, prepared once, and its transactions. */
+/** An open database with its prepared statements and transactions. */
 
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.ts';
 
-/** A row, by its columns' names. */
+/** A row: the values by column name. */
 export type Row = Readonly<Record<string, SqliteValue>>;
 
-/** Of a statement, with its value: SQLite knows no other than a whole number, and a program may give `Infinity`. */
+/** The LIMIT clause of a statement. The cast is needed because SQLite accepts only integers and a program may pass `Infinity`. */
 export const LIMIT = 'LIMIT CAST(? AS INTEGER)';
 
-/** How often expired rows of a kind are cleared: once in so many writes. */
+/** Expired rows of a kind are deleted once in this many writes. */
 const WRITES_PER_CLEARING = 256;
 
-/** What all stores over one file share. Every call runs to its end at once: no other call of this process comes between. */
+/** The database connection that all stores of one file share. All calls are synchronous, so calls of this process never interleave. */
 export class SqliteConnection {
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
@@ -39,8 +39,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs `fn` in a transaction that has the right to write from its first statement on: what it reads is what it writes over,
-   * whatever other processes do.
+   * Runs `fn` in a transaction that holds the write lock from its first statement on, so that no other process writes between its reads and
+   * its writes.
    */
   transaction<T>(fn: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
@@ -49,17 +49,17 @@ export class SqliteConnection {
       this.#database.exec('COMMIT');
       return value;
     } catch (error) {
-      // Some errors have ended the transaction already.
+      // Some errors have already ended the transaction.
       try {
         this.#database.exec('ROLLBACK');
       } catch {
-        // There is nothing left to take back.
+        // The transaction has already been rolled back.
       }
       throw error;
     }
   }
 
-  /** Deletes what has expired now and then, so that a file does not grow without end. */
+  /** Runs `clear` once in many calls, so that expired rows do not fill the file. */
   clearSometimes(what: string, clear: () => void): void {
     const writes = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, writes % WRITES_PER_CLEARING);
@@ -78,12 +78,12 @@ export class SqliteConnection {
   }
 }
 
-/** A row's column that holds text. */
+/** Reads a text column of a row. */
 export function text(row: Row, column: string): string {
   return String(row[column]);
 }
 
-/** A row's column that holds a number. */
+/** Reads a number column of a row. */
 export function number(row: Row, column: string): number {
   return Number(row[column]);
 }

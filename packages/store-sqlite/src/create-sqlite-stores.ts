@@ -11,33 +11,33 @@ import { migrate } from './migrations.ts';
 import { SqliteReplayStore, SqliteSessionStore, SqliteStateStore, SqliteTaskHandleStore } from './table-stores.ts';
 import { SqliteTaskStore } from './task-store.ts';
 
-/** SQLite counts these milliseconds with 32 bits, and takes a larger number as no timeout at all. */
+/** SQLite stores the timeout in 32 bits, and treats a larger number as no timeout. */
 const MAX_BUSY_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Where the file is and how it is used. Either `path` or `database` is given. */
+/** The options of `createSqliteStores`. Set exactly one of `path` and `database`. */
 export interface SqliteStoresOptions {
-  /** The file's path; the file is created if it does not exist. `:memory:` is a database that only this call sees. @default none, with `database` */
+  /** The path of the file, which is created if it does not exist. `:memory:` is a new database in memory. @default none: set `database` */
   readonly path?: string | undefined;
   /**
-   * A database that the program opened itself, with better-sqlite3, `node:sqlite` or what looks like them. It stays the program's to close.
+   * A database opened by the program, with better-sqlite3, `node:sqlite` or a compatible driver. The program closes it.
    *
-   * @default none, with `path`
+   * @default none: set `path`
    */
   readonly database?: SqliteDatabase | undefined;
   /** The driver that opens `path`. @default better-sqlite3 where it is installed and loads, else node:sqlite */
   readonly driver?: SqliteDriverName | undefined;
-  /** How long a call waits for another process that writes, in milliseconds. The event loop waits too. @default 5_000 */
+  /** How long a call waits while another process writes, in milliseconds. The wait blocks the event loop. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
   /**
-   * Whether what was written outlives a loss of power (`full`), or only the death of the process (`normal`, which spares a flush
-   * of the disk for each write).
+   * `full`: written data survives a power failure. `normal`: it survives a crash of the process only; faster, because writes do not flush
+   * the disk.
    *
    * @default 'full'
    */
   readonly durability?: 'full' | 'normal' | undefined;
-  /** How much the event store keeps. @default as each of its members says */
+  /** The limits of the event store. @default those of `SqliteEventOptions` */
   readonly events?: SqliteEventOptions | undefined;
-  /** Decides what has expired. @default the platform's clock */
+  /** The clock that expiry is measured by. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -51,37 +51,34 @@ const OPTIONS: OptionTable<SqliteStoresOptions> = {
   clock: 'object',
 };
 
-/** The stores over one file. All may be used at once, by any number of processes. */
+/** The stores of one file. Several stores and several processes may use the file at the same time. */
 export interface SqliteStores extends AsyncDisposable {
   readonly tasks: TaskStore;
   readonly sessions: SessionStore;
   readonly events: EventStore;
   readonly states: StateStore;
   readonly replays: ReplayStore;
-  /** For clients: the ids of their own tasks. */
+  /** For clients: keeps the ids of the tasks that they started. */
   readonly taskHandles: TaskHandleStore;
-  /** Closes the file, unless it was handed over open. The stores' own `close` leaves it open. */
+  /** Closes the file, unless it was given as `database`. The `close` of a single store leaves the file open. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a file and brings it to the newest layout.
+ * Opens a SQLite file, updates its tables to the current schema, and returns the stores.
  *
- * @throws {TypeError} An unknown option, or a value of the wrong kind; both `path` and `database`, or neither.
+ * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `path` and `database` are set.
  * @throws {SqliteStoreError} `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
- * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: the file was written by a newer version of this package, or stays locked.
+ * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or it stays locked.
  */
 export async function createSqliteStores(options: SqliteStoresOptions): Promise<SqliteStores> {
   checkOptions('createSqliteStores options', options, OPTIONS);
   const { path, driver, clock = systemClock, durability = 'full' } = options;
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
   if ((path === undefined) === (options.database === undefined))
-    throw new TypeError('createSqliteStores needs either "path" or "database", not both: give the one that it should use');
+    throw new TypeError('createSqliteStores needs exactly one of "path" and "database"');
   if (options.database !== undefined && !isDatabase(options.database))
-    throw new SqliteStoreError(
-      'ERR_SQLITE_DRIVER',
-      'the database must have exec, prepare and close: hand over one of better-sqlite3 or of node:sqlite',
-    );
+    throw new SqliteStoreError('ERR_SQLITE_DRIVER', 'the database must have exec, prepare and close: use better-sqlite3 or node:sqlite');
   const database = options.database ?? (await openDatabase(path ?? '', driver));
   const connection = new SqliteConnection(database);
   try {
@@ -110,10 +107,10 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   };
 }
 
-/** How long to wait before a file that another process is changing over is tried again, in milliseconds. */
+/** The pause before the switch to WAL is tried again, in milliseconds. */
 const RETRY_MS = 20;
 
-/** Changing a new file over to WAL does not wait for other processes that do the same, whatever the busy timeout. */
+/** Repeats `fn` while the file is locked. Needed for the switch to WAL, which ignores SQLite's busy timeout. */
 async function untilFree(timeoutMs: number, fn: () => void): Promise<void> {
   for (let triesLeft = Math.ceil(timeoutMs / RETRY_MS); ; triesLeft--) {
     try {
@@ -121,9 +118,13 @@ async function untilFree(timeoutMs: number, fn: () => void): Promise<void> {
     } catch (error) {
       if (!isLocked(error)) throw error;
       if (triesLeft <= 0)
-        throw new SqliteStoreError('ERR_SQLITE_SCHEMA', `the file is locked for longer than ${timeoutMs} ms: raise busyTimeoutMs`, {
-          cause: error,
-        });
+        throw new SqliteStoreError(
+          'ERR_SQLITE_SCHEMA',
+          `another process locked the file for longer than ${timeoutMs} ms: raise busyTimeoutMs`,
+          {
+            cause: error,
+          },
+        );
     }
     await new Promise((resolve) => void setTimeout(resolve, RETRY_MS));
   }

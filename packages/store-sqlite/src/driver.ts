@@ -1,8 +1,8 @@
-/** SQLite's drivers, known by their structure: better-sqlite3 and `node:sqlite` both have it. */
+/** The interface that better-sqlite3 and `node:sqlite` have in common, and the choice between them. */
 
 import { SqliteStoreError } from './errors.ts';
 
-/** A value that SQLite keeps. */
+/** A value that SQLite can store. */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
 /** A prepared statement. */
@@ -12,26 +12,26 @@ export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
 }
 
-/** An open database, as better-sqlite3 (`Database`) and `node:sqlite` (`DatabaseSync`) give it. */
+/** An open database: a `Database` of better-sqlite3 or a `DatabaseSync` of `node:sqlite`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
   close(): unknown;
 }
 
-/** The drivers that are found by themselves. */
+/** The drivers that this package can load itself. */
 export type SqliteDriverName = 'better-sqlite3' | 'node:sqlite';
 
 type Open = (path: string) => SqliteDatabase;
 
-/** In the order in which they are tried: who installed better-sqlite3 wants it. */
+/** In the order in which they are tried: better-sqlite3 first, because it is there only if the program installed it. */
 const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
   'better-sqlite3': async () => {
-    // By a name in a variable, so that bundlers and type checkers leave alone what may not be there.
+    // The name is in a variable so that bundlers and type checkers ignore this optional package.
     const name: string = 'better-sqlite3';
     const loaded: unknown = await import(name);
     const Database = (loaded as { readonly default: new (path: string) => SqliteDatabase }).default;
-    // The native half is loaded when a first database is opened: one that was built for another Node fails only there.
+    // The native module loads with the first database; one built for another version of Node fails here.
     new Database(':memory:').close();
     return (path) => new Database(path);
   },
@@ -45,7 +45,7 @@ const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
 /**
  * Opens a database with the first driver that loads.
  *
- * @throws {SqliteStoreError} `ERR_SQLITE_DRIVER`: no driver loads, and `cause` holds what each said; or the file cannot be opened.
+ * @throws {SqliteStoreError} `ERR_SQLITE_DRIVER`: no driver loads (`cause` has the error of each), or the file cannot be opened.
  */
 export async function openDatabase(path: string, driver: SqliteDriverName | undefined): Promise<SqliteDatabase> {
   const names: readonly SqliteDriverName[] = driver === undefined ? ['better-sqlite3', 'node:sqlite'] : [driver];
@@ -72,7 +72,7 @@ export async function openDatabase(path: string, driver: SqliteDriverName | unde
   );
 }
 
-/** Whether a value is an open database. */
+/** Tells whether a value has the methods of a database. */
 export function isDatabase(value: unknown): value is SqliteDatabase {
   if (typeof value !== 'object' || value === null) return false;
   return (['exec', 'prepare', 'close'] as const).every((name) => typeof (value as Record<string, unknown>)[name] === 'function');

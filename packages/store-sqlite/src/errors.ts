@@ -1,4 +1,4 @@
-/** What can go wrong when a file of SQLite is opened. Errors of single statements are those of the driver. */
+/** The error of opening the stores. Errors of statements come from the driver unchanged. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 

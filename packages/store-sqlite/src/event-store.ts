@@ -1,18 +1,18 @@
-/** `EventStore` over SQLite. One count over all streams orders the events and is never used twice, also after a deletion. */
+/** `EventStore` over SQLite. Events of all streams share one counter, whose numbers are never reused, even after a deletion. */
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 
-/** How much is kept of streams. */
+/** The limits of the event store. */
 export interface SqliteEventOptions {
-  /** Of one stream; the oldest go first. @default 1000 */
+  /** How many events of one stream are kept; the oldest are dropped first. @default 1000 */
   readonly maxEventsPerStream?: number | undefined;
-  /** Events that are older are dropped, in milliseconds. @default 300_000 */
+  /** How long events are kept, in milliseconds. @default 300_000 */
   readonly maxAgeMs?: number | undefined;
 }
 
-/** Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. */
+/** Keeps the events of streams in a file, so that clients can resume. Keeps the promises V1 to V3 of `EventStore`. */
 export class SqliteEventStore implements EventStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class SqliteEventStore implements EventStore {
     lastEventId: string,
   ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
     const [, streamId = '', count = ''] = /^([^]*)~([1-9]\d{0,14})$/.exec(lastEventId) ?? [];
-    // One more than may be kept, newest first: what lies beyond has been dropped even if it is still in the file.
+    // Reads one event more than may be kept, newest first. Older events count as dropped even if they are still in the file.
     const rows = this.#db.all(
       `SELECT number, message FROM mortise_events
        WHERE session_id = ? AND stream_id = ? AND number >= ? AND at_ms >= ? ORDER BY number DESC ${LIMIT}`,

@@ -1,13 +1,13 @@
 /**
- * The tables, as numbered steps that only go forward. Each runs once per file, in a transaction with the count, so that several
- * processes may open one file at once and a crash leaves a step undone or done. A step that was published is never changed.
+ * The schema, as numbered migration steps. Each step runs once per file, in one transaction with the version number, so that several
+ * processes may open a file at once and a crash leaves no step half done. Never change a published step.
  */
 
 import { number, type SqliteConnection } from './connection.ts';
 import { SqliteStoreError } from './errors.ts';
 
 const migrations: readonly string[] = [
-  // 1: tasks, their steps, and the ids of a client's tasks.
+  // 1: tasks, their steps, and task handles of clients.
   `CREATE TABLE mortise_tasks (
      id TEXT PRIMARY KEY NOT NULL,
      principal TEXT NOT NULL,
@@ -37,7 +37,7 @@ const migrations: readonly string[] = [
      created_at_ms REAL NOT NULL,
      PRIMARY KEY (server, task_id)
    ) WITHOUT ROWID;`,
-  // 2: sessions and their events, states too long to travel, and what was used.
+  // 2: sessions, events, request states, and used request states.
   `CREATE TABLE mortise_sessions (
      id TEXT PRIMARY KEY NOT NULL,
      principal TEXT NOT NULL,
@@ -69,9 +69,9 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * Brings a file to the newest layout.
+ * Runs the migration steps that a file does not have yet.
  *
- * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package has written it.
+ * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file.
  */
 export function migrate(connection: SqliteConnection): void {
   connection.exec('CREATE TABLE IF NOT EXISTS mortise_schema (version INTEGER NOT NULL)');
@@ -82,7 +82,7 @@ export function migrate(connection: SqliteConnection): void {
     if (version > known) {
       throw new SqliteStoreError(
         'ERR_SQLITE_SCHEMA',
-        `the file has layout ${version}, this version of @mortise/store-sqlite knows ${known}: update it`,
+        `the file has schema ${version}, but this version of @mortise/store-sqlite supports up to ${known}: update the package`,
       );
     }
     for (const sql of migrations.slice(version)) connection.exec(sql);

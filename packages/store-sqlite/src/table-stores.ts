@@ -1,10 +1,10 @@
-/** The stores that are one table each: sessions, request states, which of these were used, and the task handles of clients. */
+/** The stores with one table each: sessions, request states, used request states, and task handles. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { ReplayStore, SessionRecord, SessionStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
 import { number, type SqliteConnection, text } from './connection.ts';
 
-/** Keeps sessions in a file. Promises S1 to S4 of `SessionStore`. */
+/** Keeps sessions in a file. Keeps the promises S1 to S4 of `SessionStore`. */
 export class SqliteSessionStore implements SessionStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 }
 
-/** Holds request states that are too long to travel. Promises P2 and P3 of `StateStore`. */
+/** Keeps request states that are too long to send to the client. Keeps the promises P2 and P3 of `StateStore`. */
 export class SqliteStateStore implements StateStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -70,7 +70,7 @@ export class SqliteStateStore implements StateStore {
   async put(id: string, value: string, expiresAtMs: number): Promise<void> {
     const sql = `INSERT INTO mortise_states (id, value, expires_at_ms) VALUES (?, ?, ?)
                  ON CONFLICT (id) DO UPDATE SET value = excluded.value, expires_at_ms = excluded.expires_at_ms`;
-    // As JSON, because node:sqlite of Node 22 ends a text that it reads at a NUL.
+    // As JSON, because node:sqlite of Node 22 cuts text at a NUL character.
     this.#db.run(sql, id, JSON.stringify(value), expiresAtMs);
     this.#db.clearSometimes('states', () => {
       this.#db.run('DELETE FROM mortise_states WHERE expires_at_ms <= ?', this.#clock.now());
@@ -87,7 +87,7 @@ export class SqliteStateStore implements StateStore {
   }
 }
 
-/** Lets each request state be used once over all processes. Promises P1 and P2 of `ReplayStore`. */
+/** Lets each request state be used only once over all processes. Keeps the promises P1 and P2 of `ReplayStore`. */
 export class SqliteReplayStore implements ReplayStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -107,7 +107,7 @@ export class SqliteReplayStore implements ReplayStore {
   }
 }
 
-/** Keeps the ids of a client's tasks in a file. */
+/** Keeps the task ids of a client in a file, by server. */
 export class SqliteTaskHandleStore implements TaskHandleStore {
   readonly #db: SqliteConnection;
 

@@ -1,4 +1,4 @@
-/** `TaskStore` over SQLite. What is asked for often has a column of its own; the rest of a record is one JSON text. */
+/** `TaskStore` over SQLite. Members that queries use have columns of their own; the rest of a record is one JSON text. */
 
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
@@ -9,7 +9,7 @@ type NewRecord = Omit<TaskRecord, 'version'>;
 const COLUMNS = 'record, version, lease_owner, lease_until_ms';
 const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 
-/** Keeps tasks in a file, for any number of processes. Promises K1 to K8 of `TaskStore`. */
+/** Keeps tasks in a file, for any number of processes. Keeps the promises K1 to K8 of `TaskStore`. */
 export class SqliteTaskStore implements TaskStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class SqliteTaskStore implements TaskStore {
       record.lease?.untilMs ?? null,
       toText(record),
     );
-    if (changes === 0) throw new Error('there is a task with this id already: ids are used once');
+    if (changes === 0) throw new Error('a task with this id already exists: use a new id');
     return fromText(toText(record), 1, record.lease);
   }
 
@@ -134,7 +134,7 @@ export class SqliteTaskStore implements TaskStore {
       this.#clock.now(),
     );
     const row = this.#step(id, key);
-    if (row === undefined) throw new Error('there is no such task, or it has expired: a step cannot be kept for it');
+    if (row === undefined) throw new Error('the step cannot be stored: its task does not exist or has expired');
     return JSON.parse(text(row, 'value')) as JsonValue;
   }
 
@@ -145,7 +145,7 @@ export class SqliteTaskStore implements TaskStore {
     });
   }
 
-  /** Does nothing: the file is closed with all its stores. */
+  /** Does nothing: close the file with the `close` of `SqliteStores`. */
   async close(): Promise<void> {
     return undefined;
   }
@@ -165,7 +165,7 @@ export class SqliteTaskStore implements TaskStore {
   }
 }
 
-/** The lease and the version change without the rest, so they are not in the text. */
+/** Writes a record as JSON, without its lease and version, which have columns of their own. */
 function toText({ lease: _lease, version: _version, ...rest }: Omit<TaskRecord, 'version'> & { readonly version?: number }): string {
   return JSON.stringify(rest);
 }
@@ -180,11 +180,11 @@ function toRecord(row: Row): TaskRecord {
   return fromText(text(row, 'record'), number(row, 'version'), lease);
 }
 
-/** Cursors of a store are read by the engine alone, which checks those of callers. */
+/** Reads a cursor. The task engine has already verified cursors that come from clients. */
 function readCursor(cursor: string | undefined): { readonly createdAtMs: number; readonly id: string } {
   if (cursor === undefined) return { createdAtMs: -Infinity, id: '' };
   const at = cursor.indexOf(' ');
   const createdAtMs = Number(cursor.slice(0, at));
-  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('not a cursor of this store');
+  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('invalid cursor: it is not from this store');
   return { createdAtMs, id: cursor.slice(at + 1) };
 }

@@ -1,33 +1,33 @@
-/** What a `StreamTransport` is given to move its lines over. */
+/** The byte streams that a `StreamTransport` reads and writes. */
 
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { WriteText } from './line-writer.ts';
 
 /**
- * Why a channel ended: this side closed it, the peer ended its stream, or the peer is gone (its process, or its end of the
- * pipe), so that nothing written would be read.
+ * Why a channel ended. `closed`: this side closed it. `peer-ended`: the peer ended its stream. `peer-gone`: the peer's process or its end
+ * of the pipe is gone, so nothing that is written would be read.
  */
 export type ChannelEnd = 'closed' | 'peer-ended' | 'peer-gone';
 
-/** Two byte streams to one peer. A duplex stream, such as a socket, may be both. */
+/** The two byte streams to one peer. `input` and `output` may be the same duplex stream, such as a socket. */
 export interface ByteChannel {
-  /** What the peer sends. Flows from `start` on. */
+  /** The bytes from the peer. `start` begins to read them. */
   readonly input: Readable;
-  /** What the peer reads. */
+  /** The bytes to the peer. */
   readonly output: Writable;
   /** Writes UTF-8 text to `output`. @default output.write */
   readonly write?: WriteText | undefined;
   /**
-   * Frees the channel. Called once, after everything accepted has been written as far as the peer would read it.
-   * `onclose` follows when it settles.
+   * Frees the channel. Called once, after the accepted messages have been written, as far as the peer reads them. `onclose` is called when
+   * the returned promise settles.
    *
    * @param hasSpoken Whether the peer has sent a message.
-   * @default nothing is freed: the program ends the streams itself
+   * @default frees nothing: the program ends the streams itself
    */
   release?(end: ChannelEnd, hasSpoken: boolean): void | Promise<void>;
 }
 
-/** How the opener of a channel reports what happens to it later. */
+/** Lets an `OpenChannel` function report later events of its channel to the transport. */
 export interface ChannelControl {
   /** Reports an error that does not end the channel. */
   report(error: Error): void;
@@ -35,20 +35,20 @@ export interface ChannelControl {
   peerGone(): void;
 }
 
-/** Opens the channel of a transport, once, when it is started. */
+/** Opens the channel of a transport. Called once, by `start`. */
 export type OpenChannel = (control: ChannelControl) => ByteChannel | Promise<ByteChannel>;
 
 /**
- * Makes a channel of one duplex stream, such as a socket, which is ended and destroyed on close.
+ * Makes a channel from one duplex stream, such as a socket. Closing the channel ends and destroys the stream.
  *
- * @param stream Open. A socket made with `allowHalfOpen: true` still carries answers after its peer has ended its half.
+ * @param stream An open stream. Create a socket with `allowHalfOpen: true` to send responses after the peer has ended its half.
  */
 export function duplexChannel(stream: Duplex): ByteChannel {
   return {
     input: stream,
     output: stream,
     release() {
-      // What a slow reader has not taken by now it is not waited for again.
+      // The flush has already waited for a slow reader.
       if (stream.writableLength > 0 || stream.destroyed) stream.destroy();
       else stream.end(() => stream.destroy());
     },

@@ -1,4 +1,4 @@
-/** A server's process: started without a shell, read on standard error, and ended as the specification orders: end of input, SIGTERM, SIGKILL. */
+/** Starts a server's process without a shell, reads its standard error, and ends the process in the specification's order. */
 
 import { type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,47 +8,47 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import crossSpawn from 'cross-spawn';
 import { ServerStartError } from './errors.ts';
 
-/** What to run, and how. */
+/** The command that starts a server, with its environment and folder. */
 export interface ServerCommand {
-  /** The program: a path, or a name that is looked up in `PATH`. No shell sees it. */
+  /** The program: a path, or a name that is looked up in `PATH`. It runs without a shell. */
   readonly command: string;
-  /** The program's arguments, each as it is. @default [] */
+  /** The program's arguments, passed on unchanged: no quoting or expansion. @default [] */
   readonly args?: readonly string[] | undefined;
   /**
-   * Variables to set beside those of `getDefaultEnvironment()`; `undefined` leaves one of those out. A server's credentials go here.
+   * Environment variables to add to `getDefaultEnvironment()`, such as the server's credentials. The value `undefined` removes a default one.
    *
    * @default {}
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The folder to run in. @default this process's */
+  /** The working directory of the server. @default that of this process */
   readonly cwd?: string | undefined;
 }
 
-/** How long a process is given to end. */
+/** How long `close` waits for the server's process to end. */
 export interface EndTimes {
-  /** After the end of its input, before SIGTERM, in milliseconds. @default 2,000 */
+  /** The time between closing the server's input and SIGTERM, in milliseconds. @default 2,000 */
   readonly stdinCloseMs?: number | undefined;
-  /** After SIGTERM, before SIGKILL, in milliseconds. @default 2,000 */
+  /** The time between SIGTERM and SIGKILL, in milliseconds. @default 2,000 */
   readonly terminateMs?: number | undefined;
 }
 
-/** A process whose streams are piped. */
+/** A running server process with piped input and output. */
 export interface RunningServer {
   readonly process: ChildProcess;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** `null` unless it is piped. */
+  /** `null` unless standard error is piped. */
   readonly stderr: Readable | null;
-  /** Resolves when the process has ended; its status has then been collected. */
+  /** Resolves when the process has ended and its exit status is known. */
   readonly exited: Promise<void>;
-  /** Resolves when its output has been read to the end, too. A process that it started may keep that open. */
+  /** Resolves when the process has ended and its output is read to the end. A child of the process may keep the output open. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Starts a process. Resolves once it runs.
+ * Starts a server's process. Resolves once it runs.
  *
- * @throws {ServerStartError} `ERR_SERVER_START`: there is no such command or folder, or it may not be run.
+ * @throws {ServerStartError} `ERR_SERVER_START`: the command or folder does not exist, or the command is not executable.
  */
 export async function startServer(command: ServerCommand, stderr: 'inherit' | 'pipe' | 'ignore'): Promise<RunningServer> {
   const options: SpawnOptions = {
@@ -65,7 +65,7 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
     child.once('spawn', resolve);
     child.once('error', (error) => reject(toStartError(command, error)));
   });
-  // Later errors (a signal that could not be sent) show in the process's end.
+  // A signal that could not be sent needs no handling: the exit of the process tells what happened.
   child.on('error', () => undefined);
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new ServerStartError(`The server "${command.command}" has no pipes`, { command: command.command });
@@ -73,17 +73,17 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
 }
 
 /**
- * Ends a process and waits until it has ended: closes its input, after `stdinCloseMs` asks it by SIGTERM, after `terminateMs`
- * more kills it. On Windows, which has no such signals, the first of them already terminates it.
+ * Ends a process and waits for its exit: closes its input, sends SIGTERM after `stdinCloseMs`, and SIGKILL after `terminateMs` more. On
+ * Windows SIGTERM already kills the process.
  *
- * @returns Whether it was one of these signals that ended it. One that was sent a signal and exits with a code of its own, for which 0 and 143
- *   (what programs give that end on SIGTERM) do not count, has ended by itself, if late.
+ * @returns True if a signal ended the process: the process died of it, or exited with code 0 or 143 after it. False if the process exited
+ *   before the first signal, or with another code.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function endServer(server: RunningServer, times: EndTimes, clock: Clock = systemClock): Promise<boolean> {
   const { process: child, exited } = server;
   server.stdin.end();
-  // What it still writes is dropped, but a full pipe would keep it from ending.
+  // Reads and drops the remaining output: a full pipe would keep the process from ending.
   server.stdout.resume();
   const hasEnded = await within(exited, times.stdinCloseMs ?? 2000, clock);
   if (!hasEnded) {
@@ -96,7 +96,7 @@ export async function endServer(server: RunningServer, times: EndTimes, clock: C
   return !hasEnded && (child.signalCode === 'SIGTERM' || child.signalCode === 'SIGKILL' || child.exitCode === 0 || child.exitCode === 143);
 }
 
-/** How long after its end the output of a process is still waited for. */
+/** How long the rest of a process's output is waited for after its exit, in milliseconds. */
 export const LAST_WORDS_MS: number = 100;
 
 function spawn(command: ServerCommand, options: SpawnOptions): ChildProcess {
@@ -124,11 +124,11 @@ function explain(error: NodeJS.ErrnoException, command: string, cwd: string | un
       : 'it was not found in PATH. Install it, give its full path, or set PATH in "env"';
     return /\s/.test(command) ? `${what}. Put only the program into "command" and its arguments into "args"` : what;
   }
-  if (error.code === 'EACCES') return 'it may not be run. Make the file executable, or name the program that runs it';
+  if (error.code === 'EACCES') return 'the file is not executable. Make it executable, or give the program that runs it as "command"';
   return error.message;
 }
 
-/** Tells whether a promise settles in time. */
+/** Resolves with whether a promise settles within `limitMs`. */
 async function within(promise: Promise<void>, limitMs: number, clock: Clock): Promise<boolean> {
   let timer: ClockTimer | undefined;
   const limit = new Promise<false>((resolve) => {
@@ -139,7 +139,7 @@ async function within(promise: Promise<void>, limitMs: number, clock: Clock): Pr
   return isInTime;
 }
 
-/** The variables that are passed on by default, by platform. */
+/** The names of the environment variables that a server's process gets by default, by platform. */
 export const INHERITED_VARIABLES: Readonly<Record<'posix' | 'windows', readonly string[]>> = {
   posix: ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
   windows: [
@@ -165,10 +165,10 @@ export const INHERITED_VARIABLES: Readonly<Record<'posix' | 'windows', readonly 
 };
 
 /**
- * Gives the part of this process's environment that a server's process is started with: `INHERITED_VARIABLES`, as far as they
- * are set. Functions that a shell exported are left out.
+ * Gives the environment variables that a server's process inherits by default: those of `INHERITED_VARIABLES` that are set. Leaves out
+ * shell functions, whose values begin with `()`.
  *
- * @param environment What to choose from. @default process.env
+ * @param environment The variables to choose from. @default process.env
  */
 export function getDefaultEnvironment(environment: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const chosen: Record<string, string> = {};
@@ -183,8 +183,8 @@ const MAX_KEPT_LINES = 20;
 const MAX_LINE_LENGTH = 4096;
 
 /**
- * Reads what a server writes to standard error, always, so that it is never held up, and keeps the last lines. Bytes that are not UTF-8 become U+FFFD; a line longer than 4,096 characters
- * is cut into several.
+ * Reads a server's standard error and keeps the last lines. It always reads, so that a full pipe never blocks the server. Bytes that are
+ * not UTF-8 become U+FFFD. A line longer than 4,096 characters becomes several lines.
  */
 export class StderrLines {
   readonly #decoder = new TextDecoder();
@@ -192,16 +192,16 @@ export class StderrLines {
   readonly #kept: string[] = [];
   #rest = '';
 
-  /** @param onLine Called with each line without its end. May throw, which is ignored. */
+  /** @param onLine Called with each line, without its line end. Errors that it throws are ignored. */
   constructor(stream: Readable, onLine?: (line: string) => void) {
     this.#onLine = onLine;
     stream.on('data', (chunk: Uint8Array) => this.#push(this.#decoder.decode(chunk, { stream: true })));
     stream.on('close', () => this.#end());
-    // A pipe that breaks has said all that it will say.
+    // Without a listener an error of the pipe would end this process.
     stream.on('error', () => undefined);
   }
 
-  /** The last lines, at most 20, an unfinished one included. */
+  /** The last lines, at most 20. The last one may be unfinished. */
   get last(): readonly string[] {
     return this.#rest === '' ? [...this.#kept] : [...this.#kept, this.#rest].slice(-MAX_KEPT_LINES);
   }
@@ -227,7 +227,7 @@ export class StderrLines {
     try {
       this.#onLine?.(line);
     } catch {
-      // What listens to a log must not disturb the connection.
+      // An error of the log's listener must not end the connection.
     }
   }
 }

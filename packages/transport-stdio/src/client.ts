@@ -1,4 +1,4 @@
-/** `@mortise/transport-stdio/client`: starts a server as a child process and speaks to it. */
+/** `@mortise/transport-stdio/client`: starts a server as a child process and connects to it. */
 
 export { StdioClientTransport, type StdioClientTransportOptions, stdioTransport, type StdioTransport } from './stdio-client-transport.ts';
 export { type EndTimes, getDefaultEnvironment, INHERITED_VARIABLES, type ServerCommand } from './child-process.ts';

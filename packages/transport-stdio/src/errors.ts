@@ -1,4 +1,4 @@
-/** What can go wrong with stdio beyond what every transport knows. */
+/** The errors of this package, beside those that every transport can throw. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
@@ -9,7 +9,7 @@ export class ServerStartError extends MortiseError {
   override readonly code: 'ERR_SERVER_START' = 'ERR_SERVER_START';
   /** The command, without its arguments. */
   readonly command: string;
-  /** What the operating system said, such as `ENOENT`; `undefined` if it said nothing. */
+  /** The error code of the operating system, such as `ENOENT`; `undefined` if there is none. */
   readonly errno: string | undefined;
 
   constructor(message: string, detail: { readonly command: string; readonly errno?: string | undefined }, options?: ErrorOptions) {
@@ -23,21 +23,21 @@ export class ServerStartError extends MortiseError {
 export interface ServerProcessExit {
   /** The command, without its arguments. */
   readonly command: string;
-  /** `null` when a signal ended it. */
+  /** The exit code; `null` if a signal ended the process. */
   readonly exitCode: number | null;
-  /** The signal that ended it, or `null`. */
+  /** The signal that ended the process, or `null`. */
   readonly signal: NodeJS.Signals | null;
-  /** The standard stream that it closed while it ran on, so that its process was stopped: `output` is what it writes to, `input` what it reads. */
+  /** The standard stream that the server closed although it kept running; the transport then stopped its process. `undefined` if none. */
   readonly closedStream: 'output' | 'input' | undefined;
-  /** Its last lines on standard error, where they were captured; empty with `stderr: 'inherit'` and `'ignore'`. */
+  /** The server's last lines on standard error; empty with `stderr: 'inherit'` and `'ignore'`. */
   readonly lastStderrLines: readonly string[];
 }
 
-/** The server's process ended, or closed one of its streams, although it was not asked to. Reported through `onerror`, before `onclose`. */
+/** The server's process ended, or closed one of its standard streams, before the client closed. `onerror` gets it before `onclose` is called. */
 export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
   override readonly name: string = 'ServerProcessExitedError';
   override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';
-  /** Makes it the cause of the `ConnectionClosedError` that requests in flight are rejected with. */
+  /** Makes this error the `cause` of the `ConnectionClosedError` that requests in flight are rejected with. */
   readonly endsChannel = true;
   readonly command: string;
   readonly exitCode: number | null;
@@ -45,7 +45,7 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   readonly closedStream: 'output' | 'input' | undefined;
   readonly lastStderrLines: readonly string[];
 
-  /** @param hasPrinted Whether it wrote anything to its standard output. @default false */
+  /** @param hasPrinted Whether the server wrote anything to its standard output. @default false */
   constructor(exit: ServerProcessExit, hasPrinted: boolean = false) {
     super(toExitMessage(exit, hasPrinted));
     this.command = exit.command;
@@ -56,14 +56,14 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   }
 }
 
-/** Every error that this package throws or reports itself. */
+/** Every error class of this package; `switch (error.code)` narrows it. */
 export type AnyStdioError = ServerStartError | ServerProcessExitedError;
 
 function toExitMessage({ command, exitCode, signal, closedStream, lastStderrLines }: ServerProcessExit, hasPrinted: boolean): string {
   if (closedStream !== undefined) {
     return (
-      `The server process "${command}" closed its standard ${closedStream} without ending, and was stopped: see that the server runs in the ` +
-      `foreground and leaves its standard streams open. ${toLastWords(lastStderrLines)}`
+      `The server process "${command}" closed its standard ${closedStream} but kept running, and was stopped: run the server in the ` +
+      `foreground and leave its standard streams open. ${toLastWords(lastStderrLines)}`
     );
   }
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
@@ -72,14 +72,14 @@ function toExitMessage({ command, exitCode, signal, closedStream, lastStderrLine
   return `The server process "${command}" ${how}.${hint}${words}`;
 }
 
-/** With code 0 it is an error only where no message was written to standard output. */
+/** The hint for exit code 0, which is an error only if the server sent no MCP message. */
 function toHint(hasPrinted: boolean): string {
-  const said = hasPrinted ? 'and what it wrote to its standard output was no message' : 'without a word on its standard output';
-  return ` It ended in good order ${said}: does it serve, as with serveStdio(server)?`;
+  const said = hasPrinted ? 'text that is not MCP messages' : 'nothing';
+  return ` It wrote ${said} to its standard output: check that the program serves MCP, as with serveStdio(server)`;
 }
 
 function toLastWords(lines: readonly string[]): string {
   return lines.length === 0
-    ? 'Look at its standard error for the reason; with stderr: "pipe" its last lines stand here'
+    ? 'Read its standard error for the reason; with stderr: "pipe" this message includes its last lines'
     : `Its standard error ends with:\n${lines.join('\n')}`;
 }

@@ -1,45 +1,45 @@
 /**
- * From bytes to lines: the framing of the stdio binding. Lines that are whole within a chunk are decoded together; one that chunks split
- * grows in one buffer, so that it costs its length and not its square.
+ * Splits bytes into lines, as the stdio transport requires. Complete lines of a chunk are decoded together. A line that spans chunks is
+ * collected in one growing buffer, so that its cost is linear in its length.
  */
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 import { readMessageHead } from '@mortise/jsonrpc-core/messages';
 
-/** The longest line that is read unless another bound is given: 16 MiB. */
+/** The default of `maxMessageBytes`: 16 MiB. */
 export const DEFAULT_MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
-/** What a `LineReader` calls, and how much it keeps. */
+/** The callbacks and the limit of a `LineReader`. */
 export interface LineReaderOptions {
-  /** Called with each line that is not empty, without its end (`\n` or `\r\n`). May call `stop`; must not throw. */
+  /** Called with each line that is not empty, without its line end (`\n` or `\r\n`). May call `stop`; must not throw. */
   onLine(text: string): void;
-  /** Called for each line that is not UTF-8 or is too long. Such a line is skipped, and the next one read. Must not throw. */
+  /** Called for each line that is not UTF-8 or is too long; the line is skipped. Must not throw. */
   onError(error: ParseError | MessageTooLargeError): void;
-  /** How many bytes a line may have. The rest of a longer one is dropped as it arrives. */
+  /** How many bytes a line may have. A longer line is dropped. */
   readonly maxMessageBytes: number;
 }
 
-/** The edges of a line that is too long, which may say which message it is. */
+/** The first and last bytes of a line that is too long. They may contain the message's id. */
 interface Skipped {
   readonly start: string;
   end: Buffer;
 }
 
 /**
- * Cuts a stream of bytes into lines of UTF-8.
+ * Splits a stream of bytes into lines of UTF-8.
  *
- * Only `\n` ends a line: U+2028 and a lone `\r` are ordinary characters. Characters that a chunk boundary splits are kept whole.
+ * Only `\n` ends a line: U+2028 and a lone `\r` are ordinary characters. A character may span two chunks.
  *
  * @see 2026-07-28 basic/transports/stdio
  */
 export class LineReader {
   readonly #options: LineReaderOptions;
   readonly #maxBytes: number;
-  /** The beginning of a line whose end has not arrived: the first `#heldBytes` of the buffer. */
+  /** The first `#heldBytes` bytes of this buffer are the start of a line whose end has not arrived. */
   #held: Buffer = EMPTY;
   #heldBytes = 0;
-  /** Set while the rest of a line that is too long is dropped; `reported` once that has been said. */
+  /** Set while the rest of a too long line is dropped; `reported` after `onError` was called for that line. */
   #skipped: Skipped | 'reported' | undefined;
   #isStopped = false;
 
@@ -48,7 +48,7 @@ export class LineReader {
     this.#maxBytes = options.maxMessageBytes;
   }
 
-  /** Takes the next bytes and hands over every line that they end. */
+  /** Takes the next bytes and calls `onLine` for each line that they complete. */
   push(bytes: Uint8Array): void {
     if (this.#isStopped) return;
     const chunk = toBuffer(bytes);
@@ -68,13 +68,13 @@ export class LineReader {
     if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
-  /** Hands over the last line if it lacks its end. Call it when no more bytes can come. */
+  /** Delivers the last line if it has no line end. Call this when no more bytes can arrive. */
   end(): void {
     this.#finishHeld();
     this.stop();
   }
 
-  /** Drops what is held. Nothing is called any more. */
+  /** Drops the bytes of an unfinished line. No callback is called afterwards. */
   stop(): void {
     this.#isStopped = true;
     this.#skipped = undefined;
@@ -99,7 +99,7 @@ export class LineReader {
     this.#heldBytes = length;
   }
 
-  /** What begins as a message does without saying which it is may say so at its end, and is reported then; anything else at once. */
+  /** Reports a too long line: at once, or at its end if it looks like a message whose id has not been found yet. */
   #skip(chunk: Buffer): void {
     const held = this.#held.subarray(0, this.#heldBytes);
     const start = toText(Buffer.concat([held.subarray(0, EDGE_BYTES), chunk.subarray(0, EDGE_BYTES)])).slice(0, EDGE_BYTES);
@@ -128,7 +128,7 @@ export class LineReader {
     this.#heldBytes = 0;
   }
 
-  /** Reads lines that are whole, the last one without its end. All at once where they are good, which is almost always. */
+  /** Decodes complete lines, the last without its line end. Decodes all at once if they are valid UTF-8, as they almost always are. */
   #readLines(lines: Buffer): void {
     const text = lines.length > this.#maxBytes ? undefined : decode(lines);
     if (text !== undefined) {
@@ -148,7 +148,7 @@ export class LineReader {
     if (line.length > this.#maxBytes) return this.#reportTooLong(toText(line.subarray(0, EDGE_BYTES)), toText(line.subarray(-EDGE_BYTES)));
     const text = decode(line);
     if (text !== undefined) this.#tell(text);
-    else this.#options.onError(new ParseError('A line is not valid UTF-8: encode messages as UTF-8'));
+    else this.#options.onError(new ParseError('A line is not valid UTF-8: send messages encoded as UTF-8'));
   }
 
   #tell(line: string): void {
@@ -162,28 +162,28 @@ export class LineReader {
   }
 }
 
-/** How much of each end of a line that is too long is looked at. */
+/** How many bytes at the start and at the end of a too long line are searched for its id. */
 const EDGE_BYTES = 1024;
 const MESSAGE_START = /^\s*\{\s*"/;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const EMPTY = Buffer.alloc(0);
 const LEAST_BUFFER_BYTES = 16 * 1024;
-/** A larger buffer is given back once its line has been read. */
+/** A buffer larger than this is released once its line has been read. */
 const MOST_KEPT_BUFFER_BYTES = 256 * 1024;
 
-/** A copy of the last bytes, so that it does not hold the whole chunk. */
+/** Copies the last bytes, so that the whole chunk can be freed. */
 function lastOf(before: Buffer, chunk: Buffer): Buffer {
   if (chunk.length >= EDGE_BYTES) return Buffer.from(chunk.subarray(-EDGE_BYTES));
   return Buffer.concat([before.subarray(-EDGE_BYTES), chunk]).subarray(-EDGE_BYTES);
 }
 
-/** Ids of our own are numbers; what is no ASCII matters in no other way. */
+/** Decodes as Latin-1: searching for an id needs ASCII characters only. */
 function toText(bytes: Buffer): string {
   return bytes.toString('latin1');
 }
 
-/** Decodes UTF-8, and nothing that is not. ASCII, which most JSON is, takes the shorter way. */
+/** Decodes UTF-8; `undefined` if the bytes are not valid UTF-8. ASCII, as most JSON is, takes a faster path. */
 function decode(bytes: Buffer): string | undefined {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;

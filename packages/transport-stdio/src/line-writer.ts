@@ -1,18 +1,18 @@
-/** From lines to a stream: the lines of one tick leave in one write, and a writer that is ahead of its reader waits. */
+/** Writes lines to a stream: all lines of one tick in one write, and with backpressure. */
 
 import type { Writable } from 'node:stream';
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
-/** Writes text to a stream and calls back once the layer below has taken it; `Writable.write` with its encoding given. */
+/** Writes UTF-8 text to a stream, as `Writable.write` does, and calls `done` once the stream has taken it. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => boolean;
 
-/** Where a `LineWriter` writes and how much may wait there. */
+/** The target and the limit of a `LineWriter`. */
 export interface LineWriterOptions {
   readonly output: Writable;
-  /** Writes to `output`, where its own `write` has been taken away. */
+  /** Writes to `output`. Not always `output.write`, which `guardStdout` replaces. */
   readonly write: WriteText;
-  /** How many bytes may be queued before `write` waits. */
+  /** `write` waits while more bytes than this are queued. */
   readonly maxQueuedBytes: number;
   /** Called when a full queue has room again. */
   onRoom(): void;
@@ -23,7 +23,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Collects the lines of a tick and writes them together. */
+/** Collects the lines of one tick and writes them together. */
 export class LineWriter {
   readonly #options: LineWriterOptions;
   readonly #waiters: Waiter[] = [];
@@ -38,21 +38,21 @@ export class LineWriter {
     this.#options = options;
   }
 
-  /** True while `write` waits. */
+  /** True while the queue is full, so that `write` waits. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** How much waits to be taken by the layer below: bytes, or characters where they have not been encoded. */
+  /** How much is queued: the bytes in the stream, and the characters of lines not yet given to it. */
   get queued(): number {
     return this.#pending.length + this.#options.output.writableLength;
   }
 
   /**
-   * Takes one line. Resolves once it is handed down, which is later only while the queue is full.
+   * Writes one line. Resolves at once, unless the queue is full.
    *
-   * @param line With its end.
-   * @throws {ConnectionClosedError} The stream failed, or the writer was stopped before the line was handed down.
+   * @param line The text with its line end.
+   * @throws {ConnectionClosedError} The stream failed, or the writer was stopped while this call waited.
    */
   write(line: string): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
@@ -63,7 +63,7 @@ export class LineWriter {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Resolves once everything has been taken by the layer below, or cannot be any more. */
+  /** Resolves once the stream has taken everything, or has failed. */
   idle(): Promise<void> {
     this.#flush();
     if (this.#writesUnderWay === 0 || this.#failure) return resolvedPromise;
@@ -72,7 +72,7 @@ export class LineWriter {
     });
   }
 
-  /** Takes nothing more; what waits is rejected. */
+  /** Takes no more lines, and rejects the calls of `write` that wait. */
   stop(error: ConnectionClosedError): void {
     if (this.#failure) return;
     this.#failure = error;
@@ -84,7 +84,7 @@ export class LineWriter {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // A tick that is asked for in a microtask comes after all microtasks: the answers of one chunk of requests leave together.
+    // `nextTick` called in a microtask runs after all microtasks, so all responses to one chunk of requests leave together.
     process.nextTick(this.#flushScheduled);
   }
 
@@ -104,7 +104,7 @@ export class LineWriter {
 
   readonly #onWritten = (error?: Error | null): void => {
     this.#writesUnderWay--;
-    if (error) this.stop(new ConnectionClosedError('The peer does not read any more', { cause: error }));
+    if (error) this.stop(new ConnectionClosedError('The peer no longer reads', { cause: error }));
     else if (this.#isFull && this.#options.output.writableLength <= this.#options.maxQueuedBytes / 2) this.#makeRoom();
     if (this.#writesUnderWay === 0) this.#onIdle?.();
   };
@@ -116,5 +116,5 @@ export class LineWriter {
   }
 }
 
-/** So much text is not held back for more. */
+/** Once this many characters are collected, they are written at once. */
 const WRITE_AT_ONCE = 64 * 1024;

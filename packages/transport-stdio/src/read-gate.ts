@@ -1,23 +1,23 @@
-/** Backpressure of a side that serves, on a peer that asks and does not read its answers. */
+/** Backpressure for servers: stops reading requests from a client that does not read its responses. */
 
-/** What a `ReadGate` looks at, and what it moves. */
+/** The limit and the callbacks of a `ReadGate`. */
 export interface ReadGateOptions {
-  /** How many bytes may wait to be taken by a peer that does not read, and how many of its own may be held meanwhile. */
+  /** The gate closes when the peer has left more bytes than this unread. Then as many bytes from the peer are buffered before `pause`. */
   readonly maxPendingBytes: number;
-  /** How many bytes wait to be taken by a peer that does not read; 0 while it does. */
+  /** How many bytes of responses wait for a peer that does not read; 0 while the peer reads. */
   unreadBytes(): number;
-  /** Takes bytes that have passed. Must not throw. */
+  /** Called with the bytes that pass the gate. Must not throw. */
   read(chunk: Uint8Array): void;
   pause(): void;
   resume(): void;
 }
 
 /**
- * Lets bytes pass unless the peer leaves more than `maxPendingBytes` unread, and holds them back until it has read.
+ * Passes on the peer's bytes. While the peer leaves more than `maxPendingBytes` of responses unread, buffers them instead.
  *
- * What the peer asked and what is still being worked on hold nothing back, so that a peer which reads is always read. Both sides of one channel must
- * not have such a gate, or each could wait for the other: the side that calls reads always. As many bytes again are fetched and held while the gate is
- * closed, for only behind the last of them the end of the input can be seen.
+ * Running requests never close the gate; only unread responses do. Use a gate on the server's side only: with one on each side, both could
+ * wait for each other. A closed gate still reads up to `maxPendingBytes` into its buffer, because the end of the input is only seen after
+ * the bytes before it are read.
  */
 export class ReadGate {
   readonly #options: ReadGateOptions;
@@ -36,25 +36,25 @@ export class ReadGate {
     this.#isClosed = !this.#isEnded && this.#options.unreadBytes() > this.#options.maxPendingBytes;
   }
 
-  /** Lets pass what is held. Call it when the peer has read. */
+  /** Opens the gate and passes on the buffered bytes. Call this when the peer has read its responses. */
   open(): void {
     if (!this.#isClosed) return;
     this.#isClosed = false;
     const held = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
-    // First, for what passes may close the gate again.
+    // Before the loop: the bytes that it passes on may close the gate and pause the input again.
     if (!this.#isEnded) this.#options.resume();
     for (const chunk of held) this.push(chunk);
   }
 
-  /** Lets pass what is held, and from now on everything. Call it when the input has ended. */
+  /** Passes on the buffered bytes and never closes again. Call this when the input has ended. */
   end(): void {
     this.#isEnded = true;
     this.open();
   }
 
-  /** Drops what is held. */
+  /** Drops the buffered bytes and never closes again. */
   stop(): void {
     this.#held = [];
     this.end();

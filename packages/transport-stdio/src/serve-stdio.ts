@@ -1,4 +1,4 @@
-/** Serves a server on the standard streams of this process, as a good process does. */
+/** `serveStdio`: serves a server on the standard streams of this process, with signals and exit. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
@@ -13,34 +13,34 @@ import {
   TRANSPORT_FAULT,
 } from './stdio-server-transport.ts';
 
-/** How `serveStdio` serves. */
+/** The options of `serveStdio`. */
 export interface ServeStdioOptions extends StdioServerTransportOptions {
-  /** Where the client's messages come from. @default process.stdin */
+  /** The stream of messages from the client. @default process.stdin */
   readonly stdin?: Readable | undefined;
-  /** Where the server's messages go to. @default process.stdout */
+  /** The stream for messages to the client. @default process.stdout */
   readonly stdout?: Writable | undefined;
   /**
-   * Which signals end the connection and the process after draining. A second one ends them at once.
+   * The signals that end the connection and the process, after calls in flight have drained. A second signal ends them at once.
    *
    * @default SIGINT, SIGTERM and SIGHUP on the process's own streams, none on others
    */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
   /**
-   * Gets the faults of the transport, such as lines that are no message, and what a server without a logger of its own writes, such as
-   * what a tool threw.
+   * Gets the errors of the transport, such as lines that are not messages. If the server has no logger, also gets the server's log, such as
+   * errors that tools throw.
    *
    * @default stderrLogger
    */
   readonly logger?: Logger | undefined;
-  /** Aborting it closes. @default none */
+  /** Closes the connection when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A server at work on stdio. */
+/** A running `serveStdio`. */
 export interface StdioServing {
-  /** Resolves when the connection has ended, for whatever reason. Never rejects. */
+  /** Resolves when the connection has ended for any reason. Never rejects. */
   readonly closed: Promise<void>;
-  /** Aborts what is in flight, closes, and gives the standard streams and signals back. The process goes on. */
+  /** Aborts calls in flight, closes, and releases the standard streams and signals. The process keeps running. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -57,13 +57,14 @@ const SERVE_OPTIONS: OptionTable<ServeStdioOptions> = {
 };
 
 /**
- * Serves the client that started this process, until it ends the input, is gone, or a signal comes.
+ * Serves the client that started this process. Resolves once serving has begun.
  *
- * The process then ends in under a second with `process.exitCode` or 0; see `exitWhenDone`. Resolves once serving has begun.
+ * Serves until the client ends the input or is gone, or a signal arrives. Then the process ends in under a second, with `process.exitCode`
+ * or 0; see `exitWhenDone`.
  *
  * @throws {UsageError} `ERR_ALREADY_STARTED`: the standard streams already carry a transport.
- * @throws {TypeError} What is served is no server, or an option does not exist or has the wrong kind of value.
- * @throws `options.signal`'s reason, if it is aborted already; and whatever the server's `connect` rejects with.
+ * @throws {TypeError} `server` is not a server, or an option is unknown or has a wrong value.
+ * @throws The reason of `options.signal`, if it is already aborted; and whatever the server's `connect` rejects with.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function serveStdio(server: Connectable, options: ServeStdioOptions = {}): Promise<StdioServing> {
@@ -90,14 +91,14 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();
   const closed = connection.closed.then(() => {
-    // A host that ends the input and then sends a signal still sees the process end in good order.
+    // A signal that arrives after the end of the input must not change the exit code.
     if (!isExiting()) ignoreSignals();
     signal?.removeEventListener('abort', onAbort);
   });
   return { closed, close: () => close().then(() => closed), [Symbol.asyncDispose]: () => close().then(() => closed) };
 }
 
-/** Connects a server; what a server that refuses has taken hold of is given back. */
+/** Connects a server; if that rejects, closes the transport, which releases the standard streams. */
 async function connect(server: Connectable, transport: StdioServerTransport, logger: Logger): Promise<ServerConnection> {
   const guarded = guardLogger(logger);
   transport.onerror = (error) => guarded.log('warning', TRANSPORT_FAULT, { error });
@@ -111,10 +112,10 @@ async function connect(server: Connectable, transport: StdioServerTransport, log
 
 const DEFAULT_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Draining and what follows it must be over within a second of the signal. */
+/** Kept short, because the process must end within a second of the signal. */
 const SIGNAL_GRACE_MS = 250;
 
-/** Listens for signals. @returns Ends that. */
+/** Listens for signals. @returns A function that stops listening. */
 function onSignals(signals: readonly NodeJS.Signals[], fn: (isFirst: boolean) => void): () => void {
   let count = 0;
   const onSignal = (): void => fn(++count === 1);

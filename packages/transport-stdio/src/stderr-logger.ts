@@ -1,12 +1,12 @@
-/** What a server on stdio says to the people who run it: standard error, which hosts show or keep. */
+/** A logger on standard error, which MCP hosts show or keep for stdio servers. */
 
 import type { Logger, LogLevel } from '@mortise/jsonrpc-core';
 
 const WRITTEN: ReadonlySet<LogLevel> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);
 
 /**
- * Writes warnings and what is worse to the standard error of this process, a line each; below an error stands its stack. `serveStdio` uses it
- * unless it is given another, and so does a server that is connected to a `StdioServerTransport` and has none of its own.
+ * Writes warnings and more severe messages to the standard error of this process, one line each, with the stack of an error below.
+ * The default logger of `serveStdio`, and of a server without a logger that is connected to a `StdioServerTransport`.
  */
 export const stderrLogger: Logger = {
   log(level, message, data) {
@@ -20,7 +20,7 @@ function toLine(level: LogLevel, message: string, data: Readonly<Record<string, 
   return `${level}: ${message}${detail}${error === undefined ? '' : `\n${describe(error)}`}`;
 }
 
-/** An error with its stack and those that caused it. */
+/** Gives the stack of an error and the stacks of its causes. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return toText(error);
   const { stack = `${error.name}: ${error.message}`, cause } = error;

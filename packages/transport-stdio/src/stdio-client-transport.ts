@@ -1,4 +1,4 @@
-/** A client's side of stdio: starts the server as a child process and speaks to it over its standard streams. */
+/** The client's stdio transport: starts the server as a child process and connects to its standard streams. */
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
@@ -23,11 +23,11 @@ import {
 import { ServerProcessExitedError } from './errors.ts';
 import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
-/** Which server to start, and how to treat it. */
+/** The server's command, and the options of the transport to it. */
 export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Omit<StreamTransportOptions, 'drainMs' | 'maxPendingBytes'> {
   /**
-   * Where the server's standard error goes: to this process's own, to `stderr` of the transport, nowhere, or line by line to a
-   * function. It says nothing about failure, and it is read in any case, so that the server is not held up.
+   * Where the server's standard error goes: `inherit` to that of this process, `pipe` to the transport's `stderr`, `ignore` nowhere, and
+   * a function gets each line. Text on standard error does not mean failure. It is always read, so that the server never blocks on it.
    *
    * @default 'inherit'
    */
@@ -46,14 +46,14 @@ const CLIENT_OPTIONS: OptionTable<StdioClientTransportOptions> = {
 };
 
 /**
- * Runs a server and speaks to it over its standard input and output.
+ * Runs a server as a child process and exchanges messages over its standard input and output.
  *
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
- * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a message, `onerror` gets
- * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). So it is when it closes one
- * of its streams and runs on: it is then ended as by `close`.
+ * `terminateMs`, sends SIGKILL, and resolves once the process has ended. If the server crashes, or exits before it sent a message, `onerror`
+ * gets a `ServerProcessExitedError` before `onclose` is called. If the server closes a standard stream but keeps running, it is ended as by
+ * `close`, and `onerror` gets the same error. To run a server again make a new transport (see `stdioTransport`).
  *
- * @throws {TypeError} No `command` is given, or an option does not exist or has the wrong kind of value.
+ * @throws {TypeError} `command` is missing, or an option is unknown or has a wrong value.
  * @throws {ServerStartError} From `start`, `ERR_SERVER_START`: the command cannot be run.
  * @see 2026-07-28 basic/transports/stdio
  */
@@ -68,45 +68,44 @@ export class StdioClientTransport extends StreamTransport {
   }
 
   /**
-   * The key under which a client remembers the server's era: the program, and a digest of `args`, `cwd` and `env`, which may hold secrets.
-   * With an `env` the key changes with each start of this process.
+   * The key under which a client caches the server's protocol era: the command, and a digest of `args`, `cwd` and `env`, which may contain
+   * secrets. With an `env` the key is different in each run of this program.
    */
   get eraKey(): string {
     return this.#child.eraKey;
   }
 
-  /** The id of the server's process while it runs; `undefined` before and after. */
+  /** The process id of the server while it runs; `undefined` before and after. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** The server's standard error with `stderr: 'pipe'`, also before `start`; else `null`. What is not read is dropped past 1 MiB. */
+  /** The server's standard error with `stderr: 'pipe'`, also before `start`; else `null`. Unread text above 1 MiB is dropped. */
   get stderr(): Readable | null {
     return this.#child.stderr;
   }
 }
 
-/** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */
+/** A transport to a server's process. Calling it as a function returns another, unstarted transport, which runs its own process. */
 export interface StdioTransport extends Transport, TransportFactory {
-  /** The key under which a client remembers the server's era: the program, and a digest of how it is run. */
+  /** The key under which a client caches the server's protocol era: the command, and a digest of `args`, `cwd` and `env`. */
   readonly eraKey: string;
-  /** The id of this transport's own process while it runs. */
+  /** The process id of this transport's server while it runs. */
   readonly pid: number | undefined;
-  /** The standard error of its own process with `stderr: 'pipe'`, else `null`. */
+  /** The standard error of this transport's server with `stderr: 'pipe'`, else `null`. */
   readonly stderr: Readable | null;
 }
 
 /**
- * Describes a server that is run as a child process: `stdioTransport({ command: 'node', args: ['server.js'] })`.
+ * Makes a transport that runs a server as a child process: `stdioTransport({ command: 'node', args: ['server.js'] })`.
  *
- * The result is a transport and a factory at once, so that a client can run the server again after it has died. Nothing runs
- * before `start`.
+ * The result is also a factory, so that a client can run the server again after a crash. Nothing runs before `start`.
  */
 export function stdioTransport(options: StdioClientTransportOptions): StdioTransport {
   return createCallableTransport(new StdioClientTransport(options), () => new StdioClientTransport(options));
 }
 
-/** The process behind a transport. */
+/** The server process of one transport. */
 class Child {
   readonly stderr: PassThrough | null;
   readonly #options: StdioClientTransportOptions;
@@ -147,7 +146,7 @@ class Child {
     if (server.stderr && this.stderr) forward(server.stderr, this.stderr);
     let timer: ClockTimer | undefined;
     let isReleased = false;
-    // A process that it started may keep its output open, so its own end counts.
+    // Waits for the exit, not for the end of the output: a child of the server may keep the output open.
     void server.exited.then(() => {
       if (!isReleased) timer = this.#clock.schedule(() => control.peerGone(), LAST_WORDS_MS, { keepAlive: true });
     });
@@ -161,8 +160,8 @@ class Child {
         this.#server = undefined;
         if (end === 'closed') return;
         const { command } = this.#options;
-        // A server that a signal had to end would have run on: it must have closed what the transport noticed. Else it may end the session by
-        // itself, once it has spoken. One that ends without a message is not a server.
+        // A server that had to be ended by a signal closed a stream but kept running: an error. A server that exits with code 0 after it has
+        // sent a message may do so; one that never sent a message is probably not an MCP server.
         const stream = end === 'peer-ended' ? 'output' : 'input';
         if (wasSignalled) control.report(toExitError(command, server, lines, stream));
         else if (server.process.exitCode !== 0 || !hasSpoken) control.report(toExitError(command, server, lines));
@@ -173,7 +172,7 @@ class Child {
 
 const PROCESS_SALT = randomBytes(32);
 
-/** Says whether two environments are the same, to this process alone: a short password could be guessed from a digest that others can make too. */
+/** Gives a keyed digest of `env` with a key of this process: a plain digest would let others guess a short password. */
 function digestSecrets(variables: readonly (readonly [string, string | undefined])[]): string {
   return createHmac('sha256', PROCESS_SALT).update(JSON.stringify(variables)).digest('base64url');
 }
@@ -192,7 +191,7 @@ function toExitError(
 const STDERR: readonly string[] = ['inherit', 'pipe', 'ignore'];
 const MAX_UNREAD_STDERR_BYTES = 1024 * 1024;
 
-/** Passes a stream on without ever being held up by who reads it, or does not. */
+/** Copies a stream to another. Never blocks: drops text if `to` is not read. */
 function forward(from: Readable, to: PassThrough): void {
   from.on('data', (chunk: Uint8Array) => {
     if (to.readableLength + to.writableLength < MAX_UNREAD_STDERR_BYTES) to.write(chunk);

@@ -1,4 +1,4 @@
-/** A server's side of stdio: the process's own standard streams, or two that are given. */
+/** The server's stdio transport, over the standard streams of this process or over two given streams. */
 
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, type ClockTimer, type Logger, UsageError } from '@mortise/jsonrpc-core';
@@ -10,30 +10,30 @@ import { stderrLogger } from './stderr-logger.ts';
 import { guardStdout, hasOwnConsole, routeConsole } from './stdout-guard.ts';
 import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
-/** How a `StdioServerTransport` behaves. What speaks of the process holds only for the process's own standard streams. */
+/** The options of `StdioServerTransport`. `guardStdout`, `watchParent` and `exitWhenDone` apply to the process's own standard streams only. */
 export interface StdioServerTransportOptions extends Omit<StreamTransportOptions, 'maxPendingBytes'> {
   /**
-   * Whether standard output is kept for the protocol: everything else that is written there goes to standard error.
+   * Reserves standard output for MCP messages: other text that is written there, as by `console.log`, goes to standard error.
    *
    * @default true
    */
   readonly guardStdout?: boolean | undefined;
   /**
-   * Whether the transport also ends when the parent process does, even if standard input stays open.
+   * Closes the transport when the parent process ends, even if standard input stays open.
    *
    * @default true
    */
   readonly watchParent?: boolean | undefined;
   /**
-   * Whether the process is ended, with `process.exitCode` or 0, when the peer is gone and the program does not end by itself
-   * within 100 ms of `onclose`. Closing the transport from here never ends the process.
+   * Ends the process, with `process.exitCode` or 0, if the client has ended the connection and the program has not exited within 100 ms
+   * of `onclose`. Calling `close` never ends the process.
    *
    * @default true
    */
   readonly exitWhenDone?: boolean | undefined;
 }
 
-/** Every option of a `StdioServerTransport` and what it must be. */
+/** The options of `StdioServerTransport` with their allowed values. */
 export const SERVER_OPTIONS: OptionTable<StdioServerTransportOptions> = {
   ...BOUND_OPTIONS,
   drainMs: 0,
@@ -43,29 +43,29 @@ export const SERVER_OPTIONS: OptionTable<StdioServerTransportOptions> = {
 };
 
 /**
- * Speaks to the client that started this process, over standard input and output.
+ * Exchanges messages with the client that started this process, over standard input and output.
  *
- * When the input ends, requests already read are answered (for at most `drainMs`), and the transport closes. It also closes when
- * nobody reads the output any more, and when the parent process is gone. Signals are left alone: `serveStdio` handles them.
+ * When the input ends, waits up to `drainMs` for the responses to requests already read, then closes. Also closes when the output's reader
+ * or the parent process is gone. Does NOT handle signals: `serveStdio` does.
  *
  * @see 2026-07-28 basic/transports/stdio
  */
 export class StdioServerTransport extends StreamTransport {
   /**
-   * Where a server without a logger of its own writes: `stderrLogger` on the process's own streams, which gets the faults of the transport
-   * too unless `onerror` is set; none on others.
+   * The logger for a server that has none: `stderrLogger` on the process's own streams, `undefined` on others. It also gets the errors of
+   * the transport, unless `onerror` is set.
    */
   readonly defaultLogger: Logger | undefined;
 
   /**
-   * @param stdin Where the client's messages come from. @default process.stdin
-   * @param stdout Where the server's messages go to. Ended on close, unless it is the process's own. @default process.stdout
-   * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
+   * @param stdin The stream of messages from the client. @default process.stdin
+   * @param stdout The stream for messages to the client. Closing ends it, unless it is the process's own. @default process.stdout
+   * @throws {TypeError} An option is unknown or has a wrong value.
    */
   constructor(stdin: Readable = process.stdin, stdout: Writable = process.stdout, options: StdioServerTransportOptions = {}) {
     checkOptions('StdioServerTransport options', options, SERVER_OPTIONS);
     const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxValues, maxQueuedBytes, drainMs, flushMs, clock } = options;
-    // A client that leaves more answers unread than a message may have is not read any further until it reads.
+    // Reading stops while the client leaves more than `maxMessageBytes` of responses unread.
     const bounds = { maxMessageBytes, maxPendingBytes: maxMessageBytes, maxValues, maxQueuedBytes, drainMs, flushMs, clock };
     super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), bounds);
     this.defaultLogger = stdout === process.stdout ? stderrLogger : undefined;
@@ -73,14 +73,14 @@ export class StdioServerTransport extends StreamTransport {
   }
 }
 
-/** What is said of an error that a transport reports. */
-export const TRANSPORT_FAULT = 'The stdio transport reported a fault';
+/** The log message for an error that the transport reports. */
+export const TRANSPORT_FAULT = 'The stdio transport reported an error';
 
 function openStreams(input: Readable, output: Writable): ByteChannel {
   return { input, output, release: () => void output.end() };
 }
 
-/** One process has one standard output: a second protocol on it would break both. */
+/** Only one transport may use the standard streams: messages of two would mix. */
 let isProcessInUse = false;
 const IN_USE = 'The standard streams of this process already carry a transport: close it first, or give this one streams of its own';
 
@@ -88,7 +88,7 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
   if (isProcessInUse) throw new UsageError('ERR_ALREADY_STARTED', IN_USE);
   isProcessInUse = true;
   const { stdout, stderr } = process;
-  // A client that is gone no longer reads standard error either; that must not end the process before its time.
+  // If the client is gone, standard error is broken too. A failed write to it must not end the process before it has cleaned up.
   stderr.on('error', ignoreBrokenPipe);
   const guard = options.guardStdout === false ? undefined : guardStdout(stdout, stderr);
   const unroute = guard && hasOwnConsole() ? routeConsole(console, stdout, stderr) : undefined;
@@ -112,12 +112,12 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
 const LOOK_EVERY_MS = 400;
 
 /**
- * Calls back once when the process that started this one has ended, also where standard input stays open (another process may hold it). The watch
- * does not keep the process alive.
+ * Calls `onGone` once when the parent process has ended. The end of standard input does not tell, because another process may keep it open.
+ * The watch does not keep this process alive.
  *
- * An orphan is given to another parent on POSIX, so its parent's id changes. Windows keeps the id, so there a signal 0 tells whether the parent lives.
+ * On POSIX the parent's id changes when the parent ends. On Windows it stays, so signal 0 tests whether the parent is alive.
  *
- * @returns Ends the watch.
+ * @returns A function that ends the watch.
  */
 export function watchParent(onGone: () => void, clock: Clock = systemClock, parentId: () => number = () => process.ppid): () => void {
   const first = parentId();
@@ -135,24 +135,24 @@ function isAlive(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // A process that may not be asked is there all the same.
+    // Any other error, such as EPERM, means that the process exists.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 
 function ignoreBrokenPipe(): void {
-  // The reader is gone.
+  // Nothing reads standard error any more.
 }
 
 let isExitScheduled = false;
 
-/** Ends the process after a while, so that the program can end by itself first and its own cleaning up is not cut off. */
+/** Ends the process after `delayMs`, so that the program can clean up and exit by itself first. */
 export function exitSoon(delayMs: number = EXIT_GRACE_MS): void {
   isExitScheduled = true;
   setTimeout(() => process.exit(), delayMs).unref();
 }
 
-/** Tells whether the process is about to be ended. */
+/** Tells whether `exitSoon` was called. */
 export function isExiting(): boolean {
   return isExitScheduled;
 }

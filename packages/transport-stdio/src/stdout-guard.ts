@@ -1,4 +1,4 @@
-/** Keeps standard output for the protocol: whatever else the program writes there is moved to standard error. */
+/** Reserves standard output for MCP messages: other text that the program writes there goes to standard error. */
 
 import { Console } from 'node:console';
 import type { Writable } from 'node:stream';
@@ -8,17 +8,17 @@ import type { WriteText } from './line-writer.ts';
 export interface StdoutGuard {
   /** Writes to the real standard output. */
   readonly write: WriteText;
-  /** Gives standard output back as it was. */
+  /** Restores the original `write`. */
   restore(): void;
 }
 
 /**
- * Takes `stdout.write` away from everyone but the protocol.
+ * Replaces `stdout.write`, so that text of the program goes to standard error.
  *
- * `console.log` and its like end in `stdout.write`, so they are moved too, also where a library kept them before. Not caught:
- * what is written to file descriptor 1 itself, by `fs.writeSync(1, ...)` or by a child process that inherited it.
+ * `console.log` and similar methods call `stdout.write`, so their text moves too. Does NOT catch writes to file descriptor 1, as by
+ * `fs.writeSync(1, ...)` or by a child process that inherited it.
  *
- * @param stderr Takes the moved text, and before the first piece one warning that names it.
+ * @param stderr Gets the moved text, and before the first piece a warning that quotes it and names the caller.
  */
 export function guardStdout(stdout: Writable, stderr: Writable): StdoutGuard {
   const hadOwn = Object.hasOwn(stdout, 'write');
@@ -40,7 +40,7 @@ export function guardStdout(stdout: Writable, stderr: Writable): StdoutGuard {
     write: (text, done) => real.call(stdout, text, 'utf8', done),
     restore() {
       isGuarding = false;
-      // Another wrapper may have been put around ours; then ours stays and lets everything through.
+      // Other code has replaced `write` since: this wrapper stays in place and passes everything through.
       if (stdout.write !== guarded) return;
       if (hadOwn) stdout.write = real;
       else Reflect.deleteProperty(stdout, 'write');
@@ -60,14 +60,14 @@ function toWarning(chunk: unknown, writer: string): string {
   );
 }
 
-/** Reads from the stack who called a function: `console.log at file:///app/server.js:3:9`. */
+/** Finds the caller of a function in the stack: `console.log at file:///app/server.js:3:9`. */
 function findWriter(called: (...args: never[]) => unknown): string {
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, called);
   const frames = holder.stack?.split('\n').slice(1) ?? [];
   const index = frames.findIndex((frame) => !/\b(?:node|ext|native):/.test(frame));
   const caller = frames[index]?.trim().replace(/^at (?:.* \((.*)\)|(.*))$/, '$1$2');
-  // The last of the platform's own frames is what the caller called; without one it was `write` itself.
+  // The last frame of the platform is the method that the program called; without such a frame it called `write` itself.
   const method = index <= 0 ? 'process.stdout.write' : (/at (console\.\w+)/.exec(frames[index - 1] ?? '')?.[1] ?? 'console');
   return caller === undefined ? method : `${method} at ${caller}`;
 }
@@ -75,15 +75,15 @@ function findWriter(called: (...args: never[]) => unknown): string {
 /** The methods that write to standard output. */
 const METHODS = ['log', 'info', 'debug', 'dir', 'dirxml', 'table', 'group', 'groupCollapsed', 'count', 'timeEnd', 'timeLog'] as const;
 
-/** Tells whether `console` has a way of its own to standard output, as on Bun and Deno, where guarding `stdout.write` is not enough. */
+/** Tells whether `console` does not use `stdout.write`, as on Bun and Deno, so that replacing `write` is not enough. */
 export function hasOwnConsole(): boolean {
   return process.versions['bun'] !== undefined || 'Deno' in globalThis;
 }
 
 /**
- * Lets the methods of a console write through `stdout.write`.
+ * Makes the methods of a console write with `stdout.write`.
  *
- * @returns Gives the console its own methods back, unless the program has set others since.
+ * @returns A function that restores the original methods, except those that the program has replaced since.
  */
 export function routeConsole(target: Pick<Console, (typeof METHODS)[number]>, stdout: Writable, stderr: Writable): () => void {
   const routed = new Console({ stdout, stderr });

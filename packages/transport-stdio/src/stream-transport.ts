@@ -1,4 +1,4 @@
-/** Messages as lines over two byte streams: what stdio, sockets and pipes have in common. */
+/** A transport over byte streams, one message a line: for stdio, sockets and pipes. */
 
 import type { EventEmitter } from 'node:events';
 import {
@@ -27,42 +27,43 @@ import { LineWriter } from './line-writer.ts';
 import { ReadGate } from './read-gate.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
-/** The bounds of a `StreamTransport`. */
+/** The limits of a `StreamTransport`. */
 export interface StreamTransportOptions {
   /**
-   * How many bytes a message from the peer may have. A longer one is skipped and reported as a `MessageTooLargeError`.
+   * How many bytes a message from the peer may have. A longer message is skipped, and `onerror` gets a `MessageTooLargeError`.
    *
    * @default 16 MiB
    */
   readonly maxMessageBytes?: number | undefined;
   /**
-   * How many values a message may hold, counted as the `{`, `[` and `,` outside strings. One that holds more is skipped and reported as a `ParseError`.
+   * How many values a message may contain, counted as the `{`, `[` and `,` outside strings. A message with more is skipped, and `onerror`
+   * gets a `ParseError`.
    *
    * @default 500_000
    */
   readonly maxValues?: number | undefined;
   /**
-   * How many bytes may wait for a slow reader; beyond that `send` waits.
+   * How many bytes may be queued for a slow reader; while there are more, `send` waits.
    *
    * @default 1 MiB
    */
   readonly maxQueuedBytes?: number | undefined;
   /**
-   * How many bytes may lie unread by the peer before it is not read any further, until it has read; as many of its own may be held meanwhile. For the
-   * side that serves only: one that calls must always read, or each of two could wait for the other.
+   * How many bytes of responses the peer may leave unread. With more, the peer's further requests wait until the peer has read; up to as
+   * many bytes of them are buffered. Set this on a server's side only: two sides that both stop reading could wait for each other.
    *
    * @default Infinity; maxMessageBytes in a `StdioServerTransport`
    */
   readonly maxPendingBytes?: number | undefined;
   /**
-   * How long requests in flight may go on once the peer has ended its stream, in milliseconds; with `serveStdio` also once a signal asks the process to
-   * end. What still runs then is aborted.
+   * How long requests in flight may still run after the peer has ended its stream, in milliseconds; then they are aborted. With
+   * `serveStdio` also the time after a signal.
    *
    * @default 500, which is also the most that `serveStdio` takes
    */
   readonly drainMs?: number | undefined;
   /**
-   * How long `close` waits for a slow reader to take what was accepted, in milliseconds.
+   * How long `close` waits for a slow reader to take the accepted messages, in milliseconds.
    *
    * @default 2,000
    */
@@ -71,7 +72,7 @@ export interface StreamTransportOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What the options of both sides of stdio must be. */
+/** The allowed values of the options that both stdio transports have. */
 export const BOUND_OPTIONS: OptionTable<Omit<StreamTransportOptions, 'maxPendingBytes' | 'drainMs'>> = {
   maxMessageBytes: 1,
   maxValues: 1,
@@ -83,10 +84,10 @@ export const BOUND_OPTIONS: OptionTable<Omit<StreamTransportOptions, 'maxPending
 const STREAM_OPTIONS: OptionTable<StreamTransportOptions> = { ...BOUND_OPTIONS, maxPendingBytes: 0, drainMs: 0 };
 
 /**
- * A transport over a reliable stream of bytes: one message a line, in UTF-8.
+ * A transport over a reliable byte stream: one message a line, in UTF-8.
  *
- * Keeps the promises T1 to T14. After a message that is too long (T6) the next one is read. When the peer ends its stream,
- * the requests it had sent may still be answered for `drainMs`; then the transport closes.
+ * Keeps the promises T1 to T14. A message that is too long (T6) is skipped; the next one is read. After the peer has ended its stream,
+ * responses can still be sent for `drainMs`. Then the transport closes.
  *
  * @see 2026-07-28 basic/transports#custom-transports, basic/transports/stdio
  */
@@ -112,14 +113,14 @@ export class StreamTransport implements Transport {
   #hasSpoken = false;
   /** Whether the peer, and not this side, ended the transport. */
   #isPeerDone = false;
-  /** How many bytes of answers wait for a peer that does not read. */
+  /** How many bytes of responses wait for a peer that does not read. */
   #unreadBytes = 0;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   /**
    * @param open Called once, by `start`.
-   * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
+   * @throws {TypeError} An option is unknown or has a wrong value.
    */
   constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
     checkOptions('StreamTransport options', options, STREAM_OPTIONS);
@@ -146,9 +147,11 @@ export class StreamTransport implements Transport {
   }
 
   /**
+   * Opens the channel and begins to read.
+   *
    * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
-   * @throws {ConnectionClosedError} After `close`, or when it is closed while it opens.
-   * @throws Whatever opening the channel rejects with; the transport is then closed.
+   * @throws {ConnectionClosedError} The transport was closed before or during `start`.
+   * @throws The error of opening the channel. The transport is then closed.
    */
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
@@ -161,10 +164,12 @@ export class StreamTransport implements Transport {
   }
 
   /**
+   * Sends a message. Resolves at once unless more than `maxQueuedBytes` are queued.
+   *
    * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
-   * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting; a request to a peer
-   *   that has ended is rejected after `onclose`.
-   * @throws {UsageError} `ERR_SERIALIZE`: JSON cannot carry the message.
+   * @throws {ConnectionClosedError} The transport is closed or the peer no longer reads, also if that happens while this call waits. If the
+   *   peer ended the connection, requests are rejected only after `onclose`.
+   * @throws {UsageError} `ERR_SERIALIZE`: the message cannot be written as JSON.
    */
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#closing) return this.#refuse(message, this.#closing);
@@ -180,7 +185,7 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** Why the peer ended may be known only when everything is freed: a request is rejected then, so that it gets the cause, all else at once. */
+  /** Rejects a `send`. A request is rejected only once everything is freed, because its `cause`, why the peer ended, is known only then. */
   #refuse(message: JsonRpcMessage, closing: Promise<void>): Promise<void> {
     const error = new ConnectionClosedError();
     const isRequest = 'method' in message && 'id' in message;
@@ -193,7 +198,7 @@ export class StreamTransport implements Transport {
     sent.then(settle, settle);
   }
 
-  /** Writes what was accepted, frees everything, and resolves. May be called at any time and again. */
+  /** Writes the accepted messages and resolves when everything is freed. Safe to call at any time and twice. */
   close(): Promise<void> {
     return this.#end('closed');
   }
@@ -234,7 +239,7 @@ export class StreamTransport implements Transport {
     input.off('data', this.#onData);
     input.off('end', this.#onInputEnd);
     input.off('close', this.#onInputEnd);
-    // Other code may be reading the same stream; only if not, it must not keep the process alive.
+    // Paused so that the stream does not keep the process alive, unless other code still reads it.
     if (input.listenerCount('data') === 0) input.pause();
     input.off('error', this.#onInputError);
     output.off('error', this.#onOutputError);
@@ -260,7 +265,7 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** Short lines are bounded by their number, and so are spared an object. */
+  /** Adds `bytes` for long lines only: short ones need no object of their own. */
   #toInfo(line: string): MessageInfo | undefined {
     const bytes = measureMessage(line);
     if (bytes === undefined && this.#unreadBytes === 0) return undefined;
@@ -279,14 +284,14 @@ export class StreamTransport implements Transport {
     this.#reader.end();
     if (this.#closing) return;
     if (this.#drainMs <= 0) return void this.#end('peer-ended');
-    // A peer that writes its requests and then ends its stream still gets the answers.
+    // The peer may end its stream after its last request and still wait for responses.
     this.#linger(this.#drainMs, 'peer-ended');
     this.#unanswered?.whenNone(() => void this.#end('peer-ended'));
   };
 
   readonly #onOutputError = (error: Error): void => {
-    this.#writer?.stop(new ConnectionClosedError('The peer does not read any more', { cause: error }));
-    // The peer's last messages may not have been read yet.
+    this.#writer?.stop(new ConnectionClosedError('The peer no longer reads', { cause: error }));
+    // Messages that the peer sent before may still arrive.
     this.#linger(LINGER_MS, 'peer-gone');
   };
 
@@ -299,7 +304,7 @@ export class StreamTransport implements Transport {
 
   #end(end: ChannelEnd): Promise<void> {
     if (!this.#closing) this.#isPeerDone = end !== 'closed';
-    // Later, so that a callback that closes again finds the promise that is already there.
+    // In a microtask, so that `#closing` is set before a callback can call `close` again.
     this.#closing ??= Promise.resolve().then(() => this.#finish(end));
     this.#gate.stop();
     this.#reader.stop();
@@ -336,12 +341,12 @@ export class StreamTransport implements Transport {
   }
 }
 
-/** Writes a message as one line, its end included: JSON that holds no newline, then `\n`. */
+/** Gives a message as one line: JSON without newlines, then `\n`. */
 export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
 }
 
-/** A line that is not JSON is mostly something that was printed: its start says by whom. */
+/** Parses a line. If it is not JSON, the error quotes its start, because such a line is usually printed text. */
 function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
   try {
     return parseJson(line, maxValues) as unknown as JsonRpcMessage;
@@ -349,21 +354,24 @@ function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
     if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));
     const { message } = toError(cause);
-    throw new ParseError(`${message}. The line begins with ${start}: only messages may be written to this stream, print elsewhere`, {
-      cause,
-    });
+    throw new ParseError(
+      `${message}. The line begins with ${start}: only messages may be written to this stream. Write logs to standard error`,
+      {
+        cause,
+      },
+    );
   }
 }
 
 const QUOTED_CHARACTERS = 80;
 
-/** How long the input is read on after the output has failed. */
+/** How long the input is still read after the output has failed. */
 const LINGER_MS = 100;
 
-/** How long a peer that has ended its stream is given to read the last answers. */
+/** How long a peer that has ended its stream may take to read the last responses. */
 const PEER_ENDED_FLUSH_MS = 200;
 
-/** A stream that has failed may fail again later; without a listener that would end the process. */
+/** Ignores later errors of a stream: without a listener they would end the process. */
 function ignoreErrors(stream: EventEmitter): void {
   if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
 }

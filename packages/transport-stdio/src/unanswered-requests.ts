@@ -1,4 +1,4 @@
-/** Remembers which requests of the peer wait for an answer, so that a stream that ends is not closed over them. */
+/** Tracks requests of the peer that have no response yet, so that the transport can wait for them before it closes. */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { isRequestId } from '@mortise/jsonrpc-core/messages';
@@ -11,15 +11,15 @@ interface AnyMessage {
   readonly params?: { readonly requestId?: unknown } | null;
 }
 
-/** The ids of requests that were received and not answered. Looks at members only: what is not a message is not counted. */
+/** The ids of received requests that have no response yet. Ignores anything that is not a message. */
 export class UnansweredRequests {
-  /** How many requests wait under each id: of two with one id each gets an answer of its own. */
+  /** How many requests wait for a response, by id: two requests with the same id get a response each. */
   readonly #counts = new Map<unknown, number>();
-  /** The ids of the batch that is being delivered, which one answer without an id may refuse as a whole. */
+  /** The ids of the batch that is being delivered. One error response without an id can reject the whole batch. */
   #batch: unknown[] | undefined;
   #onNone: (() => void) | undefined;
 
-  /** Counts what is about to be delivered. An answer without an id that is sent before `onDelivered` answers all that it holds. */
+  /** Counts the requests of a message before its delivery. A response without an id sent before `onDelivered` counts for all of them. */
   onReceived(message: Messages): void {
     if (!Array.isArray(message)) return this.#count(message);
     this.#batch = [];
@@ -35,7 +35,7 @@ export class UnansweredRequests {
     else this.#settle(message as JsonRpcMessage);
   }
 
-  /** Calls back as soon as no request waits, at once if none does. */
+  /** Calls `fn` as soon as no request waits for a response; at once if none does. */
   whenNone(fn: () => void): void {
     if (this.#counts.size === 0) fn();
     else this.#onNone = fn;
@@ -46,7 +46,7 @@ export class UnansweredRequests {
     const { id, method, params } = message as AnyMessage;
     if (typeof method !== 'string') return;
     if (id === undefined) {
-      // A cancelled request need not be answered.
+      // A cancelled request gets no response.
       if (method === 'notifications/cancelled') this.#forget(params?.requestId);
     } else if (isRequestId(id) && this.#counts.size < MAX_COUNTED) {
       this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
@@ -69,5 +69,5 @@ export class UnansweredRequests {
   }
 }
 
-/** A peer whose requests are never answered, whatever they are, must not fill the memory. */
+/** A limit, so that requests that never get a response cannot fill the memory. */
 const MAX_COUNTED = 20_000;

@@ -176,12 +176,12 @@ describe('starting', () => {
     await closed;
   });
 
-  it('rejects a file that may not be run, naming the remedy', async () => {
+  it('rejects a file that is not executable, naming the remedy', async () => {
     const file = path.join(makeFolder(), 'server.js');
     await writeFile(file, '#!/usr/bin/env node\n');
     await chmod(file, 0o644);
     const { transport } = prepare('', { command: file });
-    await expect(transport.start()).rejects.toThrow(/may not be run\. Make the file executable/);
+    await expect(transport.start()).rejects.toThrow(/is not executable\. Make it executable/);
   });
 });
 
@@ -443,7 +443,7 @@ describe('a server that ends by itself', () => {
     await closed;
     expect(errors).toMatchObject([{ code: 'ERR_SERVER_PROCESS_EXITED', exitCode: null, signal: 'SIGKILL' }]);
     expect(errors[0]?.message).toMatch(
-      /was ended by SIGKILL\. Look at its standard error .* with stderr: "pipe" its last lines stand here$/,
+      /was ended by SIGKILL\. Read its standard error .* with stderr: "pipe" this message includes its last lines$/,
     );
     await expect(transport.send(ask)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
@@ -481,7 +481,7 @@ describe('a server that ends by itself', () => {
       closedStream: stream,
       lastStderrLines: ['daemon'],
     });
-    expect(errors[0]?.message).toContain(`closed its standard ${stream} without ending, and was stopped`);
+    expect(errors[0]?.message).toContain(`closed its standard ${stream} but kept running, and was stopped`);
     expect([pid, exists(pid)]).toEqual([expect.any(Number), false]);
   });
 
@@ -498,7 +498,7 @@ describe('a server that ends by itself', () => {
     expect(errors).toMatchObject([told]);
   });
 
-  it('is reported when it ends in good order without a word: it was no server', async () => {
+  it('is reported when the process exits with code 0 and wrote nothing', async () => {
     const { errors, closed } = await run('');
     await closed;
     expect(errors).toMatchObject([{ exitCode: 0 }]);

@@ -33,7 +33,7 @@ describe('a server that is connected to the class', () => {
     const lines = await serve();
     expect(lines.filter((line) => line.startsWith('error: A tool failed {"tool":"fail"}'))).toHaveLength(1);
     expect(lines.some((line) => line.startsWith('TypeError: '))).toBe(true);
-    expect(lines.filter((line) => line.startsWith('warning: The stdio transport reported a fault'))).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith('warning: The stdio transport reported an error'))).toHaveLength(1);
   });
 
   it("writes nothing there that the program's own logger and onerror are told", async () => {

@@ -145,7 +145,7 @@ describe('a server that dies', () => {
     });
     await expect(McpClient.connect(transport, info, { era: 'legacy' })).rejects.toMatchObject({
       code: 'ERR_CONNECTION_CLOSED',
-      message: expect.stringContaining('closed its standard output without ending') as string,
+      message: expect.stringContaining('closed its standard output but kept running') as string,
       cause: { code: 'ERR_SERVER_PROCESS_EXITED' },
     });
   });

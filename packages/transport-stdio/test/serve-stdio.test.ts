@@ -51,7 +51,7 @@ describe('serveStdio', () => {
     streams.stdin.write(`Listening on port 3000 ${'x'.repeat(200)}\n`);
     await once(streams.stdout, 'data');
     const error = expect.objectContaining({ message: expect.stringMatching(/begins with "Listening on port 3000 x{57}":/) });
-    expect(logged).toEqual([['warning', 'The stdio transport reported a fault', { error }]]);
+    expect(logged).toEqual([['warning', 'The stdio transport reported an error', { error }]]);
     await serving.close();
   });
 

@@ -49,14 +49,14 @@ describe('a program that serves nothing', () => {
   it('and ends with code 0 is asked whether it serves', async () => {
     const transport = stdioTransport({ command: process.execPath, args: ['-e', '0'], stderr: 'ignore' });
     await expect(McpClient.connect(transport, { name: 'test', version: '1.0.0' })).rejects.toThrow(
-      /exited with code 0\. It ended in good order without a word on its standard output: does it serve, as with serveStdio\(server\)\?$/,
+      /exited with code 0\. It wrote nothing to its standard output: check that the program serves MCP, as with serveStdio\(server\)$/,
     );
   });
 
   it.each([undefined, 'legacy'] as const)('but prints something is asked that too (%s)', async (era) => {
     const transport = stdioTransport({ command: process.execPath, args: ['--version'], stderr: 'ignore' });
     await expect(McpClient.connect(transport, { name: 'test', version: '1.0.0' }, { era })).rejects.toThrow(
-      /exited with code 0\. It ended in good order and what it wrote to its standard output was no message: does it serve, as with/,
+      /exited with code 0\. It wrote text that is not MCP messages to its standard output: check that the program serves MCP, as with/,
     );
   });
 });

@@ -4,23 +4,23 @@ import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
 import { check, checkEqual, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An authorizer that has signed in to nothing yet, and a server that asks it to. */
+/** An authorizer that has not signed in yet, and a server that requires it. */
 export interface AuthorizerSubject extends KitSubject {
   readonly authorizer: Authorizer;
-  /** The request that it authorizes. */
+  /** The request to authorize. */
   readonly request: { readonly method: string; readonly url: string };
-  /** Asks the server with the headers that the authorizer gave, and gives its challenge; undefined where it lets the request through. */
+  /** Sends the request with the authorizer's headers. Resolves with the server's challenge; `undefined` if the server accepts. */
   ask(headers: Readonly<Record<string, string>>, attempt: number): Promise<Challenge | undefined>;
-  /** How often credentials were asked for: sign-ins, refreshes, exchanges. */
+  /** How often credentials were requested: sign-ins, refreshes and token exchanges. */
   signIns(): number;
-  /** Makes the server refuse whatever it is given from now on. */
+  /** Makes the server refuse every further request. */
   refuseAll(): void;
 }
 
-/** One promise of `Authorizer` put to the test. */
+/** One promise of `Authorizer` as a test case. */
 export type AuthorizerCase = KitCase<AuthorizerSubject>;
 
-/** Makes one call as a transport does. @returns The number of challenges, and whether the server let it through. */
+/** Makes one call, as a transport does. @returns The number of challenges, and whether the server accepted the call. */
 async function call({
   authorizer,
   request,
@@ -39,7 +39,7 @@ async function call({
 export const authorizerCases: readonly AuthorizerCase[] = [
   {
     id: 'A1.1',
-    title: 'gives headers that fit in a request, also before it has signed in',
+    title: 'gives valid headers, also before it has signed in',
     async run({ authorizer, request }) {
       for (const [name, value] of Object.entries(await within(authorizer.headers(request), 'headers should settle'))) {
         check(/^[a-z0-9!#$%&'*+\-.^_`|~]+$/i.test(name), `"${name}" should be a header's name`);
@@ -49,12 +49,12 @@ export const authorizerCases: readonly AuthorizerCase[] = [
   },
   {
     id: 'A1.2',
-    title: 'asks for nothing where a token is at hand',
+    title: 'requests no credentials while it has a token',
     async run(subject) {
-      checkEqual((await call(subject)).isThrough, true, 'Whether the first call is let through');
+      checkEqual((await call(subject)).isThrough, true, 'Whether the server accepts the first call');
       const before = subject.signIns();
       for (let n = 0; n < 5; n++) checkEqual(await call(subject), { challenges: 0, isThrough: true }, 'A later call');
-      checkEqual(subject.signIns(), before, 'How often credentials were asked for');
+      checkEqual(subject.signIns(), before, 'How often credentials were requested');
     },
   },
   {
@@ -63,37 +63,37 @@ export const authorizerCases: readonly AuthorizerCase[] = [
     async run({ authorizer, request, ask }) {
       const before = await authorizer.headers(request);
       const challenge = await ask(before, 1);
-      check(challenge !== undefined, 'The server should challenge who has not signed in');
+      check(challenge !== undefined, 'The server should challenge a caller that has not signed in');
       checkEqual(
         await within(authorizer.onChallenge(challenge), 'onChallenge should settle'),
         'retry',
-        'What is said to the first challenge',
+        'The result of onChallenge for the first challenge',
       );
       check(JSON.stringify(await authorizer.headers(request)) !== JSON.stringify(before), 'Headers should differ after "retry"');
     },
   },
   {
     id: 'A2.2',
-    title: 'comes to an end with a server that refuses everything',
+    title: 'gives up on a server that refuses every request',
     async run(subject) {
       await call(subject);
       subject.refuseAll();
       const { challenges, isThrough } = await call(subject);
-      checkEqual(isThrough, false, 'Whether the call is let through');
+      checkEqual(isThrough, false, 'Whether the server accepts the call');
       check(challenges <= 3, `A call should take at most three challenges, but took ${challenges}`);
     },
   },
   {
     id: 'A3.1',
-    title: 'shares one sign-in among calls at once',
+    title: 'shares one sign-in among concurrent calls',
     async run(subject) {
       const calls = await Promise.all(Array.from({ length: 10 }, () => call(subject)));
       checkEqual(
         calls.every(({ isThrough }) => isThrough),
         true,
-        'Whether all calls are let through',
+        'Whether the server accepts all calls',
       );
-      checkEqual(subject.signIns(), 1, 'How often credentials were asked for');
+      checkEqual(subject.signIns(), 1, 'How often credentials were requested');
     },
   },
 ];

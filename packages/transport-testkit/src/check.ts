@@ -1,23 +1,23 @@
-/** The few assertions that the cases need, so that they run where `node:assert` does not exist. */
+/** The assertions of the cases. They also run on platforms without `node:assert`. */
 
-/** Something did not hold. */
+/** An assertion of a case failed. */
 export class KitFailure extends Error {
   override get name(): string {
     return 'KitFailure';
   }
 }
 
-/** Fails unless a condition holds. @param message What should have been, as a whole sentence. @throws {KitFailure} It does not. */
+/** Throws unless a condition holds. @param message The expectation, as a sentence. @throws {KitFailure} The condition is false. */
 export function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new KitFailure(message);
 }
 
-/** Fails unless two values are equal, members and elements compared one by one. Members that are `undefined` count as absent. @throws {KitFailure} */
+/** Throws unless two values are deeply equal; members that are `undefined` count as absent. @throws {KitFailure} The values differ. */
 export function checkEqual(actual: unknown, expected: unknown, what: string): void {
   if (!isEqual(actual, expected)) throw new KitFailure(`${what} should be ${show(expected)} but is ${show(actual)}`);
 }
 
-/** Fails unless a promise rejects, soon. @returns What it rejects with. @throws {KitFailure} It resolves, or does not settle. */
+/** Waits for a promise to reject. @returns The rejection's reason. @throws {KitFailure} The promise resolves, or does not settle in time. */
 export async function checkRejects(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await within(
     promise.then(
@@ -30,7 +30,7 @@ export async function checkRejects(promise: Promise<unknown>, what: string): Pro
   return outcome.error;
 }
 
-/** Fails unless an error has a code, as every `MortiseError` does. @throws {KitFailure} */
+/** Throws unless an error has the given `code`. @throws {KitFailure} The code differs. */
 export function checkCode(error: unknown, code: string, what: string): void {
   const actual = typeof error === 'object' && error !== null ? (error as { readonly code?: unknown }).code : undefined;
   check(actual === code, `${what} should be an error with code ${code}, but is ${show(error)}`);
@@ -39,8 +39,8 @@ export function checkCode(error: unknown, code: string, what: string): void {
 let patienceMs = 5000;
 
 /**
- * Sets how long whatever must happen may take before a case fails, for all cases that follow. It is only reached when something
- * does not happen, so raise it for slow machines and leave it be otherwise.
+ * Sets how long a case waits for an expected event before it fails, for all later cases. Only failing cases wait that long. Raise it for
+ * slow machines.
  *
  * @param ms Milliseconds; 5,000 unless set.
  */
@@ -48,12 +48,12 @@ export function setPatience(ms: number): void {
   patienceMs = ms;
 }
 
-/** How long a whole case may take, in milliseconds: so long that whatever it waits for says itself what is missing. */
+/** The timeout of a whole case, in milliseconds: longer than its single waits, whose errors say what is missing. */
 export function longestCaseMs(): number {
   return 24 * patienceMs;
 }
 
-/** Waits for what must happen soon. @throws {KitFailure} It did not. */
+/** Waits for a promise. @param otherwise The error message. @throws {KitFailure} The promise did not settle in time. */
 export async function within<T>(promise: Promise<T>, otherwise: string | (() => string)): Promise<T> {
   const limitMs = patienceMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,19 +68,19 @@ export async function within<T>(promise: Promise<T>, otherwise: string | (() => 
   }
 }
 
-/** Lets everything that is ready to run, run: so many turns of the event loop. */
+/** Waits for `count` turns of the event loop. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => void setTimeout(resolve, 0));
 }
 
-/** Tells whether a promise settles within some turns of the event loop. */
+/** Tells whether a promise settles within `count` turns of the event loop. */
 export async function settlesWithin(promise: Promise<unknown>, count: number): Promise<boolean> {
   let isSettled = false;
   const mark = (): void => {
     isSettled = true;
   };
   promise.then(mark, mark);
-  // Most settle at once; a turn is looked at only where that is not so.
+  // Most promises settle at once, without a turn of the event loop.
   await Promise.resolve();
   for (let turn = 0; !isSettled && turn < count; turn++) await turns(1);
   return isSettled;

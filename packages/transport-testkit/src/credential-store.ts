@@ -7,11 +7,11 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** An empty store. */
 export interface CredentialStoreSubject extends KitSubject {
   readonly store: CredentialStore & Partial<LockingStore>;
-  /** Another object on the same records, as another process would have it. @default the same object */
+  /** Another store object over the same records, as another process would open it. @default the same object */
   readonly other?: (CredentialStore & Partial<LockingStore>) | undefined;
 }
 
-/** One promise of `CredentialStore` put to the test. The trait `locks` says that the store has `withLock`. */
+/** One promise of `CredentialStore` as a test case. The trait `locks` says that the store has `withLock`. */
 export type CredentialStoreCase = KitCase<CredentialStoreSubject>;
 
 const ISSUER = 'https://issuer.example';
@@ -22,11 +22,11 @@ function lockOf(store: CredentialStore & Partial<LockingStore>): LockingStore['w
   return (name, fn, options) => (store as LockingStore).withLock(name, fn, options);
 }
 
-/** The promises of `CredentialStore`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `CredentialStore`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const credentialStoreCases: readonly CredentialStoreCase[] = [
   {
     id: 'C1.1',
-    title: 'finds what was put under its issuer and key, and nothing elsewhere',
+    title: 'finds a value under its issuer and key only',
     async run({ store, other = store }) {
       const value = { token: 'ä\n\u2028"', list: [1, { deep: null }], __proto__x: true };
       await store.put(ISSUER, 'tokens one', value);
@@ -39,7 +39,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C1.2',
-    title: 'takes any text for an issuer and a key',
+    title: 'accepts any text as issuer and key',
     async run({ store }) {
       const names = ['__proto__', 'constructor', 'a/../b', 'C:\\x', ' ', 'ключ', 'x'.repeat(2000)];
       for (const name of names) await store.put(name, name, { name });
@@ -48,7 +48,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C1.3',
-    title: 'gives the last of several values, whole',
+    title: 'gives the last value that was put, not merged with earlier ones',
     async run({ store, other = store }) {
       await store.put(ISSUER, 'client', { id: 'old', secret: 's' });
       await other.put(ISSUER, 'client', { id: 'new' });
@@ -57,7 +57,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C1.4',
-    title: 'keeps values apart from the objects that were given and that it gives',
+    title: 'stores copies: changing an object that was put or returned changes no stored value',
     async run({ store }) {
       const value = { list: [1] };
       await store.put(ISSUER, 'client', value);
@@ -68,7 +68,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C1.5',
-    title: 'deletes one key, or all of one issuer, and nothing of another',
+    title: 'deletes one key, or all keys of an issuer, and nothing of other issuers',
     async run({ store }) {
       for (const issuer of [ISSUER, 'https://other.example']) for (const key of ['client', 'tokens']) await store.put(issuer, key, { key });
       await store.delete(ISSUER, 'client');
@@ -85,7 +85,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C1.6',
-    title: 'loses nothing of many puts at once',
+    title: 'keeps the values of many concurrent puts',
     async run({ store, other = store }) {
       const keys = Array.from({ length: 20 }, (_, n) => `key ${n}`);
       await Promise.all(keys.map((key, n) => (n % 2 === 0 ? store : other).put(ISSUER, key, { key })));
@@ -115,7 +115,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C2.2',
-    title: 'gives what its holder gave, and lets go when that rejects',
+    title: "gives the holder's result, and releases the lock if the holder rejects",
     needs: ['locks'],
     async run({ store }) {
       const withLock = lockOf(store);
@@ -128,7 +128,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C2.3',
-    title: 'lets holders of other locks run, and its own holder use the store',
+    title: 'lets holders of other locks run, and lets the holder use the store',
     needs: ['locks'],
     async run({ store }) {
       const withLock = lockOf(store);
@@ -141,7 +141,7 @@ export const credentialStoreCases: readonly CredentialStoreCase[] = [
   },
   {
     id: 'C2.4',
-    title: 'stops waiting when its signal aborts, and does not run then',
+    title: 'stops waiting for a lock when the signal aborts, and does not run the holder',
     needs: ['locks'],
     async run({ store }) {
       const withLock = lockOf(store);

@@ -8,13 +8,13 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** An empty store. */
 export interface EventStoreSubject extends KitSubject {
   readonly store: EventStore;
-  /** With the trait `maxEvents`: how many events of a stream (or of a session, or in all) are kept. */
+  /** With the trait `maxEvents`: how many events of a stream (or of a session, or in total) the store keeps. */
   readonly maxEvents?: number;
-  /** With the trait `maxAge`: lets time pass by the store's clock until every event is too old. */
+  /** With the trait `maxAge`: advances the store's clock until every event is too old. */
   age?(): void | Promise<void>;
 }
 
-/** One promise of `EventStore` put to the test. */
+/** One promise of `EventStore` as a test case. */
 export type EventStoreCase = KitCase<EventStoreSubject>;
 
 function message(n: number): JsonRpcMessage {
@@ -37,11 +37,11 @@ async function replayNumbers(
   return replayed?.events.map((event) => (event.message && 'params' in event.message ? event.message.params?.['n'] : undefined));
 }
 
-/** The promises of `EventStore`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `EventStore`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const eventStoreCases: readonly EventStoreCase[] = [
   {
     id: 'V1.1',
-    title: 'gives every event of a session an id of its own, which names its stream',
+    title: 'gives every event of a session a unique id that identifies its stream',
     async run({ store }) {
       const ids = [...(await append(store, 's', 'a', 0, 20)), ...(await append(store, 's', 'b', 0, 20))];
       checkEqual(new Set(ids).size, 40, 'The number of different ids');
@@ -51,7 +51,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V1.2',
-    title: 'takes streams and sessions of any name',
+    title: 'accepts any text as stream and session id',
     async run({ store }) {
       for (const name of ['__proto__', 'a:b', 'a_1', 'ä b/c?d', '-1']) {
         const [first] = await append(store, name, name, 0, 3);
@@ -62,7 +62,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V1.3',
-    title: 'gives no id again when a stream that was deleted is used again',
+    title: 'reuses no event id after a stream was deleted',
     async run({ store }) {
       const before = await append(store, 's', 'a', 0, 3);
       await store.delete('s', 'a');
@@ -76,7 +76,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V2.1',
-    title: 'replays what came after an event, of its stream alone, in the order of append',
+    title: 'replays the later events of the same stream, in the order of append',
     async run({ store }) {
       const ids: string[] = [];
       for (let n = 0; n < 50; n++) {
@@ -94,7 +94,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V2.2',
-    title: 'keeps the order of appends that do not wait for one another',
+    title: 'keeps the order of concurrent appends',
     async run({ store }) {
       const first = await store.append('s', 'a', message(-1));
       await Promise.all(Array.from({ length: 50 }, (_, n) => store.append('s', 'a', message(n))));
@@ -107,7 +107,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V2.3',
-    title: 'replays each event under the id that append gave, and a priming event without a message',
+    title: 'replays each event with the id from append, and a priming event without a message',
     async run({ store }) {
       const priming = await store.append('s', 'a', undefined);
       const second = await store.append('s', 'a', message(1));
@@ -118,7 +118,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V3.1',
-    title: 'does not replay after an id that it does not know, or that belongs to another session',
+    title: 'replays nothing after an unknown id or an id of another session',
     async run({ store }) {
       const [first] = await append(store, 's', 'a', 0, 3);
       for (const id of ['', 'unknown', '__proto__', `${first}x`])
@@ -151,7 +151,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
   },
   {
     id: 'V3.4',
-    title: 'forgets a stream that is deleted and no other, and with a session all of its streams',
+    title: 'deletes one stream, or all streams of a session, and no others',
     async run({ store }) {
       const [a] = await append(store, 's', 'a', 0, 2);
       const [b] = await append(store, 's', 'b', 0, 2);

@@ -5,47 +5,47 @@ import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { check, checkCode, checkEqual, checkRejects, turns, within } from './check.ts';
 import type { KitCase, KitSetup, KitSubject } from './kit-case.ts';
 
-/** One exchange as the answering side sees it. */
+/** One exchange, as the responding side sees it. */
 export interface AnsweredExchange {
-  /** Aborts when the caller leaves. */
+  /** Aborts when the caller aborts the exchange. */
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to the request. */
   notify(notification: JsonRpcNotification): void | Promise<void>;
-  /** Ends the stream now, without an answer. Needed for the trait `cut`. */
+  /** Ends the stream now, without a response. Needed for the trait `cut`. */
   cut?(): void | Promise<void>;
 }
 
-/** Answers exchanges; the kit brings its own. */
+/** Responds to the requests of exchanges; the kit provides the function. */
 export type AnswerExchange = (request: JsonRpcRequest, exchange: AnsweredExchange) => Promise<JsonRpcResponse>;
 
-/** What the exchange kit is run against. */
+/** The implementation that the exchange kit tests. */
 export interface ExchangeSetup {
-  /** Opens a transport whose exchanges `answer` answers. Both ends are ready. */
+  /** Opens a transport whose requests `answer` responds to. Both ends must be ready for use. */
   createPair(answer: AnswerExchange): Promise<ExchangePair>;
   readonly traits?: ExchangeTraits | undefined;
 }
 
-/** A client's end, and whatever was opened for it. */
+/** A client's end, and a function that frees everything opened for it. */
 export interface ExchangePair {
   readonly client: ExchangeTransport;
   close(): Promise<void>;
 }
 
-/** What an exchange transport can do, beyond the minimum. */
+/** Optional abilities of an exchange transport. */
 export interface ExchangeTraits {
-  /** A stream can end without an answer: `cut` is there. Shows X4. */
+  /** A stream can end without a response: `cut` is implemented. Runs the cases of X4. */
   readonly cut?: boolean;
 }
 
-/** One promise of `ExchangeTransport` put to the test. */
+/** One promise of `ExchangeTransport` as a test case. */
 export type ExchangeCase = KitCase<ExchangeSubject>;
 
-/** Opens pairs, and closes them at the end of the case. */
+/** Opens pairs and closes them at the end of the case. */
 export interface ExchangeSubject extends KitSubject {
   open(answer: AnswerExchange): Promise<ExchangeTransport>;
 }
 
-/** An `ExchangeSetup` as the runners take it. */
+/** Converts an `ExchangeSetup` to the `KitSetup` that runners take. */
 export function toExchangeKitSetup(setup: ExchangeSetup): KitSetup<ExchangeSubject> {
   return {
     traits: { ...setup.traits },
@@ -81,7 +81,7 @@ function numbersInto(numbers: unknown[]): (message: JsonRpcNotification) => void
   return (message) => void numbers.push(message.params?.['n']);
 }
 
-/** A promise and the way to settle it. */
+/** Makes a promise and the function that resolves it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -90,11 +90,11 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** The promises of `ExchangeTransport`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `ExchangeTransport`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const exchangeCases: readonly ExchangeCase[] = [
   {
     id: 'X1.1',
-    title: 'resolves with the result that answers the request, whatever the type of its id',
+    title: 'resolves with the result for a request, with a string or number id',
     async run({ open }) {
       const client = await open(async (request) => echo(request));
       for (const id of [1, '1', 0, 'a-b']) {
@@ -105,7 +105,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
   },
   {
     id: 'X1.2',
-    title: 'resolves with an error that answers the request',
+    title: 'resolves with the error response for a request',
     async run({ open }) {
       const error = { code: -32001, message: 'Not today', data: { why: ['a', 'b'] } };
       const client = await open(async (request) => ({ jsonrpc: '2.0', id: request.id, error }));
@@ -114,15 +114,15 @@ export const exchangeCases: readonly ExchangeCase[] = [
   },
   {
     id: 'X1.3',
-    title: 'never resolves with the answer to another request',
+    title: 'never resolves with the response to another request',
     async run({ open }) {
       const client = await open(async () => ({ jsonrpc: '2.0', id: 'another', result: {} }));
-      await checkRejects(client.exchange(ask(1)), 'An exchange that is answered with another id');
+      await checkRejects(client.exchange(ask(1)), 'An exchange whose response has another id');
     },
   },
   {
     id: 'X2.1',
-    title: 'hands over notifications in order, before it resolves',
+    title: 'delivers notifications in order, before it resolves',
     async run({ open }) {
       const client = await open(async (request, exchange) => {
         for (let n = 0; n < 20; n++) await exchange.notify(say(n));
@@ -133,13 +133,13 @@ export const exchangeCases: readonly ExchangeCase[] = [
       checkEqual(
         numbers,
         Array.from({ length: 20 }, (_, n) => n),
-        'The notifications before the answer',
+        'The notifications before the response',
       );
     },
   },
   {
     id: 'X2.2',
-    title: 'hands over nothing after it has resolved',
+    title: 'delivers nothing after it has resolved',
     async run({ open }) {
       const late = gate();
       const client = await open(async (request, exchange) => {
@@ -150,12 +150,12 @@ export const exchangeCases: readonly ExchangeCase[] = [
       await within(client.exchange(ask(1), { onMessage: numbersInto(numbers) }), 'exchange should resolve');
       late.open();
       await turns(20);
-      checkEqual(numbers, [], 'The notifications after the answer');
+      checkEqual(numbers, [], 'The notifications after the response');
     },
   },
   {
     id: 'X3.1',
-    title: "rejects with the signal's reason when it aborts, and hands over nothing more",
+    title: "rejects with the signal's reason when it aborts, and delivers nothing more",
     async run({ open }) {
       const [begun, late] = [gate(), gate()];
       const client = await open(async (request, exchange) => {
@@ -171,7 +171,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
       const rejection = checkRejects(exchange, 'An aborted exchange');
       await within(begun.opened, 'The request should reach the peer');
       controller.abort(reason);
-      check((await rejection) === reason, 'An aborted exchange should reject with the very reason of its signal');
+      check((await rejection) === reason, 'An aborted exchange should reject with the same reason as its signal');
       late.open();
       await turns(20);
       checkEqual(numbers, [], 'The notifications after the abort');
@@ -179,7 +179,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
   },
   {
     id: 'X3.2',
-    title: 'lets the peer notice that the signal aborted',
+    title: 'tells the peer that the signal aborted',
     async run({ open }) {
       const [begun, noticed] = [gate(), gate()];
       const client = await open(async (request, { signal }) => {
@@ -198,7 +198,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
   },
   {
     id: 'X3.3',
-    title: 'rejects at once when the signal is aborted already',
+    title: 'rejects at once when the signal is already aborted',
     async run({ open }) {
       let count = 0;
       const client = await open(async (request) => {
@@ -210,14 +210,14 @@ export const exchangeCases: readonly ExchangeCase[] = [
         client.exchange(ask(1), { signal: AbortSignal.abort(reason) }),
         'An exchange aborted beforehand',
       );
-      check(rejection === reason, 'An exchange aborted beforehand should reject with the very reason of its signal');
+      check(rejection === reason, 'An exchange aborted beforehand should reject with the same reason as its signal');
       await turns(20);
       checkEqual(count, 0, 'The requests that reach the peer');
     },
   },
   {
     id: 'X4.1',
-    title: 'rejects with ConnectionClosedError when the stream ends before the answer',
+    title: 'rejects with ConnectionClosedError when the stream ends before the response',
     needs: ['cut'],
     async run({ open }) {
       const client = await open(async (_, exchange) => {
@@ -231,7 +231,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
   },
   {
     id: 'X5.1',
-    title: 'keeps a hundred exchanges apart that are answered in reverse, half of them with equal ids',
+    title: 'keeps a hundred concurrent exchanges apart: responses in reverse order, half of the ids equal',
     async run({ open }) {
       const count = 100;
       const [all, waiting] = [gate(), [] as (() => void)[]];

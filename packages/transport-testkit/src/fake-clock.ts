@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/fake-clock`: time that passes when a test says so. */
+/** `@mortise/transport-testkit/fake-clock`: a clock that a test advances. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 
@@ -7,13 +7,13 @@ interface FakeTimer {
   readonly fn: () => void;
 }
 
-/** A `Clock` whose time stands still until `advance`; it then fires what is due, in order, before `advance` returns. */
+/** A `Clock` whose time moves only with `advance`, which fires the due timers in order before it returns. */
 export class FakeClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<FakeTimer>();
   #onSchedule: (() => void)[] = [];
 
-  /** @param startMs What `now` and `monotonicMs` say at first. @default 1000000 */
+  /** @param startMs The first value of `now` and `monotonicMs`. @default 1000000 */
   constructor(startMs = 1_000_000) {
     this.#nowMs = startMs;
   }
@@ -26,12 +26,12 @@ export class FakeClock implements Clock {
     return this.#nowMs;
   }
 
-  /** How many timers run. */
+  /** How many timers are running. */
   get running(): number {
     return this.#timers.size;
   }
 
-  /** How long the timers that run have to go, in milliseconds, soonest first. */
+  /** The remaining times of the running timers, in milliseconds, soonest first. */
   get delaysMs(): readonly number[] {
     return [...this.#timers].map(({ atMs }) => atMs - this.#nowMs).sort((a, b) => a - b);
   }
@@ -43,12 +43,12 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
-  /** Resolves once a timer runs. */
+  /** Resolves once at least one timer is running. */
   async untilScheduled(): Promise<void> {
     while (this.#timers.size === 0) await new Promise<void>((resolve) => this.#onSchedule.push(resolve));
   }
 
-  /** Lets `ms` milliseconds pass. A timer that fires may set others, which fire too where they are due. */
+  /** Advances the time by `ms` milliseconds and fires the due timers, those included that a firing timer schedules. */
   advance(ms: number): void {
     const untilMs = this.#nowMs + ms;
     for (;;) {

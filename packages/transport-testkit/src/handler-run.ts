@@ -5,39 +5,39 @@ import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import { check, checkEqual, checkRejects, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** What makes runs, with a client that answers them. */
+/** Makes handler runs, with a client that answers their questions. */
 export interface HandlerRunSubject extends KitSubject {
   /**
-   * Runs a handler to its end: once, or from its top as often as its questions need, always with a run of the same call.
+   * Runs a handler to its end in one call. An implementation that suspends runs it again from the start for each answer.
    *
-   * Resolves when the call is over, whatever the handler gave or threw.
+   * Resolves when the call is over, also if the handler threw.
    */
   call(handler: (run: HandlerRun) => Promise<void>): Promise<void>;
-  /** A question that the client answers, each text by another answer. */
+  /** Makes a question that the client answers; each `text` gets a different answer. */
   question(text: string): Ask;
-  /** What the client answers to it. */
+  /** The client's answer to `question(text)`. */
   answerTo(text: string): JsonObject;
-  /** A question that ends without an answer: the client refuses it, or cannot be asked it. */
+  /** Makes a question without an answer: the client refuses or does not support it. */
   refused(): Ask;
-  /** A notification that may be reported. @param step Tells it from others. */
+  /** Makes a notification for `report`. @param step Identifies the notification. */
   notification(step: number): JsonRpcNotification;
-  /** The steps of those that have reached the client, in the order of their coming. */
+  /** The `step` numbers of the notifications that reached the client, in order of arrival. */
   told(): readonly number[];
 }
 
 /**
- * One promise of `HandlerRun` put to the test. The trait `suspends`: an answer comes in a later run, as in a modern exchange.
+ * One promise of `HandlerRun` as a test case. The trait `suspends` says that an answer arrives in a later run, as in a modern exchange.
  */
 export type HandlerRunCase = KitCase<HandlerRunSubject>;
 
-const END = 'The call should come to its end';
+const END = 'The call should end';
 
-/** Suspension must pass: it belongs to the run and not to the handler. */
+/** Recognises the error that suspends a run. Handlers must rethrow it. */
 function isSuspended(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { readonly code?: unknown }).code === 'ERR_SUSPENDED';
 }
 
-/** Lets a run do something in a call of its own, and gives what came of it in the run that came to the end. */
+/** Runs `work` in a call of its own. Resolves with its result in the run that reached the end. */
 async function inCall<T>(subject: HandlerRunSubject, work: (run: HandlerRun) => Promise<T>): Promise<T> {
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
   const handler = async (run: HandlerRun): Promise<void> => {
@@ -50,7 +50,7 @@ async function inCall<T>(subject: HandlerRunSubject, work: (run: HandlerRun) => 
     }
   };
   await within(subject.call(handler), END);
-  check(outcome !== undefined, 'The handler should have come to its end before the call did');
+  check(outcome !== undefined, 'The handler should have ended before the call');
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
 }
@@ -63,7 +63,7 @@ function answersTo(subject: HandlerRunSubject, texts: readonly string[]): readon
 export const handlerRunCases: readonly HandlerRunCase[] = [
   {
     id: 'R1.1',
-    title: 'gives each question the answer of the client, one after the other',
+    title: "gives each of several consecutive questions the client's answer",
     async run(subject) {
       const answers = await inCall(subject, async (run) => [
         await run.ask(subject.question('one')),
@@ -84,7 +84,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R1.3',
-    title: 'rejects a question that nobody answers, and goes on',
+    title: 'rejects a question without an answer, and continues',
     async run(subject) {
       const { isRejected, answer } = await inCall(subject, async (run) => {
         const isRejected = await run.ask(subject.refused()).then(
@@ -102,7 +102,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R1.4',
-    title: 'rejects with Suspended where the answer comes in a later run',
+    title: 'rejects with Suspended if the answer arrives in a later run',
     needs: ['suspends'],
     async run(subject) {
       const outcomes: string[] = [];
@@ -116,12 +116,12 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
         }
       };
       await within(subject.call(handler), END);
-      checkEqual(outcomes, ['suspended', 'answered'], 'What became of the question, run by run');
+      checkEqual(outcomes, ['suspended', 'answered'], 'The outcome of the question in each run');
     },
   },
   {
     id: 'R2.1',
-    title: 'runs a step once, however often the handler comes by, and gives what it gave',
+    title: 'runs a step once even if the handler reaches it again, and gives its result',
     async run(subject) {
       let count = 0;
       const values = await inCall(subject, async (run) => {
@@ -135,7 +135,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R2.2',
-    title: 'runs a step once for two who want it at once',
+    title: 'runs a step once for two concurrent callers',
     async run(subject) {
       let count = 0;
       const step = async (): Promise<number> => {
@@ -149,7 +149,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R2.3',
-    title: 'gives what a step gave, whatever was done to it since',
+    title: 'gives the original result of a step, even if the handler has changed the object',
     async run(subject) {
       const later = await inCall(subject, async (run) => {
         const value = await run.once('step', (): JsonObject & { list: number[] } => ({ list: [1] }));
@@ -162,7 +162,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R2.4',
-    title: 'keeps the steps of different keys apart, each with an idempotency key of its own',
+    title: 'separates steps by key, and gives each its own idempotency key',
     async run(subject) {
       const keys: string[] = [];
       const step = (value: string) => (idempotencyKey: string) => {
@@ -177,7 +177,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R2.5',
-    title: 'rejects with what a step threw',
+    title: 'rejects with the error that a step threw',
     async run(subject) {
       const thrown = new Error('the step broke');
       const error = await inCall(subject, (run) =>
@@ -193,7 +193,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
   },
   {
     id: 'R3.1',
-    title: 'keeps the order of what is reported, awaited or not',
+    title: 'keeps the order of reports, awaited or not',
     async run(subject) {
       const steps = Array.from({ length: 50 }, (_, step) => step);
       await inCall(subject, async (run) => {
@@ -206,12 +206,12 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
         await Promise.all(reports);
       });
       await turns(2);
-      checkEqual(subject.told(), steps, 'What reached the client');
+      checkEqual(subject.told(), steps, 'The notifications that reached the client');
     },
   },
   {
     id: 'R3.2',
-    title: 'drops silently what is reported once it has ended',
+    title: 'silently drops reports after the run has ended',
     async run(subject) {
       let ended: HandlerRun | undefined;
       await inCall(subject, async (run) => {
@@ -221,7 +221,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
       await turns(2);
       await within(ended?.report(subject.notification(2)) ?? Promise.resolve(), 'A report after the end should settle');
       await turns(2);
-      checkEqual(subject.told(), [1], 'What reached the client');
+      checkEqual(subject.told(), [1], 'The notifications that reached the client');
     },
   },
 ];

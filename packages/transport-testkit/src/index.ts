@@ -1,6 +1,6 @@
-/** `@mortise/transport-testkit`: the promises of Mortise's joints as cases that any implementation can be run against. */
+/** `@mortise/transport-testkit`: compliance cases for the interfaces of Mortise, which any implementation can be tested with. */
 
-// What programs use; with a test runner see `/vitest` and `/node-test`.
+// For programs; with a test runner use `/vitest` or `/node-test`.
 export {
   type TransportCase,
   type TransportPair,
@@ -23,5 +23,5 @@ export {
 } from './exchange-cases.ts';
 export { type CaseResult, type KitCase, type KitSetup, type KitSubject, type KitTraits, runCase, runCases } from './kit-case.ts';
 
-// What writers of further kits use.
+// For authors of further kits.
 export { check, checkCode, checkEqual, checkRejects, KitFailure, setPatience, settlesWithin, turns, within } from './check.ts';

@@ -1,51 +1,51 @@
-/** A compliance kit as data: cases that name a promise, and what an implementer hands over to have them run. */
+/** The types of a compliance kit: its cases, and the setup that an implementer provides. */
 
-/** What an implementer can do beyond the minimum: a trait that is absent, `false` or 0 is one that is lacked. */
+/** Optional abilities of an implementation. A trait that is absent, `false` or 0 counts as missing. */
 export type KitTraits = Readonly<Record<string, unknown>>;
 
-/** Something that is put to the test, with whatever was opened for it. */
+/** The object under test. */
 export interface KitSubject {
-  /** Frees everything. Called once, after the case. */
+  /** Frees everything that was opened for the object. Called once, after the case. */
   close(): Promise<void>;
 }
 
-/** What a kit is run against. */
+/** The implementation that a kit tests. */
 export interface KitSetup<Subject extends KitSubject, Options = undefined> {
-  /** Makes a fresh subject that shares nothing with others. */
+  /** Makes a new subject that shares nothing with other subjects. */
   create(options?: Options): Promise<Subject>;
-  /** What the implementation can do; a case that needs more is skipped. */
+  /** The optional abilities of the implementation. Cases that need others are skipped. */
   readonly traits?: KitTraits | undefined;
 }
 
-/** One thing that must hold. */
+/** One test case of a kit. */
 export interface KitCase<Subject extends KitSubject, Options = undefined> {
   /** The promise's id and a number: `T4.1`. */
   readonly id: string;
-  /** What holds, as a sentence in the present tense without its subject. */
+  /** The expected behaviour: a sentence in the present tense, without its subject. */
   readonly title: string;
-  /** The traits without which the case cannot be run. */
+  /** The traits that the case requires. */
   readonly needs?: readonly string[] | undefined;
-  /** Rejects with what does not hold. */
+  /** Runs the case. Rejects if the implementation does not pass. */
   run(subject: Subject, setup: KitSetup<Subject, Options>): Promise<void>;
 }
 
-/** How one case went. */
+/** The result of one case. */
 export interface CaseResult {
   readonly id: string;
   readonly title: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
   /** Why it failed. */
   readonly error?: unknown;
-  /** The traits that were lacking, where it was skipped. */
+  /** The missing traits, if the case was skipped. */
   readonly lacks?: readonly string[];
 }
 
-/** Names the traits that a case needs and an implementation lacks. */
+/** Gives the traits that a case needs and the implementation does not have. */
 export function findLackingTraits(needs: readonly string[] | undefined, traits: KitTraits | undefined): readonly string[] {
   return (needs ?? []).filter((need) => !traits?.[need]);
 }
 
-/** Runs one case on a subject of its own. Rejects with what does not hold. */
+/** Runs one case on a new subject. Rejects if the case fails. */
 export async function runCase<Subject extends KitSubject, Options>(
   kitCase: KitCase<Subject, Options>,
   setup: KitSetup<Subject, Options>,
@@ -61,7 +61,7 @@ export async function runCase<Subject extends KitSubject, Options>(
 /**
  * Runs cases one after the other, without a test runner.
  *
- * @returns How each went. Never rejects.
+ * @returns The result of each case. Never rejects.
  */
 export async function runCases<Subject extends KitSubject, Options>(
   cases: readonly KitCase<Subject, Options>[],

@@ -5,24 +5,24 @@ import type { Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/pro
 import { check, checkEqual, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An endpoint, and requests that it knows. */
+/** An endpoint, and requests that it supports. */
 export interface McpEndpointSubject extends KitSubject {
   readonly endpoint: McpEndpoint;
-  /** A modern request that is answered with `{ "told": <text> }` somewhere in its result. */
+  /** A modern request whose result contains `{ "told": <text> }`. */
   tell(id: string | number, text: string): JsonRpcRequest;
-  /** A modern request that sends three notifications and is then answered. */
+  /** A modern request whose handler sends three notifications before its response. */
   report(id: string | number): JsonRpcRequest;
-  /** A modern request that is answered only when it is cancelled, and then sends a notification. */
+  /** A modern request that runs until it is cancelled, and then sends a notification. */
   wait(id: string | number): JsonRpcRequest;
-  /** Modern requests that must be answered with errors, by what is wrong with them. */
+  /** Modern requests that must get error responses, by a description of their fault. */
   readonly refused: Readonly<Record<string, JsonRpcRequest>>;
   /** `initialize` of a legacy revision. */
   readonly initialize: JsonRpcRequest;
-  /** A legacy request that an initialized session answers with a result. */
+  /** A legacy request that gets a result in an initialized session. */
   legacy(id: string | number): JsonRpcRequest;
 }
 
-/** One promise of `McpEndpoint` put to the test. */
+/** One promise of `McpEndpoint` as a test case. */
 export type McpEndpointCase = KitCase<McpEndpointSubject>;
 
 interface Seen {
@@ -69,7 +69,7 @@ async function openInitialized(subject: McpEndpointSubject, principal: string): 
 export const mcpEndpointCases: readonly McpEndpointCase[] = [
   {
     id: 'E1.1',
-    title: 'answers every failure with an error to its id, and never rejects',
+    title: 'responds to every failure with an error for its id, and never rejects',
     async run({ endpoint, refused }) {
       check(Object.keys(refused).length > 0, 'There should be requests to refuse');
       for (const [what, request] of Object.entries(refused)) {
@@ -102,7 +102,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
   },
   {
     id: 'E2.1',
-    title: 'keeps calls at once apart, also with equal ids, for any mix of principals',
+    title: 'keeps concurrent calls apart, also with equal ids and different principals',
     async run({ endpoint, tell }) {
       const texts = Array.from({ length: 40 }, (_, n) => `call ${n}`);
       const answers = await Promise.all(texts.map((text, n) => endpoint.handle(tell(n % 2, text), createCall(`caller ${n % 3}`).call)));
@@ -114,7 +114,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
   },
   {
     id: 'E2.2',
-    title: 'tells ids of different JSON types apart',
+    title: 'treats ids of different JSON types as different',
     async run({ endpoint, tell }) {
       const answers = await Promise.all([
         endpoint.handle(tell(1, 'a'), createCall('x').call),
@@ -142,7 +142,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
   },
   {
     id: 'E4.1',
-    title: 'answers a message of another principal like one to an unknown session',
+    title: 'treats a message of another principal like one to an unknown session',
     async run(subject) {
       const session = await openInitialized(subject, 'ada');
       const own = await session.receive(subject.legacy(1), createCall('ada').call);
@@ -153,7 +153,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
   },
   {
     id: 'E5.1',
-    title: 'describes a session by plain JSON from which another goes on',
+    title: 'describes a session as plain JSON that another instance can continue',
     async run(subject) {
       const session = await openInitialized(subject, 'ada');
       const state = JSON.parse(JSON.stringify(session.state)) as LegacySession['state'] & JsonObject;
@@ -168,7 +168,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
   },
   {
     id: 'E5.2',
-    title: 'refuses the state of a layout that it does not know',
+    title: 'refuses session state with an unknown layout',
     async run(subject) {
       const session = await openInitialized(subject, 'ada');
       const state = { ...session.state, layout: 987_654 };
@@ -176,7 +176,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
       const opened = await Promise.resolve()
         .then(() => openSession(subject, 'ada', state))
         .catch(() => undefined);
-      // A server that opens sessions late says so with its first answer.
+      // A server may also refuse with its first response.
       const answer = await opened?.receive(subject.legacy(4), createCall('ada').call).catch(() => undefined);
       check(opened === undefined || answer === undefined || isError(answer), 'A session of an unknown layout should not go on');
       await opened?.close();

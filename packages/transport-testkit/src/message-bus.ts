@@ -7,11 +7,11 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** A bus, and with the trait `shared` a second one over the same backend. */
 export interface MessageBusSubject extends KitSubject {
   readonly bus: MessageBus;
-  /** Another machine's view of the same bus. */
+  /** With the trait `shared`: the same bus as another machine opens it. */
   readonly other?: MessageBus;
 }
 
-/** One promise of `MessageBus` put to the test. */
+/** One promise of `MessageBus` as a test case. */
 export type MessageBusCase = KitCase<MessageBusSubject>;
 
 /** Collects what a subscription receives. */
@@ -42,7 +42,7 @@ class Subscriber {
 
 async function reachesEverySubscriber(publisher: MessageBus, reader: MessageBus): Promise<void> {
   const subscribers = [new Subscriber(reader, 'a'), new Subscriber(reader, 'a'), new Subscriber(reader, 'b')];
-  // A bus over a network subscribes in the background; what it must not lose is what is published afterwards.
+  // A bus over a network subscribes in the background: wait until it has.
   await turns(20);
   await publisher.publish({ topic: 'a', payload: 1 });
   await publisher.publish({ topic: 'b', payload: 2 });
@@ -55,12 +55,12 @@ async function reachesEverySubscriber(publisher: MessageBus, reader: MessageBus)
   );
 }
 
-/** The promises of `MessageBus`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `MessageBus`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const messageBusCases: readonly MessageBusCase[] = [
-  { id: 'B1.1', title: 'hands a message to every subscriber of its topic, once', run: ({ bus }) => reachesEverySubscriber(bus, bus) },
+  { id: 'B1.1', title: 'delivers a message once to every subscriber of its topic', run: ({ bus }) => reachesEverySubscriber(bus, bus) },
   {
     id: 'B1.2',
-    title: 'hands a message to the subscribers of another machine, once',
+    title: 'delivers a message once to subscribers on another machine',
     needs: ['shared'],
     run: ({ bus, other }) => {
       check(other !== undefined, 'A subject with the trait "shared" should have another bus');
@@ -69,7 +69,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B1.3',
-    title: 'hands over nothing that was published before',
+    title: 'does not deliver messages published before the subscription',
     async run({ bus }) {
       await bus.publish({ topic: 'a', payload: 'early' });
       const subscriber = new Subscriber(bus, 'a');
@@ -81,7 +81,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B1.4',
-    title: 'hands a message over whole, on topics of any name',
+    title: 'delivers messages unchanged, on topics of any name',
     async run({ bus }) {
       const topics = ['tools/list_changed', 'resource:file:///ä b?c=*#d', 'task:__proto__', 'constructor'];
       const messages = topics.map((topic) => ({ topic, principal: `issuer|${topic}`, payload: { list: [1, 'zwei', null], topic } }));
@@ -98,7 +98,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B2.1',
-    title: 'keeps the order of one publisher on one topic',
+    title: "keeps the order of one publisher's messages on one topic",
     async run({ bus }) {
       const subscriber = new Subscriber(bus, 'a');
       await turns(20);
@@ -110,7 +110,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B3.1',
-    title: 'resolves publish without waiting for subscribers, or for there to be any',
+    title: 'resolves publish without waiting for subscribers, also if there are none',
     async run({ bus }) {
       bus.subscribe('a', (() => new Promise(() => undefined)) as () => void);
       await turns(20);
@@ -120,7 +120,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B4.1',
-    title: 'goes on when a subscriber throws',
+    title: 'continues when a subscriber throws',
     async run({ bus }) {
       const before = new Subscriber(bus, 'a');
       bus.subscribe('a', () => {
@@ -143,7 +143,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B5.1',
-    title: 'calls nobody after unsubscribe, and takes a second one calmly',
+    title: 'delivers nothing after unsubscribe, which may be called twice',
     async run({ bus }) {
       const leaving = new Subscriber(bus, 'a');
       const staying = new Subscriber(bus, 'a');
@@ -159,7 +159,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B5.2',
-    title: 'ends one subscription of a function that subscribed twice, not both',
+    title: 'ends only one of two subscriptions of the same function',
     async run({ bus }) {
       const payloads: unknown[] = [];
       const onMessage = (message: BusMessage): void => void payloads.push(message.payload);
@@ -177,7 +177,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
   },
   {
     id: 'B5.3',
-    title: 'skips nobody when a subscriber leaves while it is called',
+    title: 'skips no subscriber when another unsubscribes during delivery',
     async run({ bus }) {
       let count = 0;
       const unsubscribe = bus.subscribe('a', () => {

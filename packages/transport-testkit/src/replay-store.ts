@@ -13,7 +13,7 @@ export interface ReplayStoreSubject extends KitSubject {
   now?(): number;
 }
 
-/** One promise of `ReplayStore` put to the test. */
+/** One promise of `ReplayStore` as a test case. */
 export type ReplayStoreCase = KitCase<ReplayStoreSubject>;
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ function later(subject: ReplayStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
-/** The promises of `ReplayStore`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `ReplayStore`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const replayStoreCases: readonly ReplayStoreCase[] = [
   {
     id: 'P1.1',
@@ -37,7 +37,7 @@ export const replayStoreCases: readonly ReplayStoreCase[] = [
   },
   {
     id: 'P1.2',
-    title: 'gives an id to exactly one of many who claim it at once',
+    title: 'lets exactly one of many concurrent claims of an id succeed',
     async run(subject) {
       const stores = [subject.store, subject.other ?? subject.store];
       const claims = Array.from({ length: 20 }, (_, n) => (stores[n % 2] ?? subject.store).claim('one', later(subject)));
@@ -55,7 +55,7 @@ export const replayStoreCases: readonly ReplayStoreCase[] = [
   },
   {
     id: 'P2.1',
-    title: 'lets what is past its expiry be claimed again, once',
+    title: 'lets an expired id be claimed again, once',
     async run(subject) {
       const { store } = subject;
       checkEqual(await store.claim('one', later(subject) - 2 * HOUR_MS), true, 'Whether an id can be claimed');

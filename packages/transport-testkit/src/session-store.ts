@@ -11,7 +11,7 @@ export interface SessionStoreSubject extends KitSubject {
   now?(): number;
 }
 
-/** One promise of `SessionStore` put to the test. */
+/** One promise of `SessionStore` as a test case. */
 export type SessionStoreCase = KitCase<SessionStoreSubject>;
 
 type NewRecord = Omit<SessionRecord, 'version'>;
@@ -23,11 +23,11 @@ function record(subject: SessionStoreSubject, more: Partial<NewRecord> = {}): Ne
   return { id: 'one', principal: 'issuer|ada', state: { layout: 1, level: 'info' }, expiresAtMs: now + HOUR_MS, ...more };
 }
 
-/** The promises of `SessionStore`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `SessionStore`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const sessionStoreCases: readonly SessionStoreCase[] = [
   {
     id: 'S1.1',
-    title: 'finds what was put, with version 1, and nothing else',
+    title: 'finds a record under its id only, with version 1',
     async run(subject) {
       const { store } = subject;
       const put = record(subject, { id: '__proto__', state: { layout: 3, list: [1, { a: null }], text: 'ä\n\u2028' } });
@@ -39,7 +39,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S1.2',
-    title: 'writes with version 0 only where nothing is stored',
+    title: 'writes with expected version 0 only if no record is stored',
     async run(subject) {
       const { store } = subject;
       await store.put(record(subject), 0);
@@ -49,7 +49,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S1.3',
-    title: 'writes only over the version that is stored, and counts on',
+    title: 'writes only if the expected version is the stored one, and increments it',
     async run(subject) {
       const { store } = subject;
       checkEqual(await store.put(record(subject), 1), false, 'Whether a put over what is not there writes');
@@ -70,7 +70,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S1.4',
-    title: 'lets exactly one of many writers win',
+    title: 'lets exactly one of many concurrent writers succeed',
     async run(subject) {
       const { store } = subject;
       await store.put(record(subject), 0);
@@ -81,7 +81,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S2.1',
-    title: 'does not find a record past its expiry',
+    title: 'does not find an expired record',
     async run(subject) {
       const { store } = subject;
       const past = record(subject).expiresAtMs - 2 * HOUR_MS;
@@ -94,7 +94,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S2.2',
-    title: 'moves the expiry on, and nothing else',
+    title: 'touch changes the expiry only',
     async run(subject) {
       const { store } = subject;
       const put = record(subject);
@@ -108,7 +108,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S3.1',
-    title: 'keeps what it stores apart from what it is given and gives',
+    title: 'stores copies: changing an object that was put or returned changes no stored value',
     async run(subject) {
       const { store } = subject;
       const state = { layout: 1, list: [1] };
@@ -122,7 +122,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S4.1',
-    title: 'deletes what has expired, tells how much, and leaves the rest',
+    title: 'deletes expired records, returns their number, and keeps the others',
     async run(subject) {
       const { store } = subject;
       const { expiresAtMs } = record(subject);
@@ -136,7 +136,7 @@ export const sessionStoreCases: readonly SessionStoreCase[] = [
   },
   {
     id: 'S4.2',
-    title: 'forgets what is deleted, also what was not there',
+    title: 'finds no deleted value; deleting an unknown id does nothing',
     async run(subject) {
       const { store } = subject;
       await store.put(record(subject), 0);

@@ -11,7 +11,7 @@ export interface StateStoreSubject extends KitSubject {
   now?(): number;
 }
 
-/** One promise of `StateStore` put to the test. */
+/** One promise of `StateStore` as a test case. */
 export type StateStoreCase = KitCase<StateStoreSubject>;
 
 const HOUR_MS = 3_600_000;
@@ -20,11 +20,11 @@ function later(subject: StateStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
-/** The promises of `StateStore`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `StateStore`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const stateStoreCases: readonly StateStoreCase[] = [
   {
     id: 'P2.1',
-    title: 'does not find what is past its expiry',
+    title: 'does not find an expired value',
     async run(subject) {
       const { store } = subject;
       await store.put('past', 'x', later(subject) - 2 * HOUR_MS);
@@ -35,7 +35,7 @@ export const stateStoreCases: readonly StateStoreCase[] = [
   },
   {
     id: 'P3.1',
-    title: 'finds what was put, of any name, text and length, and nothing else',
+    title: 'finds values of any id, text and length, under their ids only',
     async run(subject) {
       const { store } = subject;
       const values = { __proto__2: '', '': 'empty name', 'ä/?': 'ä\n\u2028\u0000"', long: 'x'.repeat(1_048_576) };
@@ -49,7 +49,7 @@ export const stateStoreCases: readonly StateStoreCase[] = [
   },
   {
     id: 'P3.2',
-    title: 'gives what was put last',
+    title: 'gives the last value that was put',
     async run(subject) {
       const { store } = subject;
       await store.put('one', 'first', later(subject));
@@ -59,7 +59,7 @@ export const stateStoreCases: readonly StateStoreCase[] = [
   },
   {
     id: 'P3.3',
-    title: 'forgets what is deleted, also what was not there',
+    title: 'finds no deleted value; deleting an unknown id does nothing',
     async run(subject) {
       const { store } = subject;
       await store.put('one', 'x', later(subject));

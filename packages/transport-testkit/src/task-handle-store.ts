@@ -9,7 +9,7 @@ export interface TaskHandleStoreSubject extends KitSubject {
   readonly store: TaskHandleStore;
 }
 
-/** One promise of `TaskHandleStore` put to the test. */
+/** One promise of `TaskHandleStore` as a test case. */
 export type TaskHandleStoreCase = KitCase<TaskHandleStoreSubject>;
 
 const SERVERS = ['https://a.example/mcp', 'https://a.example/', '__proto__', 'ключ', ''];
@@ -18,7 +18,7 @@ function handle(server: string, taskId: string): TaskHandleRecord {
   return { server, taskId, method: 'tools/call', createdAtMs: 1_800_000_000_000 };
 }
 
-/** What is kept of a server, by id, since no order is promised. */
+/** The records of a server, sorted by id: the store promises no order. */
 async function listed(store: TaskHandleStore, server: string): Promise<readonly TaskHandleRecord[]> {
   return (await store.list(server)).toSorted((one, other) => (one.taskId < other.taskId ? -1 : 1));
 }
@@ -27,7 +27,7 @@ async function listed(store: TaskHandleStore, server: string): Promise<readonly 
 export const taskHandleStoreCases: readonly TaskHandleStoreCase[] = [
   {
     id: 'H1.1',
-    title: 'lists what was added for a server, whole, and nothing of another',
+    title: 'lists the complete records of one server only',
     async run({ store }) {
       for (const server of SERVERS) await store.add(handle(server, `task of ${server}`));
       for (const server of SERVERS)
@@ -38,7 +38,7 @@ export const taskHandleStoreCases: readonly TaskHandleStoreCase[] = [
   },
   {
     id: 'H2.1',
-    title: 'keeps one record of a task that is added again',
+    title: 'keeps one record if a task is added twice',
     async run({ store }) {
       await store.add(handle('s', 'one'));
       await store.add({ ...handle('s', 'one'), createdAtMs: 1 });
@@ -47,7 +47,7 @@ export const taskHandleStoreCases: readonly TaskHandleStoreCase[] = [
   },
   {
     id: 'H2.2',
-    title: 'takes many at once',
+    title: 'keeps the records of many concurrent calls of add',
     async run({ store }) {
       const ids = Array.from({ length: 50 }, (_, n) => `task ${String(n).padStart(2, '0')}`);
       await Promise.all(ids.map((id) => store.add(handle('s', id))));
@@ -60,7 +60,7 @@ export const taskHandleStoreCases: readonly TaskHandleStoreCase[] = [
   },
   {
     id: 'H3.1',
-    title: 'forgets what is removed, also what was not there, and nothing else',
+    title: 'removes one record only; removing an unknown one does nothing',
     async run({ store }) {
       for (const id of ['one', 'two']) for (const server of ['s', 't']) await store.add(handle(server, id));
       await store.remove('s', 'one');

@@ -4,19 +4,19 @@ import type { TaskQueue } from '@mortise/protocol/contracts';
 import { check, checkEqual, settlesWithin, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty queue. Its delay before a job is given out again must be well below the kit's patience (see `setPatience`). */
+/** An empty queue. Its delay before it delivers a job again must be well below the kit's timeout (see `setPatience`). */
 export interface TaskQueueSubject extends KitSubject {
   readonly queue: TaskQueue;
   /** With the trait `shared`: another queue over the same jobs, as another machine or process would open it. */
   readonly other?: TaskQueue;
-  /** With the trait `durable`: ends `queue` as a crash would, jobs in hand included, and gives what another process would open. */
+  /** With the trait `durable`: ends `queue` as a crash would, running jobs included. Resolves with the queue that another process opens. */
   crash?(): Promise<TaskQueue>;
 }
 
-/** One promise of `TaskQueue` put to the test. */
+/** One promise of `TaskQueue` as a test case. */
 export type TaskQueueCase = KitCase<TaskQueueSubject>;
 
-/** A worker that writes down what it is given. */
+/** A worker that records its jobs. */
 class Worker {
   readonly seen: string[] = [];
   #wake = (): void => undefined;
@@ -26,7 +26,7 @@ class Worker {
     this.#wake();
   };
 
-  /** Waits until something holds of what was seen. */
+  /** Waits until `holds` is true for the recorded jobs. */
   async until(holds: (seen: readonly string[]) => boolean, otherwise: string): Promise<void> {
     while (!holds(this.seen)) {
       const woken = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ class Worker {
   }
 }
 
-/** A promise and what resolves it. */
+/** Makes a promise and the function that resolves it. */
 function deferred(): { readonly promise: Promise<void>; resolve(): void } {
   let resolve = (): void => undefined;
   const promise = new Promise<void>((settle) => {
@@ -51,11 +51,11 @@ const hasAll =
   (seen: readonly string[]): boolean =>
     ids.every((id) => seen.includes(id));
 
-/** The promises of `TaskQueue`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `TaskQueue`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const taskQueueCases: readonly TaskQueueCase[] = [
   {
     id: 'Q1.1',
-    title: 'gives jobs to a worker, those from before it came and those from after',
+    title: 'delivers jobs to a worker, also those added before it started',
     async run({ queue }) {
       const worker = new Worker();
       await queue.enqueue('before');
@@ -68,7 +68,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
   },
   {
     id: 'Q1.2',
-    title: 'gives each of many jobs to some worker',
+    title: 'delivers each of many jobs to a worker',
     async run(subject) {
       const worker = new Worker();
       const stops = [subject.queue, subject.other ?? subject.queue].map((queue) => queue.work(worker.take));
@@ -80,7 +80,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
   },
   {
     id: 'Q1.3',
-    title: 'gives jobs out again that were accepted or in hand when a process died',
+    title: 'delivers jobs again that were queued or running when a process crashed',
     needs: ['durable'],
     async run(subject) {
       const { queue } = subject;
@@ -99,7 +99,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
   },
   {
     id: 'Q2.1',
-    title: 'gives a job out again whose handler rejects, and others meanwhile',
+    title: 'delivers a job again if its handler rejects, and others in the meantime',
     async run({ queue }) {
       const worker = new Worker();
       let failures = 2;
@@ -115,7 +115,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
   },
   {
     id: 'Q2.2',
-    title: 'waits, when it is stopped, for those in hand, and gives nothing out afterwards',
+    title: 'stop waits for running jobs, and no job is delivered afterwards',
     async run({ queue }) {
       const [started, finish] = [deferred(), deferred()];
       const seen: string[] = [];
@@ -141,7 +141,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
   },
   {
     id: 'Q3.1',
-    title: 'gives a task once that was added again while it waited',
+    title: 'delivers a task once if it was added twice while it waited',
     async run({ queue }) {
       for (const id of ['one', 'one', 'two', 'one', 'two']) await queue.enqueue(id);
       const worker = new Worker();

@@ -7,5 +7,5 @@ import type { TaskStoreCase } from './task-store/subject.ts';
 
 export type { TaskStoreCase, TaskStoreSubject } from './task-store/subject.ts';
 
-/** The promises of `TaskStore`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `TaskStore`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const taskStoreCases: readonly TaskStoreCase[] = [...records, ...sharing, ...lifetime];

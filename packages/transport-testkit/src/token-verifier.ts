@@ -4,27 +4,27 @@ import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { check, checkCode, checkEqual, checkRejects, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** A verifier, and requests whose tokens it knows. */
+/** A verifier, and requests with valid and invalid tokens for it. */
 export interface TokenVerifierSubject extends KitSubject {
   readonly verifier: TokenVerifier;
   /** A request whose token is valid. */
   readonly valid: TokenRequest;
   /** A valid request of another caller. */
   readonly another: TokenRequest;
-  /** Requests that must be refused, by what is wrong with them: expired, of another resource, altered, bound to another request. */
+  /** Requests that must be refused, by their fault: expired, for another resource, altered, bound to another request. */
   readonly refused: Readonly<Record<string, TokenRequest>>;
-  /** With the trait `faults`: a request that meets a fault of the verifier's own, such as keys that cannot be fetched. */
+  /** With the trait `faults`: a request that causes an internal error of the verifier, such as keys that cannot be fetched. */
   readonly faulty?: TokenRequest;
-  /** With the trait `waits`: a request that the verifier would have to wait long for. */
+  /** With the trait `waits`: a request whose verification takes long. */
   readonly slow?: TokenRequest;
 }
 
-/** One promise of `TokenVerifier` put to the test. */
+/** One promise of `TokenVerifier` as a test case. */
 export type TokenVerifierCase = KitCase<TokenVerifierSubject>;
 
 const never = (): { readonly signal: AbortSignal } => ({ signal: new AbortController().signal });
 
-/** Fails unless an error is a challenge that can be sent: the status, the header, and no token in any word of it. */
+/** Throws unless an error is a valid challenge: a status, a valid header, and no token in its text. */
 function checkChallenge(error: unknown, { token }: TokenRequest, what: string): void {
   checkCode(error, 'ERR_AUTH_CHALLENGE', what);
   const { status, challenge, headers, message } = error as Record<string, unknown>;
@@ -35,11 +35,11 @@ function checkChallenge(error: unknown, { token }: TokenRequest, what: string): 
   if (token !== undefined && token.length >= 8) check(!words.includes(token), `${what} should not repeat the token`);
 }
 
-/** The promises of `TokenVerifier`, a case or more each: the id of a case begins with that of its promise. */
+/** The promises of `TokenVerifier`, with one or more cases each. The id of a case begins with the id of its promise. */
 export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   {
     id: 'N1.1',
-    title: 'says whom a valid token speaks for',
+    title: 'gives the principal of a valid token',
     async run({ verifier, valid }) {
       const info = await within(verifier.verify(valid, never()), 'verify should settle');
       check(typeof info.principal === 'string' && info.principal !== '', 'The principal should be a string that is not empty');
@@ -51,7 +51,7 @@ export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   },
   {
     id: 'N1.2',
-    title: 'says the same of the same caller each time, and something else of another',
+    title: 'gives the same principal for the same caller, and another for another caller',
     async run({ verifier, valid, another }) {
       const [first, second, other] = await Promise.all([valid, valid, another].map((request) => verifier.verify(request, never())));
       checkEqual(second?.principal, first?.principal, 'The principal of the same caller');
@@ -60,7 +60,7 @@ export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   },
   {
     id: 'N1.3',
-    title: 'refuses what is not valid now, here and for this request',
+    title: 'refuses tokens that are expired, or for another resource or request',
     async run({ verifier, refused }) {
       check(Object.keys(refused).length > 0, 'There should be requests to refuse');
       for (const [what, request] of Object.entries(refused))
@@ -69,7 +69,7 @@ export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   },
   {
     id: 'N1.4',
-    title: 'refuses a request without a token, or with a token of no meaning',
+    title: 'refuses a request without a token or with a meaningless one',
     async run({ verifier, valid }) {
       const { scheme: _scheme, token: _token, ...rest } = valid;
       const bare: TokenRequest = { ...rest, header: (name) => valid.header(name), scheme: undefined, token: undefined };
@@ -80,7 +80,7 @@ export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   },
   {
     id: 'N2.1',
-    title: 'rejects a caller who could do better with a challenge that can be sent, and never repeats a token',
+    title: 'rejects a wrong or missing token with a valid challenge that does not contain the token',
     async run({ verifier, valid, refused }) {
       const { scheme: _scheme, token: _token, ...rest } = valid;
       const bare: TokenRequest = { ...rest, header: (name) => valid.header(name), scheme: undefined, token: undefined };
@@ -94,7 +94,7 @@ export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   },
   {
     id: 'N2.2',
-    title: 'rejects with something else than a challenge for a fault of its own',
+    title: 'rejects with an error that is not a challenge for an internal failure',
     needs: ['faults'],
     async run({ verifier, faulty }) {
       check(faulty !== undefined, 'A subject with the trait faults should have a request that meets one');
@@ -104,7 +104,7 @@ export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   },
   {
     id: 'N2.3',
-    title: 'gives up when the caller has',
+    title: 'rejects when its signal aborts',
     needs: ['waits'],
     async run({ verifier, slow }) {
       check(slow !== undefined, 'A subject with the trait waits should have a request that takes long');

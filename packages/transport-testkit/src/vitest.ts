@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/vitest`: shows each case as a test of vitest. */
+/** `@mortise/transport-testkit/vitest`: runs each case as a test of vitest. */
 
 import { describe, it } from 'vitest';
 import { longestCaseMs } from './check.ts';
@@ -7,17 +7,17 @@ import { type ExchangeSetup, exchangeCases, toExchangeKitSetup } from './exchang
 import { toKitSetup, type TransportSetup } from './transport/transport-case.ts';
 import { transportCases } from './transport/transport-cases.ts';
 
-/** Shows that a transport keeps the promises T1 to T14. A case whose traits are lacking shows as skipped. */
+/** Tests that a transport keeps the promises T1 to T14. A case whose traits are missing is skipped. */
 export function describeTransport(name: string, setup: TransportSetup): void {
   describeKit(name, transportCases, toKitSetup(setup));
 }
 
-/** Shows that a transport's exchanges keep the promises X1 to X5. */
+/** Tests that a transport's exchanges keep the promises X1 to X5. */
 export function describeExchange(name: string, setup: ExchangeSetup): void {
   describeKit(name, exchangeCases, toExchangeKitSetup(setup));
 }
 
-/** Shows the cases of any kit: `describeKit('memory bus', messageBusCases, { create })`. */
+/** Runs the cases of any kit as tests: `describeKit('memory bus', messageBusCases, { create })`. */
 export function describeKit<Subject extends KitSubject, Options>(
   name: string,
   cases: readonly KitCase<Subject, Options>[],

@@ -1,15 +1,18 @@
-/** What can go wrong with a WebSocket beyond what every transport knows. */
+/** The errors of this package, beside those that every transport can throw. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 import { CloseCode } from './wire.ts';
 
-/** The connection has ended and not by `close`. Given to `onerror` before `onclose`; the cause of what was pending. */
+/**
+ * The connection ended without a call of `close`. `onerror` gets this error before `onclose` is called, and it is the `cause` of the
+ * errors that pending requests are rejected with.
+ */
 export class SocketClosedError extends MortiseError implements ChannelEndError {
   override readonly name: string = 'SocketClosedError';
   override readonly code: 'ERR_SOCKET_CLOSED' = 'ERR_SOCKET_CLOSED';
   readonly endsChannel = true;
-  /** One of `CloseCode`, or the peer's own: 1006 for a network that broke or a peer that is gone, 1003 and 1007 for a peer that breaks rules. */
+  /** One of `CloseCode`, or a code that the peer chose. 1006: the network broke or the peer is gone. 1003 and 1007: a protocol error of the peer. */
   readonly closeCode: number;
 
   constructor(closeCode: number, message: string = messageOf(closeCode, ''), options?: ErrorOptions) {
@@ -17,7 +20,7 @@ export class SocketClosedError extends MortiseError implements ChannelEndError {
     this.closeCode = closeCode;
   }
 
-  /** For a close frame of the peer's, or a socket that broke without one. */
+  /** Makes the error for a close frame from the peer, or (code 1006) for a connection that broke without a close frame. */
   static ofPeer(closeCode: number, reason: string): SocketClosedError {
     return new SocketClosedError(closeCode, messageOf(closeCode, reason));
   }
@@ -28,13 +31,16 @@ function messageOf(closeCode: number, reason: string): string {
   return `The peer closed the WebSocket with code ${closeCode}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-/** The connection could not be opened: no address, no listener, no subprotocol `mcp`, or the server refused with an HTTP status. */
+/**
+ * The connection could not be opened: the host was not found, nothing listens there, the server did not agree to the subprotocol `mcp`,
+ * or it refused with an HTTP status.
+ */
 export class ConnectFailedError extends MortiseError {
   override readonly name: string = 'ConnectFailedError';
   override readonly code: 'ERR_CONNECT_FAILED' = 'ERR_CONNECT_FAILED';
-  /** The HTTP status that the server refused with; undefined where it did not answer, and in browsers, which do not say. */
+  /** The HTTP status that the server refused with. `undefined` if there was no HTTP response, and always in browsers, which hide it. */
   readonly status: number | undefined;
-  /** How long the server asks to wait before another attempt, in milliseconds. */
+  /** The server's `Retry-After`, in milliseconds; `undefined` if it sent none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly status?: number; readonly retryAfterMs?: number | undefined } = {}) {
@@ -44,5 +50,5 @@ export class ConnectFailedError extends MortiseError {
   }
 }
 
-/** Every error of this package: `switch (error.code)` narrows it. A wrong option is a `TypeError`. */
+/** Every error class of this package; `switch (error.code)` narrows it. Invalid options throw a `TypeError` instead. */
 export type AnyWebSocketError = SocketClosedError | ConnectFailedError;

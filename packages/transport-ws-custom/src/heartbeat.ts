@@ -1,29 +1,29 @@
-/** Pings any number of connections by one timer, and ends those that give no sign of life. */
+/** Pings any number of connections with one timer, and reports those from which nothing arrives. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 
-/** One connection that is pinged. */
+/** A connection that a `Heartbeat` pings. */
 export interface Beating {
-  /** Pings the peer. @returns false if nothing was heard since the last call. */
+  /** Pings the peer. @returns false if nothing has arrived from the peer since the last call. */
   beat(): boolean;
-  /** Nothing was heard between two pings. */
+  /** Called after `beat` returned false: the peer counts as gone. */
   onDead(): void;
 }
 
-/** Pings every connection that is added. Its timer runs only while there are any. */
+/** Pings every added connection at a fixed interval. The timer runs only while there are connections. */
 export class Heartbeat {
   readonly #intervalMs: number;
   readonly #clock: Clock;
   readonly #peers = new Set<Beating>();
   #timer: ClockTimer | undefined;
 
-  /** @param intervalMs The time between two pings, in milliseconds. A peer that is gone is noticed within two of them. */
+  /** @param intervalMs The time between two pings, in milliseconds. A dead peer is noticed within two intervals. */
   constructor(intervalMs: number, clock: Clock) {
     this.#intervalMs = intervalMs;
     this.#clock = clock;
   }
 
-  /** Pings a connection until it is deleted. */
+  /** Starts pinging a connection. */
   add(peer: Beating): void {
     this.#peers.add(peer);
     this.#timer ??= this.#schedule();

@@ -1,65 +1,65 @@
-/** The interface between the transport and a WebSocket: that of `ws` on Node, of the platform elsewhere, or a channel over several. */
+/** The interface between `SocketTransport` and its socket: a WebSocket of `ws`, a WebSocket of the platform, or a resumable channel. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 
-/** What a socket calls. */
+/** The callbacks of a `MessageSocket`. */
 export interface SocketListener {
-  /** The text of one whole message. */
+  /** One whole text message arrived. */
   onText(text: string): void;
-  /** A message that is not text. */
+  /** A binary message arrived. */
   onBinary(): void;
-  /** Something went wrong and ends the socket; `onEnd` follows. */
+  /** An error ends the socket; `onEnd` follows. */
   onError(error: Error): void;
-  /** Fewer bytes are queued than before. */
+  /** `queuedBytes` has fallen. */
   onRoom(): void;
-  /** The socket has ended. Called once, after everything else. */
+  /** The socket has ended. Called once, as the last callback. */
   onEnd(code: number, reason: string): void;
 }
 
-/** One open WebSocket that delivers nothing before `listen`. */
+/** An open connection for text messages. It delivers nothing before `listen` is called. */
 export interface MessageSocket {
-  /** How many bytes were sent and have not been taken by the network. */
+  /** How many sent bytes still wait for the network. */
   readonly queuedBytes: number;
-  /** Begins delivery. */
+  /** Starts delivery to `listener`. */
   listen(listener: SocketListener): void;
   send(text: string): void;
   /** Stops reading from the network, where the platform can. */
   pause(): void;
   resume(): void;
-  /** Sends what is queued and then a close frame, and waits for the peer's. */
+  /** Sends the queued messages and a close frame. `onEnd` follows when the peer has closed too. */
   close(code: number, reason: string): void;
-  /** Ends the socket at once. */
+  /** Ends the connection at once, without a close frame. */
   terminate(): void;
   /**
-   * Looks whether the peer is alive and pings it; absent where the platform has no pings.
+   * Pings the peer. Absent on platforms that cannot send pings.
    *
-   * @returns false if nothing was heard since the last call.
+   * @returns false if nothing has arrived from the peer since the last call.
    */
   beat?(): boolean;
 }
 
-/** A socket and the subprotocol that both sides agreed on. */
+/** An open socket and its agreed subprotocol. */
 export interface OpenedSocket {
   readonly socket: MessageSocket;
   readonly protocol: string;
 }
 
-/** What a channel over several sockets needs of its side. */
+/** What a resumable channel gets from the transport or server that uses it. */
 export interface ResumptionHost {
   readonly clock: Clock;
-  /** Aborts when the side closes. */
+  /** Aborts when that transport or server closes. */
   readonly signal: AbortSignal;
 }
 
-/** The server's half of a subprotocol whose channels outlive their sockets: `resumeOnServer()` of `@mortise/transport-ws-custom/resume`. */
+/** Connection resumption on the server; made by `resumeOnServer()` of `@mortise/transport-ws-custom/resume`. */
 export interface ServerResumption {
   readonly protocol: string;
   /**
-   * Takes a fresh socket, for a new channel or one that is resumed.
+   * Takes over a new socket: opens a channel, or continues one that the client names in its first frame.
    *
-   * @param client Who opens it, and the key that its connections are counted by.
-   * @returns The channel if it is new and has to be served; undefined if the socket joined an old one, or was refused.
-   * @throws Whatever ends the socket before its first frame.
+   * @param client The verified caller, and the `limitKey` of the connection.
+   * @returns The channel, if it is new and must be served; `undefined` if the socket continues an existing channel or was refused.
+   * @throws The error that ended the socket before its first frame.
    */
   accept(
     socket: MessageSocket,
@@ -68,9 +68,9 @@ export interface ServerResumption {
   ): Promise<MessageSocket | undefined>;
 }
 
-/** The client's half: `resumeOnClient()` of `@mortise/transport-ws-custom/resume`. */
+/** Connection resumption on the client; made by `resumeOnClient()` of `@mortise/transport-ws-custom/resume`. */
 export interface ClientResumption {
   readonly protocol: string;
-  /** @param first A socket on which the subprotocol was agreed. @param open Opens another one. */
+  /** Opens a channel. @param first A socket whose agreed subprotocol is `protocol`. @param open Opens a further socket after a break. */
   join(first: MessageSocket, open: (signal: AbortSignal) => Promise<OpenedSocket>, host: ResumptionHost): Promise<MessageSocket>;
 }

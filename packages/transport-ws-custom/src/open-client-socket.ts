@@ -1,4 +1,4 @@
-/** Opens the client's end: by `ws` on Node, which can send headers and wait for slow readers; else by the platform's own `WebSocket`. */
+/** Opens a client's WebSocket: with `ws` on Node, which can send headers and pause reading; elsewhere with the platform's `WebSocket`. */
 
 import { type Clock, TimeoutError } from '@mortise/jsonrpc-core';
 import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
@@ -9,7 +9,7 @@ import { openWebSocket, type WebSocketConstructor } from './web-socket.ts';
 import { BEARER_PREFIX, toBearerProtocol } from './wire.ts';
 import { type Corkable, toInt32, WsSocket } from './ws-socket.ts';
 
-/** What the client's end is opened with. */
+/** Target and settings of a client's WebSocket. */
 export interface ClientSocketSettings {
   readonly url: string;
   readonly protocols: readonly string[];
@@ -23,10 +23,15 @@ export interface ClientSocketSettings {
 type Headers = Readonly<Record<string, string>>;
 
 const MAX_CHALLENGES = 3;
-/** How long opening may take, in milliseconds. */
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** @throws {ConnectFailedError} {TypeError} and what the authorizer rejects with. */
+/**
+ * Opens a WebSocket, with the authorizer's headers; tries again while the authorizer answers a challenge with `retry`.
+ *
+ * @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: the WebSocket cannot be opened.
+ * @throws {TypeError} The platform cannot send a given header.
+ * @throws Whatever the authorizer rejects with.
+ */
 export async function openClientSocket(settings: ClientSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
   const ws = settings.webSocket ? undefined : await loadWs();
   for (let attempt = 1; ; attempt++) {
@@ -49,7 +54,7 @@ async function mayRetry(authorizer: Authorizer | undefined, challenge: Challenge
 
 type WsConstructor = (typeof import('ws'))['WebSocket'];
 
-/** The package `ws`, on Node and what is like it; undefined where it is missing or cannot work. */
+/** Loads the package `ws` on Node and compatible runtimes; `undefined` if it is not installed or the platform is another. */
 async function loadWs(): Promise<WsConstructor | undefined> {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
   if (typeof process?.versions?.node !== 'string') return undefined;
@@ -57,7 +62,7 @@ async function loadWs(): Promise<WsConstructor | undefined> {
   return typeof loaded?.WebSocket === 'function' ? loaded.WebSocket : undefined;
 }
 
-/** An HTTP status in place of a WebSocket, with what an authorizer wants to know of it. */
+/** The server's refusal of the upgrade: the error for the caller, and the challenge for the authorizer. */
 interface Refused {
   readonly error: ConnectFailedError;
   readonly challenge: Omit<Challenge, 'attempt' | 'given'>;
@@ -103,7 +108,7 @@ async function openOnNode(
 
 function toRefusal(url: string, status: number, retryAfter: string | undefined): ConnectFailedError {
   const retryAfterMs = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : undefined;
-  const remedy = status === 404 ? ': correct the path of the URL, which servers mostly have as "/mcp"' : '';
+  const remedy = status === 404 ? ': correct the path of the URL, which is usually "/mcp"' : '';
   const message = `${hostOf(url)}${new URL(url).pathname} answered the upgrade with HTTP status ${status}${remedy}`;
   return new ConnectFailedError(message, { status, retryAfterMs });
 }
@@ -126,12 +131,12 @@ async function openOnPlatform(settings: ClientSocketSettings, headers: Headers, 
   }
 }
 
-/** A platform's WebSocket sends no headers: a bearer token travels as a subprotocol. */
+/** Converts a header to a subprotocol: a platform's WebSocket sends no headers. Only a bearer token can be converted. */
 function toProtocol(name: string, value: string): string {
   const [, token] = /^bearer +(\S+)$/i.exec(value) ?? [];
   if (name.toLowerCase() === 'authorization' && token !== undefined) return toBearerProtocol(token);
   throw new TypeError(
-    `This platform's WebSocket cannot send the header "${name}": only a bearer token, which travels as ${BEARER_PREFIX}...`,
+    `This platform's WebSocket cannot send the header "${name}". It can send a bearer token only, as a subprotocol ${BEARER_PREFIX}...`,
   );
 }
 
@@ -139,7 +144,7 @@ function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-/** What authorization servers and verifiers call the resource. */
+/** Gives the resource's URL as authorizers and verifiers know it: with `http` for `ws`, `https` for `wss`. */
 function toHttpUrl(url: string): string {
   return url.replace(/^ws/, 'http');
 }

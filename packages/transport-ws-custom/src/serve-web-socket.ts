@@ -1,4 +1,4 @@
-/** `serveWebSocket`: one line from a server to a port; `attachWebSocket`: the same on an HTTP server that is there already. */
+/** `serveWebSocket` listens on a port of its own; `attachWebSocket` uses an existing HTTP server. */
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,47 +12,48 @@ import { refuseUpgrade, UpgradeRefusal } from './upgrade.ts';
 
 /** The options of `serveWebSocket`. */
 export interface ServeWebSocketOptions extends WebSocketServerOptions {
-  /** The port to listen on; 0 for any that is free. */
+  /** The port to listen on; 0 lets the system choose a free one. */
   readonly port: number;
-  /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
+  /** The address to listen on. Any address but loopback is reachable from the network: set a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Aborting it closes. @default none */
+  /** Closes the server when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long calls in flight may go on when the server closes, in milliseconds. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
-/** How `close` ends what is open. */
+/** The options of `close`. */
 export interface CloseOptions {
-  /** How long calls in flight may go on, in milliseconds; then they are aborted. @default 5_000 */
+  /** How long calls in flight may still run, in milliseconds; then they are aborted. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
-/** WebSockets on an HTTP server. */
+/** The WebSocket connections on an HTTP server. */
 export interface AttachedWebSocket extends AsyncDisposable {
   /** How many connections are open. */
   readonly count: number;
   /**
-   * Takes no new connection (503), lets calls in flight finish, and closes all with 1001. The HTTP server stays open. Safe to call twice.
+   * Refuses new connections with 503, lets calls in flight finish, and closes all connections with 1001. The HTTP server of
+   * `attachWebSocket` stays open. Safe to call twice.
    */
   close(options?: CloseOptions): Promise<void>;
 }
 
-/** A server that listens. */
+/** A listening WebSocket server. */
 export interface WebSocketServing extends AttachedWebSocket {
-  /** Where clients connect: `ws://127.0.0.1:3001/mcp`. */
+  /** The URL that clients connect to, such as `ws://127.0.0.1:3001/mcp`. */
   readonly url: string;
   readonly port: number;
   readonly httpServer: Server;
 }
 
-/** What is needed of an HTTP or HTTPS server. */
+/** The members of an HTTP or HTTPS server that `attachWebSocket` uses. */
 export interface UpgradeSource {
   on(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
   off(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
 }
 
-/** Those of `serveWebSocket` alone; the host checks the others. */
+/** The options that only `serveWebSocket` has; `SocketHost` checks the others. */
 const LISTENING: OptionTable<Omit<ServeWebSocketOptions, keyof WebSocketServerOptions>> = {
   port: 0,
   host: 'string',
@@ -67,10 +68,10 @@ const HEADERS_TIMEOUT_MS = 15_000;
 /**
  * Serves a server, such as an `McpServer`, over WebSocket on a port of its own.
  *
- * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
+ * Resolves once the server listens. If `options.signal` aborts before that, rejects with its reason; if it aborts later, the server closes.
  *
  * @throws {TypeError} `port` is missing, an option is unknown or has a wrong value, or `server` is not a server.
- * @throws What Node's `listen` fails with: a port in use, an address that is not this machine's.
+ * @throws The error of Node's `listen`, such as a port in use or an address that this machine does not have.
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
   const { port, host = '127.0.0.1', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS, ...rest } = options ?? {};
@@ -89,7 +90,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   });
   await listen(httpServer, port, host);
   const logError = (error: unknown): void => sockets.logger.log('error', 'The HTTP server failed', { error: String(error) });
-  // A connection that cannot be accepted, for want of descriptors perhaps, must not end the process.
+  // A failed accept, such as from too many open files, must not end the process.
   httpServer.on('error', logError);
   let closing: Promise<void> | undefined;
   const close = ({ drainMs = ownDrainMs }: CloseOptions = {}): Promise<void> => {
@@ -117,8 +118,8 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
 }
 
 /**
- * Serves a server over WebSocket at one path of an HTTP or HTTPS server that is there already. Upgrades to other paths are left to its
- * other listeners.
+ * Serves a server, such as an `McpServer`, over WebSocket at one path of an existing HTTP or HTTPS server. Leaves upgrades to other paths to
+ * other `upgrade` listeners.
  *
  * @throws {TypeError} An option is unknown or has a wrong value, or `server` is not a server.
  */
@@ -143,7 +144,7 @@ export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, 
 
 const WRITTEN: ReadonlySet<LogLevel> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);
 
-/** Writes warnings and errors to standard error, for servers without a logger of their own. */
+/** Writes warnings and errors to standard error; used if the option `logger` is not set. */
 const stderrLogger: Logger = {
   log(level, message, data) {
     if (WRITTEN.has(level)) process.stderr.write(`${level}: ${message}${data === undefined ? '' : ` ${inspect(data, { depth: 4 })}`}\n`);

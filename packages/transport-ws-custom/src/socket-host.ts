@@ -1,4 +1,4 @@
-/** Everything that is open on one server: accepts, counts, pings and drains. */
+/** The connections of one WebSocket server: accepts, counts, pings and drains them. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -14,34 +14,34 @@ import { addressKey, checkUpgrade, refuseUpgrade, UpgradeRefusal, verifyUpgrade 
 import { CloseCode, MCP_PROTOCOL } from './wire.ts';
 import { toInt32, WsSocket } from './ws-socket.ts';
 
-/** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
+/** The options of `attachWebSocket`. `serveWebSocket` has these and more. */
 export interface WebSocketServerOptions {
-  /** Where clients connect. @default '/mcp' */
+  /** The path that clients connect to. @default '/mcp' */
   readonly path?: string | undefined;
-  /** Names that `Host` may have; without a port, any port. @default this machine's, on a loopback socket; else any */
+  /** Allowed values of `Host`; one without a port allows every port. @default loopback names on a loopback socket, else any */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Web pages that may connect, as `https://app.example.com`. @default this machine's, on a loopback socket */
+  /** Origins of web pages that may connect, such as `https://app.example.com`. @default loopback origins, on a loopback socket */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Verifies the token of an upgrade, within 10 s; the connection ends when the token does. @default none: anyone may connect */
+  /** Verifies the token of an upgrade, within 10 s. The connection ends when the token expires. @default none: anyone may connect */
   readonly tokenVerifier?: TokenVerifier | undefined;
-  /** What clients call this server, for verifiers, behind a proxy: `https://api.example.com`. @default from `Host` */
+  /** This server's public URL, such as `https://api.example.com`, for the token verifier. Set it behind a proxy. @default from `Host` */
   readonly baseUrl?: string | undefined;
-  /** What connections are counted by. @default the principal, else the remote address (of IPv6 the /64) */
+  /** Gives the key that `maxConnectionsPerKey` counts by. @default the principal, else the remote address (for IPv6 its /64) */
   readonly limitKey?: ((request: IncomingMessage, auth: AuthInfo | undefined) => string) | undefined;
-  /** How many connections at once; 503 past it. @default 10_000 */
+  /** How many connections may be open; further ones get 503. @default 10_000 */
   readonly maxConnections?: number | undefined;
-  /** How many of one key; 429 past it. @default 1_000 */
+  /** How many connections of one `limitKey` may be open; further ones get 429. @default 1_000 */
   readonly maxConnectionsPerKey?: number | undefined;
   /** The longest message that a client may send, in bytes; a longer one ends the connection with 1009. @default 4 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** The time between two pings, in milliseconds; a client that is gone is noticed within two. 0 for none. @default 15_000 */
+  /** The time between two pings, in milliseconds; 0 sends none. A dead client is noticed within two pings. @default 15_000 */
   readonly heartbeatMs?: number | undefined;
-  /** Lets clients resume a broken connection with nothing lost: `resumeOnServer()` of `/resume`. @default none: a break ends the channel */
+  /** Lets clients resume a broken connection: `resumeOnServer()` of `/resume`. @default none: a broken connection ends */
   readonly resume?: ServerResumption | undefined;
   /** The clock of timeouts and pings. @default the platform's */
   readonly clock?: Clock | undefined;
   /**
-   * Where refusals and faults go; as long as the server has no logger of its own, broken connections and faults of handlers too.
+   * Gets refused upgrades and internal errors. If the served server has no logger, also broken connections and errors of handlers.
    *
    * @default none; `serveWebSocket` writes warnings and errors to standard error
    */
@@ -65,7 +65,7 @@ const OPTIONS: OptionTable<WebSocketServerOptions> = {
 };
 
 const VERIFY_TIMEOUT_MS = 10_000;
-/** How many bytes may wait before a slow reader that is sent still more is cut, with 1013. */
+/** How many bytes may wait for a slow reader. A further message ends its connection with 1013. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 const RETRY_LATER = { 'Retry-After': '5' };
 const ANONYMOUS = 'anonymous';
@@ -74,7 +74,7 @@ const SHUTDOWN: CloseReason = [CloseCode.goingAway, 'the server shuts down'];
 const FAILED: CloseReason = [CloseCode.internalError, 'the server could not serve the connection'];
 
 export class SocketHost {
-  /** Where faults go; it never throws. */
+  /** Never throws. */
   readonly logger: Logger;
   readonly path: string;
   readonly #server: Connectable;
@@ -83,7 +83,7 @@ export class SocketHost {
   readonly #guard: HostGuard;
   readonly #upgrades: WebSocketServer;
   readonly #limit: KeyedLimit;
-  /** Callers whose token is being checked, by address. */
+  /** Counts the callers whose token is being checked, by address. */
   readonly #pending: KeyedLimit;
   readonly #clock: Clock;
   readonly #heartbeat: Heartbeat | undefined;
@@ -113,7 +113,7 @@ export class SocketHost {
     this.#upgrades = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // Compression costs memory for each connection, and tells secrets to an attacker who can add text to a message.
+      // Compression costs memory for each connection, and leaks secrets to an attacker who can add text to a message.
       perMessageDeflate: false,
       maxPayload: toInt32(maxMessageBytes),
       handleProtocols: (offered) => (resume && offered.has(resume.protocol) ? resume.protocol : MCP_PROTOCOL),
@@ -125,7 +125,7 @@ export class SocketHost {
     return this.#limit.total;
   }
 
-  /** Tells whether an upgrade is for this host, by its path. */
+  /** Tells whether an upgrade is for the path of this host. */
   isFor(request: IncomingMessage): boolean {
     try {
       return new URL(request.url ?? '', 'http://host').pathname === this.path;
@@ -134,7 +134,7 @@ export class SocketHost {
     }
   }
 
-  /** Answers an upgrade. Never throws or rejects. */
+  /** Accepts or refuses an upgrade. Never throws. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Node does not handle the errors of an upgraded socket.
     socket.on('error', () => undefined);
@@ -158,7 +158,7 @@ export class SocketHost {
     await this.#endAll((connection) => connection.close());
   }
 
-  /** One connection that fails to end does not keep the others from ending. */
+  /** Ends all connections, and logs those that fail to end. */
   async #endAll(end: (connection: ServerConnection) => Promise<void>): Promise<void> {
     const ended = Array.from(this.#connections, ([connection, transport]) =>
       end(connection).catch((error: unknown) => {
@@ -179,7 +179,7 @@ export class SocketHost {
     this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, { auth, key }));
   }
 
-  /** Checks the token. Callers whose token is being checked are counted, too. */
+  /** Verifies the token. Callers count against the limits while it is checked. */
   async #verify(request: IncomingMessage, socket: Duplex): Promise<AuthInfo | undefined> {
     const { tokenVerifier } = this.#options;
     if (!tokenVerifier) return undefined;
@@ -203,17 +203,17 @@ export class SocketHost {
     return new URL(this.path, base).href;
   }
 
-  /** Counts a caller. @returns Counts it down again. @throws {UpgradeRefusal} 503, 429 */
+  /** Counts a caller. @returns A function that ends the counting. @throws {UpgradeRefusal} 503 or 429: a limit is reached. */
   #enter(limit: KeyedLimit, key: string): () => void {
     this.#closing.signal.throwIfAborted();
     const full = limit.check(key);
-    if (full === 'all') throw new UpgradeRefusal(503, 'The server has as many connections as it takes: try again later', RETRY_LATER);
-    if (full === 'key') throw new UpgradeRefusal(429, 'Too many connections of yours are open: close some', RETRY_LATER);
+    if (full === 'all') throw new UpgradeRefusal(503, 'The server has reached its limit of connections: try again later', RETRY_LATER);
+    if (full === 'key') throw new UpgradeRefusal(429, 'You have too many open connections: close some', RETRY_LATER);
     limit.acquire(key);
     return () => limit.release(key);
   }
 
-  /** Serves what a socket opens: a connection for as long as it lasts, or a channel that outlives it. */
+  /** Serves a new WebSocket: as a connection of its own, or as the next socket of a resumable channel. */
   async #join(ws: WebSocket, stream: Duplex, { auth, key }: { readonly auth: AuthInfo | undefined; readonly key: string }): Promise<void> {
     const { resume } = this.#options;
     const socket = new WsSocket(ws, this.#maxMessageBytes, stream);
@@ -246,7 +246,7 @@ export class SocketHost {
     } catch (error) {
       this.logger.log('error', 'A WebSocket could not be served', { error: String(error) });
       transport.closeReason = FAILED;
-      // Only an open transport can send a close code.
+      // Only a started transport can send a close code.
       await transport.start().catch(() => undefined);
       await transport.close();
     }
@@ -260,7 +260,7 @@ export class SocketHost {
   }
 }
 
-/** Names an error without its message, which may hold what the client sent, its token too. */
+/** Gives the name of an error, not its message, which may contain input of the client such as its token. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

@@ -8,18 +8,18 @@ import type { Beating, Heartbeat } from './heartbeat.ts';
 import type { MessageSocket, SocketListener } from './message-socket.ts';
 import { CloseCode } from './wire.ts';
 
-/** What a transport is made of. */
+/** The settings of a `SocketTransport`. */
 export interface SocketTerms {
-  /** Opens the socket; called once, by `start`. Aborting `signal` gives up. */
+  /** Opens the socket. Called once, by `start`. Aborting `signal` cancels opening. */
   readonly open: (signal: AbortSignal) => Promise<MessageSocket>;
   readonly clock: Clock;
-  /** Finds dead peers. */
+  /** Pings the peer; `undefined` sends no pings. */
   readonly heartbeat: Heartbeat | undefined;
-  /** How many bytes may wait before one more message ends the connection, for senders that do not wait. */
+  /** How many bytes may be queued. A further `send` ends the connection, so senders should await each `send`. */
   readonly maxBacklogBytes: number;
-  /** Passed on with each message. */
+  /** The `info` that `onmessage` gets with each message. */
   readonly info: MessageInfo | undefined;
-  /** When the caller's authorization ends, in milliseconds since the epoch: so does the connection. */
+  /** When the caller's token expires, in milliseconds since the epoch. The connection then ends. */
   readonly expiresAtMs: number | undefined;
 }
 
@@ -28,20 +28,19 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Beyond this many bytes that the peer has not taken, `send` waits. */
+/** `send` waits while more bytes than this are queued. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-/** How long a full queue may stand still before the connection ends. */
+/** How long a full queue may make no progress before the connection ends. */
 const STALL_MS = 30_000;
-/** How long `close` waits for the peer to take what was sent and to close its side. */
+/** How long `close` waits for the peer's close frame. */
 const CLOSE_TIMEOUT_MS = 2000;
-/** How many messages of one read are delivered at once. */
+/** How many messages are delivered in one turn of the event loop. */
 const MAX_IN_A_TURN = 16;
 
-/** Runs something after the answers that are under way. */
+/** Runs `fn` in a later turn of the event loop, after the responses that are being sent. */
 const soon: (fn: () => void) => void =
   (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate ?? ((fn) => void setTimeout(fn, 0));
 
-/** A close code, and why. */
 export type CloseReason = readonly [code: number, reason: string];
 
 const NORMAL: CloseReason = [CloseCode.normal, ''];
@@ -49,8 +48,8 @@ const NORMAL: CloseReason = [CloseCode.normal, ''];
 /**
  * A transport over one WebSocket: one message a text frame.
  *
- * Keeps the promises T1 to T14. A message that is too long (T6), a binary frame and a text frame that is not UTF-8 end the
- * connection with 1009, 1003 and 1007, as RFC 6455 has it.
+ * Keeps the promises T1 to T14. The connection ends with 1009 after a message that is too long (T6), with 1003 after a binary frame, and
+ * with 1007 after a text frame that is not UTF-8, as RFC 6455 requires.
  *
  * @see 2026-07-28 basic/transports#custom-transports; RFC 6455
  */
@@ -58,7 +57,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** What `close` says. */
+  /** The code and reason that `close` sends. */
   closeReason: CloseReason = NORMAL;
   readonly #terms: SocketTerms;
   readonly #waiters: Waiter[] = [];
@@ -70,9 +69,9 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   #onEnded: (() => void) | undefined;
   #isFull = false;
   #hasProgress = false;
-  /** The peer is not read until it has taken what it was sent. */
+  /** True while reading is paused until the peer has read its responses. */
   #isHolding = false;
-  /** What was read before the socket could be paused, and is not delivered yet. */
+  /** Messages read before the pause took effect, not yet delivered. */
   readonly #unread: string[] = [];
   /** How many messages this turn of the event loop has delivered. */
   #delivered = 0;
@@ -83,9 +82,11 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   /**
+   * Opens the connection.
+   *
    * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
-   * @throws {ConnectionClosedError} After `close`, or when it is closed while it opens.
-   * @throws Whatever opening the socket rejects with; the transport is then closed.
+   * @throws {ConnectionClosedError} The transport was closed before or during `start`.
+   * @throws The error of opening the socket. The transport is then closed.
    */
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
@@ -96,9 +97,11 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   /**
+   * Sends a message. Resolves at once unless more than 1 MiB is queued.
+   *
    * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
-   * @throws {ConnectionClosedError} Once the transport is closed, also while waiting.
-   * @throws {UsageError} `ERR_SERIALIZE`: JSON cannot carry the message.
+   * @throws {ConnectionClosedError} The transport is closed, or closes while this call waits.
+   * @throws {UsageError} `ERR_SERIALIZE`: the message cannot be written as JSON.
    */
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#closing) return Promise.reject(new ConnectionClosedError());
@@ -107,7 +110,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     try {
       const text = serializeMessage(message);
       if (socket.queuedBytes > this.#terms.maxBacklogBytes) {
-        this.#fail(CloseCode.tryAgainLater, 'The peer reads too slowly: too much waits for it', 'slow reader');
+        this.#fail(CloseCode.tryAgainLater, 'The peer reads too slowly: too many unread bytes', 'slow reader');
         return Promise.reject(new ConnectionClosedError());
       }
       socket.send(text);
@@ -117,7 +120,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     return socket.queuedBytes <= MAX_QUEUED_BYTES ? resolvedPromise : this.#waitForRoom(socket, message);
   }
 
-  /** Sends what was accepted, closes both sides, frees everything, and resolves. May be called at any time and again. */
+  /** Sends the accepted messages, closes the connection and resolves when everything is freed. Safe to call at any time and twice. */
   close(): Promise<void> {
     return this.#end(...this.closeReason);
   }
@@ -152,7 +155,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     this.#delivered = 0;
   };
 
-  /** One read of the network can bring a thousand requests: their answers are sent before more of them are delivered. */
+  /** One read can contain a thousand requests. Responses to the delivered ones are sent before more are delivered. */
   #keepUnread(text: string): void {
     if (this.#unread.push(text) > 1) return;
     this.#socket?.pause();
@@ -177,7 +180,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     }
   }
 
-  /** Short messages are bounded by their number, so they need no object of their own. */
+  /** Adds `bytes` for long messages only: short ones share one object. */
   #toInfo(text: string): MessageInfo | undefined {
     const { info } = this.#terms;
     const bytes = measureMessage(text);
@@ -185,11 +188,11 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   onBinary(): void {
-    this.#fail(CloseCode.unsupportedData, 'The peer sent a binary frame: MCP travels in text frames', 'text frames only');
+    this.#fail(CloseCode.unsupportedData, 'The peer sent a binary frame. Send MCP messages as text frames', 'text frames only');
   }
 
   onError(error: Error): void {
-    // The socket has chosen its close code already; this one is not sent.
+    // The socket has already chosen its close code, so this one is not sent.
     this.#failWith(error, CloseCode.internalError, '');
   }
 
@@ -204,7 +207,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
 
   onDead(): void {
     this.#terms.heartbeat?.delete(this);
-    this.#fail(CloseCode.abnormal, 'The peer gives no sign of life', '');
+    this.#fail(CloseCode.abnormal, 'The peer did not respond to a ping', '');
     this.#socket?.terminate();
   }
 
@@ -216,8 +219,8 @@ export class SocketTransport implements Transport, SocketListener, Beating {
 
   #waitForRoom(socket: MessageSocket, message: JsonRpcMessage): Promise<void> {
     this.#isFull = true;
-    // A peer that sends requests and never reads is not read any further, or its answers would pile up here. Only answers hold the
-    // input: two peers that wait with requests must still read each other's answers.
+    // Stops reading from a peer that does not read its responses: they would pile up here. Requests do not stop reading, so that two peers
+    // whose requests wait still read each other's responses.
     if (!this.#isHolding && !('method' in message)) {
       this.#isHolding = true;
       socket.pause();
@@ -248,7 +251,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
 
   #onStall(): void {
     if (this.#hasProgress) this.#stallTimer = this.#scheduleStall();
-    else this.#fail(CloseCode.tryAgainLater, 'The peer does not read what it is sent', 'slow reader');
+    else this.#fail(CloseCode.tryAgainLater, 'The peer does not read the messages sent to it', 'slow reader');
   }
 
   // ---- the end
@@ -272,7 +275,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
 
   #end(code: number, reason: string): Promise<void> {
     this.#abort?.abort(new ConnectionClosedError());
-    // Later, so that a callback that closes again finds the promise that is already there.
+    // In a microtask, so that `#closing` is set before a callback can call `close` again.
     this.#closing ??= Promise.resolve().then(() => this.#finish(code, reason));
     return this.#closing;
   }
@@ -291,7 +294,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     const ended = new Promise<void>((resolve) => {
       this.#onEnded = resolve;
     });
-    // What still arrives is dropped; the peer's close frame is behind it.
+    // Messages that still arrive are dropped; the peer's close frame comes after them.
     socket.resume();
     socket.close(code, reason);
     const timer = this.#terms.clock.schedule(() => socket.terminate(), CLOSE_TIMEOUT_MS, { keepAlive: true });

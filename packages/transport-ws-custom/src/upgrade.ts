@@ -1,4 +1,4 @@
-/** The way in: who may open a WebSocket, in the order in which it is checked, and what a refused client gets. */
+/** The checks of an upgrade, and the HTTP response of a refused one. */
 
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -8,7 +8,7 @@ import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization } from '@mortise/protocol/edge';
 import { MCP_PROTOCOL, readBearerProtocol } from './wire.ts';
 
-/** Thrown to refuse an upgrade. */
+/** Refuses an upgrade with an HTTP status. */
 export class UpgradeRefusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ const SINGLE_HEADERS = ['host', 'origin', 'authorization', 'sec-websocket-key', 
 const LINGER_MS = 1000;
 
 /**
- * Checks all that needs no waiting: headers that may come once, Host, Origin, and the subprotocol.
+ * Checks the headers of an upgrade: those allowed only once, `Host`, `Origin`, and the subprotocol.
  *
  * @throws {UpgradeRefusal} 400, 403
  */
@@ -45,11 +45,11 @@ export function checkUpgrade(request: IncomingMessage, guard: HostGuard): void {
 }
 
 /**
- * Asks the verifier who makes the request.
+ * Verifies the token of an upgrade.
  *
- * @param url What the client calls this endpoint.
- * @throws {UpgradeRefusal} What the verifier challenged with; 400 for credentials that cannot be read; 503 once `signal` aborts. A fault of
- *   the verifier's own is thrown as it is.
+ * @param url The endpoint's public URL.
+ * @throws {UpgradeRefusal} The verifier's challenge; 400 for malformed credentials; 503 once `signal` aborts.
+ * @throws Any other error of the verifier, unchanged.
  */
 export async function verifyUpgrade(
   request: IncomingMessage,
@@ -70,7 +70,7 @@ export async function verifyUpgrade(
   }
 }
 
-/** The key of connections that are not verified: the remote address; of IPv6 the /64, which is what one customer has. */
+/** Gives the limit key of a connection without a principal: the remote address, for IPv6 its /64, which one customer usually has. */
 export function addressKey(request: IncomingMessage): string {
   const address = request.socket.remoteAddress ?? 'unknown';
   if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/, '');
@@ -81,7 +81,7 @@ export function addressKey(request: IncomingMessage): string {
   return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }
 
-/** Refuses an upgrade with an HTTP answer and ends the connection. Nothing that the socket does can throw. */
+/** Sends the HTTP response of a refused upgrade and ends the connection. Never throws. */
 export function refuseUpgrade(request: IncomingMessage, socket: Duplex, refusal: UpgradeRefusal): void {
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code: -32600, message: refusal.message }, id: null });
   const response = new ServerResponse(request);
@@ -97,10 +97,10 @@ export function refuseUpgrade(request: IncomingMessage, socket: Duplex, refusal:
     });
     response.end(body);
   } catch {
-    // A verifier's header that HTTP cannot carry.
+    // A header of the verifier is not valid in HTTP.
     socket.destroy();
   }
-  // A peer that keeps its side open must not keep the socket.
+  // The peer may keep its side open, so the socket is destroyed after a while.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
@@ -121,7 +121,7 @@ function readCredentials(request: IncomingMessage): { readonly scheme: string | 
   return credentials;
 }
 
-/** What `AuthChallengeError` of `@mortise/protocol` holds, known here by its code. */
+/** The members of `AuthChallengeError` of `@mortise/protocol`, which is recognised by its code. */
 interface ChallengeFacts extends Error {
   readonly status: number;
   readonly challenge: string;

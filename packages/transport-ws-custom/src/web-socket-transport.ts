@@ -1,4 +1,4 @@
-/** A WebSocket server as a client's program names it once: a transport to it, and a maker of fresh ones. */
+/** `webSocketTransport`: a client's transport by WebSocket, which is also a factory of further ones. */
 
 import type { Clock, Transport } from '@mortise/jsonrpc-core';
 import {
@@ -19,17 +19,17 @@ import { MCP_PROTOCOL } from './wire.ts';
 
 /** The options of `webSocketTransport`. */
 export interface WebSocketTransportOptions {
-  /** Gives the upgrade its authorization, and is asked again after a 401 or 403. A browser can only send bearer tokens. @default none */
+  /** Gives the headers that authorize the upgrade, and handles a 401 or 403. Browsers can send bearer tokens only. @default none */
   readonly authorizer?: Authorizer | undefined;
-  /** More headers of the upgrade. Not in browsers. @default none */
+  /** Additional headers of the upgrade. Browsers can send none but a bearer token. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Whether headers and tokens may travel unencrypted to other machines. @default false */
+  /** Allows headers and tokens over `ws:` to other machines, which is unencrypted. @default false */
   readonly allowInsecure?: boolean | undefined;
   /** The longest message that the server may send, in bytes; a longer one ends the connection. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** Goes on after a broken connection with nothing lost, where the server can: `resumeOnClient()` of `/resume`. @default none: a break is a loss */
+  /** Resumes a broken connection, if the server supports it: `resumeOnClient()` of `/resume`. @default none: a broken connection ends */
   readonly resume?: ClientResumption | undefined;
-  /** A constructor to use in place of the platform's. @default the platform's, on Node `ws` */
+  /** The WebSocket class to use. @default `ws` on Node, else the platform's */
   readonly webSocket?: WebSocketConstructor | undefined;
   /** The clock of timeouts and pings. @default the platform's */
   readonly clock?: Clock | undefined;
@@ -45,20 +45,20 @@ const OPTIONS: OptionTable<WebSocketTransportOptions> = {
   clock: 'object',
 };
 
-/** A transport to a server. Called, it gives another, unstarted one. */
+/** A transport to a server. Calling it as a function returns another, unstarted transport to the same server. */
 export interface WebSocketTransport extends Transport, TransportFactory {
-  /** Names the server: its address, of a query only a digest. */
+  /** Identifies the server: its URL, with a digest in place of the query. */
   readonly eraKey: string;
 }
 
 /**
- * Describes a server that is reached by WebSocket: `webSocketTransport('ws://127.0.0.1:3001/mcp')`.
+ * Makes a transport to a WebSocket server: `webSocketTransport('ws://127.0.0.1:3001/mcp')`.
  *
- * The result is a transport and a factory at once, so that a client can connect again after a loss: calls in flight are
- * rejected with `ConnectionLostError`, subscriptions are opened again. Nothing happens before `start`, which gives up after 10 s.
+ * The result is also a factory, so that a client can reconnect: it then rejects calls in flight with `ConnectionLostError` and opens its
+ * subscriptions again. Nothing connects before `start`, which rejects after 10 s.
  *
- * @throws {TypeError} An option is unknown or has a wrong type, the URL is not ws or wss or holds a password or a fragment, or credentials
- *   would travel unencrypted to another machine.
+ * @throws {TypeError} An option is unknown or has a wrong type, the URL is not `ws:` or `wss:` or has a user name, password or fragment, or
+ *   credentials would go unencrypted to another machine.
  */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): WebSocketTransport {
   checkOptions('webSocketTransport options', options, OPTIONS);
@@ -67,12 +67,12 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
   return createCallableTransport(Object.assign(factory(), { eraKey: toEraKey(target) }), factory);
 }
 
-/** A server that is gone is noticed within two pings. Browsers have none. */
+/** The time between two pings. A dead server is noticed within two. Browsers cannot ping. */
 const HEARTBEAT_MS = 15_000;
 
 function createClientTransport(url: string, options: WebSocketTransportOptions): Transport {
   const { resume, headers = {}, authorizer, webSocket, maxMessageBytes = 16 * 1024 * 1024, clock = systemClock } = options;
-  // A server that takes the first of them takes the plain one.
+  // `mcp` first: a server that always takes the first subprotocol gets the one without resumption.
   const protocols = resume ? [MCP_PROTOCOL, resume.protocol] : [MCP_PROTOCOL];
   const target: ClientSocketSettings = { url, protocols, headers, authorizer, webSocket, maxMessageBytes, clock };
   const open = async (signal: AbortSignal): Promise<MessageSocket> => {
@@ -85,20 +85,21 @@ function createClientTransport(url: string, options: WebSocketTransportOptions):
 }
 
 function checkTarget(url: string | URL, { authorizer, headers, allowInsecure }: WebSocketTransportOptions): URL {
-  if (!URL.canParse(String(url))) throw new TypeError('The URL cannot be read: give one such as ws://127.0.0.1:3001/mcp');
+  if (!URL.canParse(String(url))) throw new TypeError('The URL is not valid: give one such as ws://127.0.0.1:3001/mcp');
   const target = new URL(url);
   const { protocol, hostname, username, password, hash } = target;
   if (protocol !== 'ws:' && protocol !== 'wss:') throw new TypeError(`The URL begins with "${protocol}": use ws:// or wss://`);
-  if (username !== '' || password !== '') throw new TypeError('The URL holds a user name or password: give an authorizer or headers');
-  if (hash !== '') throw new TypeError('The URL holds a fragment, which WebSocket forbids: leave it out');
+  if (username !== '' || password !== '')
+    throw new TypeError('The URL contains a user name or password: use the option authorizer or headers');
+  if (hash !== '') throw new TypeError('The URL contains a fragment, which WebSocket does not allow: remove it');
   const hasCredentials = authorizer !== undefined || Object.keys(headers ?? {}).length > 0;
   if (protocol === 'ws:' && hasCredentials && allowInsecure !== true && !isLoopbackHost(hostname)) {
-    throw new TypeError(`Credentials would travel to ${hostname} unencrypted: use wss://, or set allowInsecure`);
+    throw new TypeError(`Credentials would be sent to ${hostname} unencrypted: use wss://, or set allowInsecure`);
   }
   return target;
 }
 
-/** The address without what may be secret: 32 bits of a query tell it from others and give nothing away. */
+/** Gives the URL with a 32-bit hash in place of the query, which may contain secrets. */
 function toEraKey({ origin, pathname, search }: URL): string {
   if (search === '') return origin + pathname;
   let hash = 0x811c9dc5;

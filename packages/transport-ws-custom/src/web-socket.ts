@@ -1,4 +1,4 @@
-/** The platform's own `WebSocket`: browsers, workers, Deno, edge runtimes. */
+/** The platform's `WebSocket` as a `MessageSocket`, for browsers, workers, Deno and edge runtimes. */
 
 import { type Clock, type ClockTimer, MessageTooLargeError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -6,7 +6,7 @@ import { ConnectFailedError } from './errors.ts';
 import type { MessageSocket, OpenedSocket, SocketListener } from './message-socket.ts';
 import { BEARER_PREFIX, CloseCode, MCP_PROTOCOL, toBrowserCode } from './wire.ts';
 
-/** The members used of a `WebSocket`, so that this compiles where the DOM's types are absent. */
+/** The members of `WebSocket` that this package uses. Declared here so that it compiles without the DOM's types. */
 export interface WebSocketLike {
   readonly bufferedAmount: number;
   readonly protocol: string;
@@ -18,10 +18,10 @@ export interface WebSocketLike {
   addEventListener(type: 'close', fn: (event: { readonly code: number; readonly reason: string }) => void): void;
 }
 
-/** The constructor that platforms offer as `WebSocket`. */
+/** The type of the global class `WebSocket`. */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
-/** What opening needs. */
+/** The settings of `openWebSocket`. */
 export interface WebSocketSettings {
   readonly url: string;
   readonly protocols: readonly string[];
@@ -29,10 +29,15 @@ export interface WebSocketSettings {
   readonly clock: Clock;
 }
 
-/** How often a full queue is looked at: the platform has no event for it. In milliseconds. */
+/** How often `bufferedAmount` is checked while it is not 0, in milliseconds: the platform has no event for it. */
 const POLL_MS = 10;
 
-/** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: platforms do not say why. The signal's reason. */
+/**
+ * Opens a WebSocket and waits until it is open.
+ *
+ * @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: opening failed. Platforms do not say why.
+ * @throws The reason of `signal`.
+ */
 export async function openWebSocket(
   constructor: WebSocketConstructor,
   settings: WebSocketSettings,
@@ -45,10 +50,10 @@ export async function openWebSocket(
       if (isAgreed(socket.protocol, settings.protocols)) resolve({ socket: wrapped, protocol: socket.protocol });
       else reject(new ConnectFailedError(`The server did not agree to the subprotocol "${MCP_PROTOCOL}"`));
     });
-    // Says nothing that `close` does not say, but `ws` throws without a listener.
+    // `close` follows and is handled below, but `ws` throws if `error` has no listener.
     socket.addEventListener('error', () => undefined);
     socket.addEventListener('close', ({ code }) => {
-      const message = `The WebSocket could not be opened (code ${code}): look at the address, the server's origins and its tokens`;
+      const message = `The WebSocket could not be opened (code ${code}): check the URL, the server's allowed origins and the token`;
       reject(new ConnectFailedError(message));
     });
   });
@@ -60,7 +65,7 @@ export async function openWebSocket(
   }
 }
 
-/** A bearer token is offered, too, and must never be chosen. */
+/** Tells whether the server chose an offered subprotocol. The one that carries the bearer token is not a valid choice. */
 function isAgreed(protocol: string, offered: readonly string[]): boolean {
   return offered.includes(protocol) && !protocol.startsWith(BEARER_PREFIX);
 }
@@ -78,7 +83,7 @@ class WebSocketSocket implements MessageSocket {
     this.#socket = socket;
     this.#maxMessageBytes = maxMessageBytes;
     this.#clock = clock;
-    // A blob would cost a promise; nothing binary is read anyway.
+    // The default, a Blob, is costly; binary messages are rejected anyway.
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('message', ({ data }) => {
       if (this.#listener) this.#deliver(this.#listener, data);
@@ -103,7 +108,7 @@ class WebSocketSocket implements MessageSocket {
   }
 
   pause(): void {
-    // Platforms read on whatever happens.
+    // A platform's WebSocket cannot be paused.
   }
 
   resume(): void {
@@ -115,7 +120,7 @@ class WebSocketSocket implements MessageSocket {
   }
 
   terminate(): void {
-    // Platforms end a socket only by asking the peer, whose answer is not waited for.
+    // Platforms have no `terminate`: sends a close frame and does not wait for the peer's.
     this.#socket.close();
     this.#finish(CloseCode.abnormal, '');
   }
@@ -144,7 +149,7 @@ class WebSocketSocket implements MessageSocket {
   }
 }
 
-/** Whether a text takes more bytes as UTF-8; counts only where its length does not tell. */
+/** Tells whether a text has more than `maxBytes` bytes in UTF-8. Encodes it only if its length leaves that open. */
 function isLonger(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;

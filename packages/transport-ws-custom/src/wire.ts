@@ -1,11 +1,11 @@
-/** What travels beside messages: subprotocols, the token that a browser cannot send elsewhere, and close codes. */
+/** Subprotocols, the bearer token as a subprotocol (for browsers), and close codes. */
 
 import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 
-/** MCP, one message a text frame. */
+/** The subprotocol for MCP: each text frame is one message. */
 export const MCP_PROTOCOL = 'mcp';
 
-/** Offered beside `mcp` by clients that cannot send `Authorization`; the rest is the token in base64url. Never chosen. */
+/** Begins a subprotocol that carries a bearer token in base64url, for clients that cannot send `Authorization`. Servers never choose it. */
 export const BEARER_PREFIX = 'mcp.bearer.';
 
 export function toBearerProtocol(token: string): string {
@@ -13,9 +13,9 @@ export function toBearerProtocol(token: string): string {
 }
 
 /**
- * Reads the token among the offered subprotocols.
+ * Reads the bearer token from the offered subprotocols.
  *
- * @returns undefined if there is none; `null` if there are two or it is not canonical base64url.
+ * @returns `undefined` if there is no token; `null` if there are several, or the token is empty or not canonical base64url.
  */
 export function readBearerProtocol(offered: readonly string[]): string | undefined | null {
   const found = offered.filter((name) => name.startsWith(BEARER_PREFIX));
@@ -26,31 +26,31 @@ export function readBearerProtocol(offered: readonly string[]): string | undefin
   return token !== undefined && token !== '' && toBearerProtocol(token) === first ? token : null;
 }
 
-/** Why a WebSocket ends, by name. @see RFC 6455 section 7.4.1 */
+/** The close codes of this package, by name. @see RFC 6455 section 7.4.1 */
 export const CloseCode = {
-  /** The connection is not needed any more. */
+  /** The connection is no longer needed. */
   normal: 1000,
   /** The server shuts down. */
   goingAway: 1001,
-  /** A binary frame: MCP travels in text frames. */
+  /** The peer sent a binary frame, or an invalid control frame. */
   unsupportedData: 1003,
-  /** Nobody closed: the network broke. Never sent. */
+  /** The network broke: there was no close frame. Never sent. */
   abnormal: 1006,
-  /** A text frame that is not UTF-8. */
+  /** The peer sent a text frame that is not UTF-8, or broke another rule of WebSocket. */
   invalidPayload: 1007,
-  /** A message is longer than the bound. */
+  /** A message is longer than `maxMessageBytes`. */
   tooLarge: 1009,
   /** The server could not serve the connection. */
   internalError: 1011,
-  /** The peer does not read what it is sent. */
+  /** The peer reads too slowly. */
   tryAgainLater: 1013,
-  /** The token has expired: connect anew with another one. */
+  /** The token has expired: connect again with a new one. */
   unauthorized: 3000,
-  /** The channel to resume has ended, waited too long, or belongs to another principal. */
+  /** The channel cannot be resumed: it has ended, its window has passed, or it belongs to another principal. */
   channelUnknown: 4404,
 } as const;
 
-/** Browsers may send 1000 and 3000 to 4999 only, so they send the other codes 3000 higher. */
+/** Converts a close code to one that browsers can send (1000 and 3000 to 4999): other codes are sent 3000 higher. */
 export function toBrowserCode(code: number): number {
   return code === CloseCode.normal || code >= 3000 ? code : code + 3000;
 }

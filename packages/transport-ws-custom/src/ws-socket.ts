@@ -6,7 +6,7 @@ import { SocketClosedError } from './errors.ts';
 import type { MessageSocket, SocketListener } from './message-socket.ts';
 import { CloseCode } from './wire.ts';
 
-/** The stream below, which can hold writes back for a moment so that the frames of one tick leave together. */
+/** The network stream below `ws`: corked, it collects writes until it is uncorked. */
 export interface Corkable {
   cork(): void;
   uncork(): void;
@@ -14,11 +14,11 @@ export interface Corkable {
 
 const OPEN = 1;
 
-/** On Node a tick that is asked for in a microtask comes after all microtasks: the answers to one chunk of requests leave together. */
+/** On Node, `nextTick` called in a microtask runs after all microtasks, so all responses to one chunk of requests leave together. */
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
 
-/** A bound for `ws`, which counts with 32 bits: more would wrap around. */
+/** Limits a number to 32 bits, which `ws` counts with: a larger one would overflow. */
 export function toInt32(bound: number): number {
   return Math.min(bound, 2 ** 31 - 1);
 }
@@ -37,9 +37,9 @@ export class WsSocket implements MessageSocket {
   #firstError: Error | undefined;
 
   /**
-   * @param ws Open. It is paused until `listen`.
-   * @param maxMessageBytes The bound that `ws` was given as `maxPayload`; named in errors.
-   * @param stream The socket below, so that the frames of one tick leave together.
+   * @param ws An open socket. It is paused until `listen`.
+   * @param maxMessageBytes The `maxPayload` of `ws`, for error messages.
+   * @param stream The network stream of `ws`. If given, the frames of one tick are written together.
    */
   constructor(ws: WebSocket, maxMessageBytes: number, stream?: Corkable) {
     this.#ws = ws;
@@ -89,7 +89,7 @@ export class WsSocket implements MessageSocket {
   }
 
   beat(): boolean {
-    // The answer of a peer that is not read is not seen.
+    // While reading is paused, the peer's pong cannot arrive.
     const isAlive = this.#wasHeard || this.#isPaused;
     this.#wasHeard = false;
     if (isAlive && this.#ws.readyState === OPEN) this.#ws.ping();
@@ -109,7 +109,7 @@ export class WsSocket implements MessageSocket {
   };
 
   readonly #onSent = (error?: Error | null): void => {
-    // A failed write is followed by the end of the socket, which says it all; Node calls the writes that it throws away done.
+    // After a failed write `onEnd` follows. After `terminate` Node reports discarded writes as successful.
     if (error == null && !this.#isTerminated) this.#listener?.onRoom();
   };
 
@@ -140,7 +140,7 @@ function toTransportError(error: Error, maxMessageBytes: number): Error {
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH')
     return Object.assign(new MessageTooLargeError(maxMessageBytes), { cause: error });
   if (typeof code === 'string' && code.startsWith('WS_ERR_')) {
-    return new SocketClosedError(CloseCode.invalidPayload, `The peer broke the rules of WebSocket: ${error.message}`, { cause: error });
+    return new SocketClosedError(CloseCode.invalidPayload, `The peer broke the WebSocket protocol: ${error.message}`, { cause: error });
   }
   return error;
 }

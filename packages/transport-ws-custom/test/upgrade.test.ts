@@ -283,7 +283,7 @@ describe("the client's address", () => {
     await expect(connect(`ws://127.0.0.1:${port}/mpc?key=secret`, { era: 'modern' })).rejects.toMatchObject({
       code: 'ERR_CONNECT_FAILED',
       status: 404,
-      message: `127.0.0.1:${port}/mpc answered the upgrade with HTTP status 404: correct the path of the URL, which servers mostly have as "/mcp"`,
+      message: `127.0.0.1:${port}/mpc answered the upgrade with HTTP status 404: correct the path of the URL, which is usually "/mcp"`,
     });
   });
 

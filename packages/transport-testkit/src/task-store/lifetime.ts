@@ -1,4 +1,4 @@
-/** `TaskStore`: what is kept of a run, what expires, what nobody runs any more. */
+/** `TaskStore`: cases for steps, expiry and orphaned tasks. */
 
 import { checkEqual } from '../check.ts';
 import { HOUR_MS, callers, expired, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';
@@ -6,7 +6,7 @@ import { HOUR_MS, callers, expired, idsOf, nowOf, record, type TaskStoreCase, ty
 export const lifetime: readonly TaskStoreCase[] = [
   {
     id: 'K5.1',
-    title: 'keeps the first value of a step, and gives it to whoever puts another',
+    title: 'keeps the first value of a step, and returns it for later puts',
     async run(subject) {
       const { store } = subject;
       for (const id of ['one', 'two']) await store.create(record(subject, id));
@@ -19,7 +19,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K5.2',
-    title: 'tells a step that is null, false or empty from one that is not there',
+    title: 'distinguishes a step that is null, false or empty from a missing one',
     async run(subject) {
       const { store } = subject;
       await store.create(record(subject, 'one'));
@@ -33,7 +33,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K5.3',
-    title: 'gives all of many writers of a step the same value',
+    title: 'returns the same value to all concurrent writers of a step',
     async run(subject) {
       await subject.store.create(record(subject, 'one'));
       const values = await Promise.all(callers(subject).map((store, n) => store.putStep('one', 'k', n)));
@@ -43,7 +43,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K6.1',
-    title: 'does not find a record past its expiry, whatever is asked',
+    title: 'does not find an expired record with any method',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -58,7 +58,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K6.2',
-    title: 'deletes what has expired with its steps, tells how many, and leaves the rest',
+    title: 'deletes expired records with their steps, returns their number, and keeps the others',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -78,7 +78,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K7.1',
-    title: 'keeps what it stores apart from what it is given and gives',
+    title: 'stores copies: changing an object that was put or returned changes no stored value',
     async run(subject) {
       const { store } = subject;
       const list = [1];
@@ -101,7 +101,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K8.1',
-    title: 'lists the unfinished tasks of the engine that nobody holds a living lease on',
+    title: 'lists the unfinished tasks of the engine that have no valid lease',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -119,7 +119,7 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K8.2',
-    title: 'lists them oldest first, up to a limit',
+    title: 'lists orphaned tasks oldest first, up to a limit',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);

@@ -1,4 +1,4 @@
-/** `TaskStore`: records are made once, and changed by compare-and-set. */
+/** `TaskStore`: cases for creating records and changing them by compare-and-set. */
 
 import { checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, callers, nowOf, record, type TaskStoreCase } from './subject.ts';
@@ -6,7 +6,7 @@ import { HOUR_MS, callers, nowOf, record, type TaskStoreCase } from './subject.t
 export const records: readonly TaskStoreCase[] = [
   {
     id: 'K1.1',
-    title: 'gives back every member of what was created, with version 1, and nothing under another id',
+    title: 'returns a created record with all members and version 1, under its id only',
     async run(subject) {
       const { store } = subject;
       const whole = record(subject, '__proto__', {
@@ -39,7 +39,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K1.2',
-    title: 'rejects an id that exists, and leaves what is there',
+    title: 'rejects an existing id, and leaves its record unchanged',
     async run(subject) {
       const { store } = subject;
       await store.create(record(subject, 'one'));
@@ -49,7 +49,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K1.3',
-    title: 'lets exactly one of many creators of an id win',
+    title: 'lets exactly one of many concurrent creates of an id succeed',
     async run(subject) {
       const created = callers(subject).map((store, n) => store.create(record(subject, 'one', { data: { n } })));
       const outcomes = await Promise.allSettled(created);
@@ -60,7 +60,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K1.4',
-    title: 'shows another machine what was created as soon as create has resolved',
+    title: 'shows a created record to another machine once create has resolved',
     needs: ['shared'],
     async run(subject) {
       for (let n = 0; n < 20; n++) {
@@ -71,7 +71,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K2.1',
-    title: 'writes the changes over the stored version, counts it up, and leaves the rest',
+    title: 'update writes the changes, increments the version, and keeps other members',
     async run(subject) {
       const { store } = subject;
       const created = await store.create(record(subject, 'one', { statusMessage: 'old', data: { a: 1 } }));
@@ -83,7 +83,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K2.2',
-    title: 'writes nothing of an update whose version is not the stored one',
+    title: 'update writes nothing if the expected version is not the stored one',
     async run(subject) {
       const { store } = subject;
       const created = await store.create(record(subject, 'one'));
@@ -98,7 +98,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K2.3',
-    title: 'lets exactly one of many writers over a version win',
+    title: 'lets exactly one of many concurrent updates of a version succeed',
     async run(subject) {
       await subject.store.create(record(subject, 'one'));
       const outcomes = await Promise.all(callers(subject).map((store, n) => store.update('one', 1, { data: { n } })));
@@ -109,7 +109,7 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K2.4',
-    title: 'takes a member away that an update gives as undefined',
+    title: 'update removes members that are given as undefined',
     async run(subject) {
       const { store } = subject;
       const lease = { owner: 'me', untilMs: nowOf(subject) + HOUR_MS };

@@ -1,4 +1,4 @@
-/** `TaskStore`: who runs a task, and what lists show. */
+/** `TaskStore`: cases for leases and lists. */
 
 import { check, checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, callers, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';
@@ -6,7 +6,7 @@ import { HOUR_MS, callers, idsOf, nowOf, record, type TaskStoreCase, type NewRec
 export const sharing: readonly TaskStoreCase[] = [
   {
     id: 'K3.1',
-    title: 'gives a lease to one, refuses it to others while it lives, and renews it for its owner',
+    title: 'gives a lease to one owner, refuses others while it is valid, and renews it for its owner',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -21,7 +21,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K3.2',
-    title: 'gives a lease that has ended to the next who asks',
+    title: 'gives an expired lease to the next caller',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -33,7 +33,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K3.3',
-    title: 'gives a lease to exactly one of many who ask at once',
+    title: 'gives a lease to exactly one of many concurrent callers',
     async run(subject) {
       const now = nowOf(subject);
       await subject.store.create(record(subject, 'one'));
@@ -44,7 +44,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K3.4',
-    title: 'refuses a write of the former owner over a version from before its lease was taken over',
+    title: "refuses a former owner's update after another owner has taken the lease",
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -59,7 +59,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K4.1',
-    title: 'lists by time of creation then id, newest last, in pages',
+    title: 'lists in pages, by creation time and then id, newest last',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -79,7 +79,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K4.2',
-    title: 'lists and counts one principal alone',
+    title: 'lists and counts the tasks of one principal only',
     async run(subject) {
       const { store } = subject;
       await store.create(record(subject, 'a'));
@@ -94,7 +94,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K4.3',
-    title: 'goes on rightly from a cursor while records come and go',
+    title: 'continues correctly from a cursor after records were added and deleted',
     async run(subject) {
       const { store } = subject;
       const now = nowOf(subject);
@@ -107,7 +107,7 @@ export const sharing: readonly TaskStoreCase[] = [
         'The first page',
       );
       check(first.nextCursor !== undefined, 'A page that is not the last should have a cursor');
-      // What the cursor stands on goes, something before it comes, something after it comes.
+      // Deletes the record of the cursor, and adds one before and one after it.
       await store.deleteExpired(now + HOUR_MS + 2);
       await store.create(record(subject, 't0', at(0)));
       await store.create(record(subject, 't6', at(6)));
@@ -121,7 +121,7 @@ export const sharing: readonly TaskStoreCase[] = [
   },
   {
     id: 'K4.4',
-    title: 'rejects with a RangeError for a cursor that it did not give',
+    title: 'rejects with a RangeError for a cursor from elsewhere',
     async run({ store }) {
       for (const cursor of ['', 'made up', ':', '-1']) {
         const error = await checkRejects(store.list('issuer|ada', { limit: 10, cursor }), `list with the cursor "${cursor}"`);

@@ -1,4 +1,4 @@
-/** What the cases of `TaskStore` are run on, and the records that they write. */
+/** The subject of the `TaskStore` cases, and helpers that make records. */
 
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { check } from '../check.ts';
@@ -13,7 +13,7 @@ export interface TaskStoreSubject extends KitSubject {
   now?(): number;
 }
 
-/** One promise of `TaskStore` put to the test. */
+/** One promise of `TaskStore` as a test case. */
 export type TaskStoreCase = KitCase<TaskStoreSubject>;
 
 export type NewRecord = Omit<TaskRecord, 'version'>;
@@ -42,7 +42,7 @@ export function record(subject: TaskStoreSubject, id: string, more: Partial<NewR
   };
 }
 
-/** A record that has ended already by the store's clock. */
+/** Makes a record that has already expired by the store's clock. */
 export function expired(subject: TaskStoreSubject, id: string, more: Partial<NewRecord> = {}): NewRecord {
   const now = nowOf(subject);
   return record(subject, id, { createdAtMs: now - 2 * HOUR_MS, ttlMs: HOUR_MS, expiresAtMs: now - HOUR_MS, ...more });
@@ -60,7 +60,7 @@ export async function idsOf(store: TaskStore, limit: number): Promise<readonly (
   return pages;
 }
 
-/** Several callers at once, over both stores where there are two. */
+/** Gives several callers, alternating between the two stores if there are two. */
 export function callers(subject: TaskStoreSubject): readonly TaskStore[] {
   return Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? subject.store : (subject.other ?? subject.store)));
 }

@@ -1,4 +1,4 @@
-/** T4 and T7: the end comes once, from either side, and `close` always resolves. */
+/** T4 and T7: `onclose` is called once, whichever side closes, and `close` always resolves. */
 
 import { checkEqual, turns, within } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair, upTo } from './transport-case.ts';

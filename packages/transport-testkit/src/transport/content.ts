@@ -1,4 +1,4 @@
-/** T9 and T10: what arrives is what was sent. */
+/** T9 and T10: messages arrive unchanged. */
 
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { check, checkEqual } from '../check.ts';
@@ -25,7 +25,7 @@ async function arrivesUnchanged(pair: TransportPair, to: End, pad: string): Prom
   check(JSON.stringify(listener.messages[0]) === JSON.stringify(message), 'The message should arrive unchanged');
 }
 
-/** One megabyte of every kind of character, so that boundaries of chunks fall into the middle of some. */
+/** A text of 1 MiB with characters of every length in UTF-8, so that chunk boundaries split some of them. */
 function oneMebibyte(): string {
   const piece = 'aß漢😀\u2028\n';
   return piece.repeat(Math.ceil((1024 * 1024) / new TextEncoder().encode(piece).length));
@@ -53,7 +53,7 @@ export const contentCases: readonly TransportCase[] = [
       const listener = new Listener(pair.server);
       await startBoth(pair);
       check(pair.injectFrame !== undefined, 'A pair with the trait "frames" should have injectFrame');
-      // Written with raw characters, as other JSON libraries do, and not as escapes.
+      // With raw characters instead of escapes, as some JSON libraries write them.
       const message = note(0, { text: 'aß漢😀\u2028é' });
       const frame = new TextEncoder().encode(serializeMessage(message));
       for (const chunkBytes of [1, 2, 3, 5, 7]) await pair.injectFrame('server', frame, chunkBytes);

@@ -3,7 +3,7 @@
 import { check, turns } from '../check.ts';
 import { Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
 
-/** What keeps this process alive, by kind, where the platform can tell. */
+/** The resources that keep this process alive, by kind, if the platform can list them. */
 function listHandles(): readonly string[] {
   const { process } = globalThis as { process?: { getActiveResourcesInfo?: () => string[] } };
   check(typeof process?.getActiveResourcesInfo === 'function', 'The trait "handles" needs process.getActiveResourcesInfo');
@@ -22,7 +22,7 @@ function findNew(before: ReadonlyMap<string, number>): readonly string[] {
     .map(([kind, count]) => `${count - (before.get(kind) ?? 0)} ${kind}`);
 }
 
-/** The fewest there are of each kind while nothing happens: a test runner has timers of its own that come and go. */
+/** The lowest number of each kind while idle: a test runner has timers of its own that come and go. */
 async function takeBaseline(): Promise<ReadonlyMap<string, number>> {
   const fewest = new Map(countByKind(listHandles()));
   for (let turn = 0; turn < BASELINE_TURNS; turn++) {
@@ -35,10 +35,10 @@ async function takeBaseline(): Promise<ReadonlyMap<string, number>> {
 
 const BASELINE_TURNS = 20;
 
-/** More than one, so that what they leave stands out from what comes and goes. */
+/** Several rounds, so that leaked handles differ from those of the test runner. */
 const ROUNDS = 3;
 
-/** Closing a handle takes some turns; one that is really left stays longer than any number of them. */
+/** Closing a handle takes several turns of the event loop; a leaked handle stays. */
 const PATIENT_TURNS = 300;
 
 async function leavesNothing(use: (pair: TransportPair) => Promise<void>, create: () => Promise<TransportPair>): Promise<void> {

@@ -1,4 +1,4 @@
-/** T5, T6 and T8: what goes wrong is reported, and the next message still arrives. */
+/** T5, T6 and T8: errors are reported, and the next message still arrives. */
 
 import type { Transport } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
@@ -56,7 +56,7 @@ function withBound(run: (pair: TransportPair) => Promise<void>): TransportCase['
   };
 }
 
-/** A message whose JSON is exactly so many bytes long. */
+/** Makes a message whose JSON is exactly `bytes` bytes long. */
 function messageOfLength(bytes: number): ReturnType<typeof note> {
   const empty = encoder.encode(serializeMessage(note(0, { pad: '' }))).length;
   return note(0, { pad: 'x'.repeat(bytes - empty) });
@@ -83,7 +83,7 @@ export const malformedCases: readonly TransportCase[] = [
   },
   {
     id: 'T5.4',
-    title: 'hands JSON that is not a message on as it is',
+    title: 'delivers JSON that is not a message unchanged',
     needs: ['frames'],
     async run(pair) {
       const listener = new Listener(pair.server);
@@ -124,7 +124,7 @@ export const malformedCases: readonly TransportCase[] = [
   },
   {
     id: 'T8.1',
-    title: 'reports what onmessage throws, and delivers the next message',
+    title: 'reports an error that onmessage throws, and delivers the next message',
     async run(pair) {
       const thrown = new Error('thrown by onmessage');
       const listener = new Listener(pair.server, () => {
@@ -135,13 +135,13 @@ export const malformedCases: readonly TransportCase[] = [
       await pair.client.send(note(1));
       await listener.hasMessages(2);
       await listener.hasErrors(1);
-      check(listener.errors.includes(thrown), 'onerror should be told the very error that onmessage threw');
+      check(listener.errors.includes(thrown), 'onerror should get the same error object that onmessage threw');
       checkEqual(listener.numbers, [0, 1], 'What is delivered around an error of onmessage');
     },
   },
   {
     id: 'T8.2',
-    title: 'closes although onclose throws',
+    title: 'closes even if onclose throws',
     async run(pair) {
       const thrown = new Error('thrown by onclose');
       const errors: Error[] = [];
@@ -152,12 +152,12 @@ export const malformedCases: readonly TransportCase[] = [
       await startBoth(pair);
       await pair.client.close();
       await turns(5);
-      check(errors.includes(thrown), 'onerror should be told the very error that onclose threw');
+      check(errors.includes(thrown), 'onerror should get the same error object that onclose threw');
     },
   },
   {
     id: 'T8.3',
-    title: 'delivers the next message although onerror throws',
+    title: 'delivers the next message even if onerror throws',
     async run(pair) {
       const listener = new Listener(pair.server, () => {
         if (listener.messages.length === 1) throw new Error('thrown by onmessage');

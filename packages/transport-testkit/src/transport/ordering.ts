@@ -1,4 +1,4 @@
-/** T2, T11 and T13: in order, each once, and only to the peer. */
+/** T2, T11 and T13: messages arrive in order, once, and only at the peer. */
 
 import { check, checkEqual, turns } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair, upTo } from './transport-case.ts';
@@ -101,7 +101,7 @@ export const orderingCases: readonly TransportCase[] = [
   },
   {
     id: 'T13.2',
-    title: 'lets one pair live when another closes',
+    title: 'keeps one pair open when another closes',
     async run(pair, setup) {
       const other = await setup.create();
       await startBoth(other);

@@ -1,13 +1,13 @@
-/** T3 and T12: `send` settles, and waits for a slow reader. */
+/** T3 and T12: `send` always settles, and waits for a slow reader. */
 
 import { check, checkEqual, checkRejects, settlesWithin, turns, within } from '../check.ts';
 import { type End, Listener, note, numberOf, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
 
-/** How many messages of 32 KiB a transport may take for a reader that does not read: far more than any pipe, socket or queue holds. */
+/** How many messages of 32 KiB a transport may buffer for a peer that does not read: far more than any pipe, socket or queue holds. */
 const MOST_MESSAGES = 4096;
 const PAD = 'x'.repeat(32 * 1024);
 
-/** Sends to an end that does not read until a `send` waits. */
+/** Sends until a `send` waits, while the other end does not read. */
 async function sendUntilItWaits(pair: TransportPair, from: End): Promise<{ readonly waiting: Promise<void>; readonly count: number }> {
   for (let count = 1; count <= MOST_MESSAGES; count++) {
     const sent = pair[from].send(note(count - 1, { pad: PAD }));
@@ -61,7 +61,7 @@ export const sendingCases: readonly TransportCase[] = [
   },
   {
     id: 'T3.4',
-    title: 'rejects send once onclose has told that the peer is gone',
+    title: 'rejects send after onclose',
     async run(pair) {
       const listener = new Listener(pair.client);
       await startBoth(pair);

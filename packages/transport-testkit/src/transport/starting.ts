@@ -1,4 +1,4 @@
-/** T1: nothing before `start`. */
+/** T1: no message is delivered before `start`. */
 
 import { checkEqual, checkRejects, turns } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
@@ -30,7 +30,7 @@ export const startingCases: readonly TransportCase[] = [
   },
   {
     id: 'T1.3',
-    title: 'rejects a second start and goes on',
+    title: 'rejects a second start and continues to work',
     async run(pair) {
       const listener = new Listener(pair.server);
       await startBoth(pair);

@@ -1,4 +1,4 @@
-/** What the cases for transports are handed, and what they share. */
+/** The subject of the transport cases, and their helpers. */
 
 import type { JsonObject, JsonRpcMessage, JsonRpcNotification, Transport } from '@mortise/jsonrpc-core';
 import { check, within } from '../check.ts';
@@ -7,52 +7,52 @@ import type { KitCase, KitSetup, KitSubject } from '../kit-case.ts';
 /** Which end of a pair. */
 export type End = 'client' | 'server';
 
-/** How a pair is to be made. */
+/** The options of `createPair`. */
 export interface PairOptions {
-  /** The longest message that either end takes. Asked for only with the trait `bound`. @default the transport's own */
+  /** The longest message that either end accepts, in bytes. Asked for only with the trait `bound`. @default the transport's own */
   readonly maxMessageBytes?: number | undefined;
 }
 
-/** Two unstarted ends of one channel. */
+/** The two unstarted transports of one connection. */
 export interface TransportPair extends KitSubject {
   readonly client: Transport;
   readonly server: Transport;
   /**
-   * Puts one frame on the wire towards an end, as a broken peer might. Needed for the trait `frames`.
+   * Sends one raw frame to an end, as a faulty peer might. Needed for the trait `frames`.
    *
-   * @param frame Its content, without what marks its end.
-   * @param chunkBytes With the trait `chunks`: send it in pieces of so many bytes.
+   * @param frame The content of the frame, without its delimiter.
+   * @param chunkBytes With the trait `chunks`: sends the frame in pieces of this size.
    */
   injectFrame?(to: End, frame: Uint8Array, chunkBytes?: number): Promise<void>;
 }
 
-/** What a transport can do, beyond moving messages. */
+/** Optional abilities of a transport. */
 export interface TransportTraits {
-  /** `createPair` honours `maxMessageBytes`. Shows T6. */
+  /** `createPair` supports `maxMessageBytes`. Runs the cases of T6. */
   readonly bound?: boolean;
-  /** A frame can be injected. Shows T5. */
+  /** `injectFrame` is implemented. Runs the cases of T5. */
   readonly frames?: boolean;
-  /** A frame can be injected in pieces: the transport runs over a stream of bytes. Shows the second half of T9. */
+  /** `injectFrame` supports `chunkBytes`: the transport uses a byte stream. Runs further cases of T9. */
   readonly chunks?: boolean;
-  /** `send` waits while the peer does not read. Shows T12. */
+  /** `send` waits while the peer does not read. Runs the cases of T12. */
   readonly backpressure?: boolean;
-  /** The server's end can be started while the client's is not. */
+  /** The server's end can start before the client's. */
   readonly independentStart?: boolean;
-  /** Both ends live in this process, on Node, Bun or Deno, so that what they leave behind can be seen. Shows T14. */
+  /** Both ends live in this process, on Node, Bun or Deno, so that leaked handles can be listed. Runs the cases of T14. */
   readonly handles?: boolean;
 }
 
-/** What the transport kit is run against. */
+/** The implementation that the transport kit tests. */
 export interface TransportSetup {
-  /** Makes two unstarted ends. The kit closes both, and then the pair. */
+  /** Makes two unstarted transports. The kit closes both, then calls the pair's `close`. */
   createPair(options?: PairOptions): Promise<TransportPair>;
   readonly traits?: TransportTraits | undefined;
 }
 
-/** One promise of `Transport` put to the test. */
+/** One promise of `Transport` as a test case. */
 export type TransportCase = KitCase<TransportPair, PairOptions>;
 
-/** A `TransportSetup` as the runners take it: its pairs close their ends, too. */
+/** Converts a `TransportSetup` to the `KitSetup` that runners take. Closing a pair then also closes its two ends. */
 export function toKitSetup(setup: TransportSetup): KitSetup<TransportPair, PairOptions> {
   return {
     traits: { ...setup.traits },
@@ -73,7 +73,7 @@ function checkParts(pair: Partial<TransportPair> | undefined): void {
   const hasEnds = pair?.client !== undefined && pair.server !== undefined;
   check(
     hasEnds && typeof pair.close === 'function',
-    'createPair should give { client, server, close }: two unstarted ends, and what frees the rest',
+    'createPair should resolve with { client, server, close }: two unstarted transports, and a function that frees the rest',
   );
 }
 
@@ -82,7 +82,7 @@ export async function startBoth(pair: TransportPair): Promise<void> {
   await within(Promise.all([pair.server.start(), pair.client.start()]), 'start should resolve on both ends');
 }
 
-/** A message to recognise: the n-th of its kind. */
+/** Makes a notification with the number `n`. */
 export function note(n: number, more?: JsonObject): JsonRpcNotification {
   return { jsonrpc: '2.0', method: 'kit/note', params: { n, ...more } };
 }
@@ -98,7 +98,7 @@ export function upTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
 
-/** Everything that an end has said, and a way to wait for more. */
+/** Records the callbacks of a transport, and can wait for further ones. */
 export class Listener {
   readonly messages: JsonRpcMessage[] = [];
   readonly errors: Error[] = [];
@@ -107,7 +107,7 @@ export class Listener {
   lateCount = 0;
   readonly #waiters = new Set<() => void>();
 
-  /** Sets the callbacks of an end; `onMessage` is called after a message is noted, and may throw. */
+  /** Sets the transport's callbacks. `onMessage` is called after a message is recorded, and may throw. */
   constructor(transport: Transport, onMessage?: (message: JsonRpcMessage) => void) {
     transport.onmessage = (message) => {
       this.messages.push(message);
@@ -151,7 +151,7 @@ export class Listener {
     );
   }
 
-  /** Waits until something holds that only an event can bring about. */
+  /** Waits until a condition holds; checks it after each callback. */
   async until(condition: () => boolean, otherwise: () => string): Promise<void> {
     while (!condition()) await within(new Promise<void>((resolve) => this.#waiters.add(resolve)), otherwise);
   }

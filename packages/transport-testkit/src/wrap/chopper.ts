@@ -1,16 +1,16 @@
-/** Cuts a stream of bytes anew: pieces of every length, some of them joined from several. For transports over streams. */
+/** Splits a byte stream into pieces of random length, to test transports over streams. */
 
 import { createRandom } from './random.ts';
 
-/** Takes chunks and gives the same bytes in other pieces. */
+/** Takes chunks and emits the same bytes in pieces of other lengths. */
 export interface Chopper {
   push(chunk: Uint8Array): void;
-  /** Gives what is held back. */
+  /** Emits the bytes that are still buffered. */
   flush(): void;
 }
 
 /**
- * Makes a chopper. A piece is a single byte as often as it is thousands, and may end in the middle of a character.
+ * Makes a chopper. Pieces have from one byte to thousands, and may end in the middle of a character.
  *
  * @param seed The same seed cuts the same bytes in the same places.
  * @param emit Called with each piece, in order.

@@ -1,11 +1,11 @@
-/** Chance that can be repeated: the same seed gives the same numbers on every machine. */
+/** Repeatable random numbers: the same seed gives the same numbers on every machine. */
 
-/** Gives numbers from 0 up to 1. */
+/** Gives the next number, at least 0 and below 1. */
 export type Random = () => number;
 
 /** @param seed Any integer; only its lowest 32 bits count. */
 export function createRandom(seed: number): Random {
-  // A linear congruential step with an xor-shift over it: plain, and random enough to choose faults by.
+  // A linear congruential generator with an xor-shift: good enough to choose faults.
   let state = (seed ^ 0x9e3779b9) >>> 0;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

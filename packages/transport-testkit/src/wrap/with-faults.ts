@@ -1,32 +1,32 @@
-/** A transport that fails now and then, in a way that can be repeated. */
+/** `withFaults`: a transport with repeatable random faults. */
 
 import type { Clock, Transport } from '@mortise/jsonrpc-core';
 import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { type TransportHooks, wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import { createRandom, type Random } from './random.ts';
 
-/** Which faults there are, each with how often it happens, from 0 (never, the default) to 1 (always). */
+/** The probability of each fault, from 0 (never) to 1 (always). */
 export interface FaultOptions {
   /** The same seed gives the same faults. Print it, so that a failure can be repeated. */
   readonly seed: number;
   /** A message is lost, in either direction. @default 0 */
   readonly drop?: number | undefined;
-  /** A message comes twice, in either direction. @default 0 */
+  /** A message is delivered twice, in either direction. @default 0 */
   readonly duplicate?: number | undefined;
-  /** A message comes late, and with it all that follow: the order stays. @default 0 */
+  /** A message is delayed, and all later ones with it: the order stays. @default 0 */
   readonly delay?: number | undefined;
-  /** How late a message comes at most, in milliseconds. @default 20 */
+  /** The longest delay of a message, in milliseconds. @default 20 */
   readonly maxDelayMs?: number | undefined;
   /** `send` rejects, and the message is lost. @default 0 */
   readonly reject?: number | undefined;
-  /** Runs the timers of what comes late. @default systemClock */
+  /** The clock of the delays. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Wraps a transport, or a factory of them, so that messages are lost, doubled, late or refused.
+ * Wraps a transport, or a transport factory, so that messages are lost, delivered twice, delayed or refused.
  *
- * Each channel has a chance of its own, drawn from the seed, so what one does says nothing about the next.
+ * Each transport of a factory gets its own random numbers, derived from the seed.
  */
 export function withFaults<T extends Transport | TransportFactory>(inner: T, options: FaultOptions): T {
   const random = createRandom(options.seed);
@@ -36,7 +36,7 @@ export function withFaults<T extends Transport | TransportFactory>(inner: T, opt
 function createHooks(random: Random, options: FaultOptions): TransportHooks {
   const { drop = 0, duplicate = 0, delay = 0, reject = 0, maxDelayMs = 20, clock = systemClock } = options;
   const [outbound, inbound] = [new Line(clock), new Line(clock)];
-  /** How often a message passes, and how late. Always three draws, so that one fault does not shift the others. */
+  /** Chooses the copies and the delay of a message. Always draws three numbers, so that one fault does not change later ones. */
   const draw = (): { readonly times: number; readonly delayMs: number } => {
     const [isLost, isDoubled, late] = [random() < drop, random() < duplicate, random()];
     return { times: isLost ? 0 : isDoubled ? 2 : 1, delayMs: late < delay ? Math.ceil((late / delay) * maxDelayMs) : 0 };
@@ -61,7 +61,7 @@ function createHooks(random: Random, options: FaultOptions): TransportHooks {
   };
 }
 
-/** Things that happen one after the other, some of them late. */
+/** Runs functions in order, some with a delay. */
 class Line {
   readonly #clock: Clock;
   #last: Promise<void> = Promise.resolve();

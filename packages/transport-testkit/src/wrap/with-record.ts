@@ -1,10 +1,10 @@
-/** Writes down what passes over a transport, so that it can be looked at, or played again by `withReplay`. */
+/** `withRecord`: records the messages of a transport, to inspect them or to play them back with `withReplay`. */
 
 import type { Clock, JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
 import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { watchMessages, wrapTransport } from '@mortise/jsonrpc-core/wrap';
 
-/** One message on its way. Plain JSON: one a line makes a good file. */
+/** One recorded message. Plain JSON, so that a file can hold one a line. */
 export interface RecordedMessage {
   readonly direction: 'sent' | 'received';
   readonly message: JsonRpcMessage;
@@ -13,9 +13,9 @@ export interface RecordedMessage {
 }
 
 /**
- * Hands a copy of every message to `record`, in the order in which they pass. Exchanges are recorded like messages of a channel.
+ * Calls `record` with a copy of every message, in order. Exchanges are recorded like other messages.
  *
- * Recordings hold whatever the messages hold, secrets too.
+ * Recordings contain the whole messages, secrets included.
  */
 export function withRecord<T extends Transport | TransportFactory>(
   inner: T,

@@ -1,4 +1,4 @@
-/** Plays a recorded peer: a transport without anybody at its other end. */
+/** `withReplay`: a transport that plays back the messages of a recorded peer. */
 
 import { ConnectionClosedError, type JsonObject, type JsonRpcMessage, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,10 +7,10 @@ import { KitFailure } from '../check.ts';
 import type { RecordedMessage } from './with-record.ts';
 
 /**
- * Makes a transport, which is a factory of further ones too, whose peer says what a recorded one said.
+ * Makes a transport that replays a recorded peer. It is also a factory of further ones.
  *
- * What is sent must be what was sent when it was recorded, in the same order; ids and progress tokens may differ, and the
- * recorded answers come with the new ones. A message that differs is refused: `send` rejects with a `KitFailure` that shows both.
+ * Sent messages must equal the recorded ones, in the same order. Ids and progress tokens may differ; replayed messages get the new ones. If
+ * a sent message differs, `send` rejects with a `KitFailure` that shows both.
  */
 export function withReplay(recording: readonly RecordedMessage[]): Transport & TransportFactory {
   return createCallableTransport(new ReplayTransport(recording), () => new ReplayTransport(recording));
@@ -21,7 +21,7 @@ class ReplayTransport implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   readonly #entries: readonly RecordedMessage[];
-  /** The ids and tokens of the recording, with those that stand for them now. */
+  /** Maps ids and progress tokens of the recording to the current ones. */
   readonly #ids = new Map<unknown, unknown>();
   #position = 0;
   #state: 'new' | 'open' | 'closed' = 'new';
@@ -41,10 +41,11 @@ class ReplayTransport implements Transport {
     if (this.#state === 'new') throw new UsageError('ERR_NOT_CONNECTED');
     if (this.#state === 'closed') throw new ConnectionClosedError();
     const entry = this.#entries[this.#position];
-    if (entry?.direction !== 'sent') throw new KitFailure(`The recording ends before this was sent: ${JSON.stringify(message)}`);
+    if (entry?.direction !== 'sent')
+      throw new KitFailure(`The recording has no sent message here, but this was sent: ${JSON.stringify(message)}`);
     this.#learn(entry.message, message);
     const [expected, actual] = [canonical(this.#translate(entry.message)), canonical(message)];
-    if (expected !== actual) throw new KitFailure(`Recorded was ${expected}, but sent is ${actual}`);
+    if (expected !== actual) throw new KitFailure(`The sent message differs from the recording. Recorded: ${expected}. Sent: ${actual}`);
     this.#position++;
     this.#schedule();
   }
@@ -56,7 +57,7 @@ class ReplayTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Says what the peer said next, later, until something is to be sent. */
+  /** Delivers the next received messages of the recording, up to the next sent one. */
   #schedule(): void {
     if (this.#entries[this.#position]?.direction !== 'received') return;
     queueMicrotask(() => {
@@ -79,7 +80,7 @@ class ReplayTransport implements Transport {
     if (before !== undefined && now !== undefined) this.#ids.set(before, now);
   }
 
-  /** Puts the ids of now where those of the recording stand. */
+  /** Replaces recorded ids and tokens by the current ones. */
   #translate(message: JsonRpcMessage): JsonRpcMessage {
     const translated: Record<string, unknown> = { ...message };
     const isOurs = 'method' in message ? this.#isSent(message) : !this.#isSent(message);

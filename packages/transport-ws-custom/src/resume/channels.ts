@@ -1,4 +1,4 @@
-/** The server's end of `mortise.resume.v1`: the channels that are open, with a socket or waiting for one. */
+/** The server's side of `mortise.resume.v1`: keeps the open channels, those whose client is disconnected included. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
@@ -10,16 +10,21 @@ import { ResumingSocket } from './resuming-socket.ts';
 
 /** The options of `resumeOnServer`. */
 export interface ServerResumeOptions {
-  /** How long a channel waits for its client to come back, in milliseconds. @default 60_000 */
+  /** How long a channel waits for its client to reconnect, in milliseconds. @default 60_000 */
   readonly windowMs?: number | undefined;
-  /** How many channels may wait; past it, of the `limitKey` with the most of them, the one that has waited longest ends. @default 1_000 */
+  /**
+   * How many channels may wait for their clients. With one more, the `limitKey` with the most waiting channels loses its oldest.
+   *
+   * @default 1_000
+   */
   readonly maxWaiting?: number | undefined;
 }
 
 /**
- * Lets clients go on after a broken connection with nothing lost or doubled: `serveWebSocket(server, { port, resume: resumeOnServer() })`.
+ * Lets clients reconnect after a network break without a lost or repeated message:
+ * `serveWebSocket(server, { port, resume: resumeOnServer() })`.
  *
- * What a client has not acknowledged is kept in memory, at most as much as may wait for a slow reader.
+ * Messages stay in memory until the client acknowledges them: at most 16 MiB for each channel, the limit for slow readers.
  *
  * @throws {TypeError} An option is unknown or has a wrong value.
  */
@@ -44,7 +49,7 @@ class ResumableChannels implements ServerResumption {
   readonly #windowMs: number;
   readonly #maxWaiting: number;
   readonly #channels = new Map<string, Channel>();
-  /** In the order in which they began to wait. */
+  /** Channels without a socket, the one that has waited longest first. */
   readonly #waiting = new Set<Channel>();
 
   constructor({ windowMs = 60_000, maxWaiting = 1000 }: ServerResumeOptions) {
@@ -59,7 +64,7 @@ class ResumableChannels implements ServerResumption {
       return refuse(socket, CloseCode.unsupportedData, `the first frame must be one of ${RESUME_PROTOCOL}, alone`);
     if (hello.channel === null) return this.#open(socket, client, host.clock);
     const channel = this.#channels.get(hello.channel);
-    // Another principal's channel, and one that ends, look like one that does not exist.
+    // The same refusal for every case, so that a caller cannot find out which channels of others exist.
     if (channel?.client.principal !== client.principal || channel.socket.isFinished)
       return refuse(socket, CloseCode.channelUnknown, 'there is no such channel');
     this.#stopWaiting(channel);
@@ -88,7 +93,7 @@ class ResumableChannels implements ServerResumption {
     if (this.#waiting.size > this.#maxWaiting) this.#longestOfMost()?.socket.giveUp();
   }
 
-  /** So that one who opens and breaks many pushes out nobody else. */
+  /** Chooses from the key with the most waiting channels, so that one client cannot push out the channels of others. */
   #longestOfMost(): Channel | undefined {
     const byKey = new Map<string, Channel[]>();
     for (const channel of this.#waiting) {

@@ -1,4 +1,4 @@
-/** The client's end of `mortise.resume.v1`: when a socket breaks, another one is opened and the channel goes on. */
+/** The client's side of `mortise.resume.v1`: when a socket breaks, opens another one and continues the channel on it. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -9,8 +9,10 @@ import { encodeFrame, parseServerHello, readFirst, RESUME_PROTOCOL } from './fra
 import { type ChannelOwner, ResumingSocket } from './resuming-socket.ts';
 
 /**
- * Goes on after a broken connection with nothing lost or doubled, where the server can: `webSocketTransport(url, { resume: resumeOnClient() })`.
- * Tries for as long as the server says that it waits, at most five minutes.
+ * Reconnects after a network break without a lost or repeated message, if the server supports it:
+ * `webSocketTransport(url, { resume: resumeOnClient() })`.
+ *
+ * Tries until the server's `windowMs` has passed, at most five minutes. Then the connection ends as without this option.
  */
 export function resumeOnClient(): ClientResumption {
   return {
@@ -43,7 +45,7 @@ class ClientChannel implements ChannelOwner {
     this.socket = new ResumingSocket(this);
   }
 
-  /** Names the channel on a fresh socket and goes on with it. */
+  /** Sends the first frame on a new socket, reads the server's, and continues the channel on that socket. */
   async join(socket: MessageSocket, signal: AbortSignal): Promise<void> {
     const reading = readFirst(socket, { clock: this.#clock, signal });
     socket.send(encodeFrame({ channel: this.#channel, received: this.socket.received }));
@@ -51,7 +53,7 @@ class ClientChannel implements ChannelOwner {
     const hello = parseServerHello(first);
     if (!hello || (this.#channel !== null && hello.channel !== this.#channel)) {
       socket.terminate();
-      throw new SocketClosedError(CloseCode.unsupportedData, `The server's first frame breaks the rules of ${RESUME_PROTOCOL}`);
+      throw new SocketClosedError(CloseCode.unsupportedData, `The server's first frame is not valid ${RESUME_PROTOCOL}`);
     }
     this.#channel = hello.channel;
     this.#windowMs = Math.min(LONGEST_WINDOW_MS, hello.windowMs);
@@ -66,7 +68,7 @@ class ClientChannel implements ChannelOwner {
     this.#finished.abort(SocketClosedError.ofPeer(CloseCode.normal, ''));
   }
 
-  /** Tries again, with growing pauses, until the server refuses or no longer waits. */
+  /** Reconnects, with growing pauses, until it succeeds, the server refuses, or the server's window has passed. */
   async #rejoin(signal: AbortSignal): Promise<void> {
     const deadlineMs = this.#clock.monotonicMs() + this.#windowMs;
     for (let attempt = 0; ; attempt++) {
@@ -84,7 +86,7 @@ class ClientChannel implements ChannelOwner {
   }
 }
 
-/** At once, then from half a second up to half a minute, with jitter. */
+/** The pause before an attempt, in milliseconds: none for the first, then 0.5 to 30 seconds, growing and with jitter. */
 function delayOf(attempt: number): number {
   if (attempt === 0) return 0;
   return Math.max(FLOOR_MS, Math.min(CEILING_MS, FLOOR_MS * 2 ** attempt) * (0.5 + Math.random() / 2));
@@ -100,7 +102,7 @@ async function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promis
   await abortable(waited, signal).finally(() => timer?.cancel());
 }
 
-/** A network that is away may come back; a refusal is final. */
+/** Tells whether another attempt may succeed: after a network failure, 429 or 5xx. Any other refusal is final. */
 function mayRepeat(error: unknown): boolean {
   if (error instanceof ConnectFailedError) return error.status === undefined || error.status === 429 || error.status >= 500;
   return !(error instanceof SocketClosedError) || error.closeCode === CloseCode.abnormal;

@@ -1,11 +1,14 @@
 /**
- * The frames of `mortise.resume.v1` that are not messages. Each is a text frame of `!` and a JSON object, which no JSON-RPC message begins with:
+ * The control frames of `mortise.resume.v1`. A control frame is a text frame: `!`, then a JSON object. No JSON-RPC message begins with `!`.
  *
- * - `!{"channel":null}` from the client, first: open a channel. `!{"channel":"<id>","received":3}`: go on with one.
- * - `!{"channel":"<id>","received":5,"windowMs":60000}` from the server, first: what came after the fifth message is sent again.
- * - `!{"ack":8}` from either: the first eight messages of this channel have come.
+ * - `!{"channel":null}`, the client's first frame: opens a channel.
+ * - `!{"channel":"<id>","received":3}`, the client's first frame: continues a channel. The client has received three messages.
+ * - `!{"channel":"<id>","received":5,"windowMs":60000}`, the server's first frame: the server has received five messages. It waits
+ *   60,000 ms for a client that loses its connection.
+ * - `!{"ack":8}`, from either side: acknowledges the first eight messages of this channel.
  *
- * Messages are counted from 1, by each side, over all sockets of a channel. Any other frame that begins with `!` ends the channel.
+ * Each side then sends again the messages that the other side has not received. Messages are numbered from 1, in each direction, over all
+ * sockets of a channel. Any other frame that begins with `!` ends the channel.
  */
 
 import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
@@ -13,7 +16,7 @@ import { SocketClosedError } from '../errors.ts';
 import type { MessageSocket, ResumptionHost } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 
-/** Offered beside `mcp`, and chosen where both sides can. */
+/** The subprotocol, offered beside `mcp`. A server that supports resumption chooses it. */
 export const RESUME_PROTOCOL = 'mortise.resume.v1';
 
 /** The client's first frame. */
@@ -29,7 +32,7 @@ export interface ServerHello {
   readonly windowMs: number;
 }
 
-/** Longer than any control frame. */
+/** In characters; every valid control frame is shorter. */
 const MAX_LENGTH = 256;
 
 export function isControlFrame(text: string): boolean {
@@ -82,10 +85,12 @@ function isId(value: unknown): value is string {
 const FIRST_FRAME_MS = 10_000;
 
 /**
- * Reads the first text of a socket, before anyone else listens.
+ * Reads the first text frame of a new socket and pauses the socket. Ends the socket if it rejects.
  *
- * @returns The text, and the texts that came with it.
- * @throws {SocketClosedError} It ended before, or the frame was binary. {TimeoutError} Nothing came within 10 s. The signal's reason.
+ * @returns `first`, and in `rest` the frames that arrived before the pause took effect.
+ * @throws {SocketClosedError} The socket ended before its first frame, or that frame was binary.
+ * @throws {TimeoutError} Nothing arrived within 10 s.
+ * @throws The reason of `signal`.
  */
 export async function readFirst(
   socket: MessageSocket,
@@ -101,7 +106,8 @@ export async function readFirst(
         socket.pause();
         resolve(text);
       },
-      onBinary: () => reject(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame: MCP travels in text frames')),
+      onBinary: () =>
+        reject(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame. Send MCP messages as text frames')),
       onError: reject,
       onRoom: () => undefined,
       onEnd: (code, reason) => reject(SocketClosedError.ofPeer(code === CloseCode.normal ? CloseCode.abnormal : code, reason)),

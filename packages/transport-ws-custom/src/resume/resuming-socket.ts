@@ -1,6 +1,6 @@
 /**
- * One channel over any number of sockets, one after another: what `mortise.resume.v1` adds to a WebSocket. To the transport above it is one
- * socket that does not break. Each side counts what came, and after a break what the other side did not get is sent again, in order.
+ * A resumable channel of `mortise.resume.v1`: uses one WebSocket after another, and looks like a single socket to the transport. Each side
+ * counts the messages that it receives. After a break each side sends again, in order, the messages that the other has not received.
  */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
@@ -9,15 +9,15 @@ import type { MessageSocket, SocketListener } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 import { encodeFrame, isControlFrame, parseAck } from './frames.ts';
 
-/** What a channel calls. */
+/** The callbacks of a `ResumingSocket`. */
 export interface ChannelOwner {
-  /** The socket broke. The owner attaches another one, or ends the channel. */
+  /** The socket broke. The owner must call `attach` with another one, or `giveUp`. */
   onDetached(): void;
   /** The channel has ended. Called once. */
   onFinished(): void;
 }
 
-/** After so many messages, or so many characters, the peer gets an acknowledgement. */
+/** An acknowledgement is sent after this many messages, or after `ACK_LENGTH` characters. */
 const ACK_MESSAGES = 32;
 const ACK_LENGTH = 64 * 1024;
 
@@ -26,9 +26,9 @@ export class ResumingSocket implements MessageSocket {
   readonly #sent = new SentLog();
   #listener: SocketListener | undefined;
   #socket: MessageSocket | undefined;
-  /** What came before `listen`. */
+  /** Messages that arrived before `listen`. */
   readonly #early: string[] = [];
-  /** What the listener has got, in messages and, since the last acknowledgement, in characters. */
+  /** The number of received messages. */
   #received = 0;
   #acknowledged = 0;
   #unacknowledgedLength = 0;
@@ -40,7 +40,7 @@ export class ResumingSocket implements MessageSocket {
     this.#owner = owner;
   }
 
-  /** How many messages have come. */
+  /** How many messages have been received, over all sockets. */
   get received(): number {
     return this.#received;
   }
@@ -49,17 +49,17 @@ export class ResumingSocket implements MessageSocket {
     return this.#isFinished;
   }
 
-  /** How much waits: for the network, for another socket, or for the peer to acknowledge it. */
+  /** How much is sent and not acknowledged, or waits for the network: the larger of the two. */
   get queuedBytes(): number {
     return Math.max(this.#socket?.queuedBytes ?? 0, this.#sent.length);
   }
 
   /**
-   * Goes on with another socket; one that is still there is dropped. Where the peer has not got a message that it acknowledged, the channel
-   * ends.
+   * Continues the channel on `socket` and terminates the previous socket. Ends the channel if `peerReceived` is lower than an earlier
+   * acknowledgement, or higher than the number of sent messages.
    *
-   * @param peerReceived How many messages the peer has got; what came after them is sent again.
-   * @param early What the socket has brought already.
+   * @param peerReceived How many messages the peer has received. All later ones are sent again.
+   * @param early Messages already read from `socket`.
    */
   attach(socket: MessageSocket, peerReceived: number, early: readonly string[] = []): void {
     const old = this.#socket;
@@ -67,8 +67,8 @@ export class ResumingSocket implements MessageSocket {
     this.#acknowledged = this.#received;
     this.#unacknowledgedLength = 0;
     old?.terminate();
-    // Before anything is read, whose answer would overtake what is sent again.
-    if (!this.#sent.acknowledge(peerReceived)) this.close(CloseCode.channelUnknown, 'what was sent is not kept any more');
+    // Before reading: a response to a new message must not overtake the repeated messages.
+    if (!this.#sent.acknowledge(peerReceived)) this.close(CloseCode.channelUnknown, 'the messages to repeat are no longer stored');
     else for (const text of this.#sent.texts) socket.send(text);
     socket.listen(this.#listenTo(socket));
     if (this.#isPaused) socket.pause();
@@ -111,18 +111,18 @@ export class ResumingSocket implements MessageSocket {
   }
 
   beat(): boolean {
-    // A peer that is gone may come back on another socket; the channel's owner waits for it.
+    // A dead socket does not end the channel, so this returns true: the client may reconnect.
     if (this.#socket?.beat?.() === false) this.#socket.terminate();
     return true;
   }
 
-  /** Ends a channel that has no socket and will get none. */
+  /** Ends the channel while it has no socket. Reports `error` first, if it is a `MortiseError`. */
   giveUp(error?: unknown): void {
     if (isMortiseError(error)) this.#listener?.onError(error);
     this.#finish(CloseCode.abnormal, '');
   }
 
-  /** Passes on the events of a socket until another one has replaced it. */
+  /** Passes on the events of a socket until `attach` replaces it. */
   #listenTo(socket: MessageSocket): SocketListener {
     const ifPresent = (fn: () => void): void => {
       if (this.#socket === socket) fn();
@@ -130,7 +130,7 @@ export class ResumingSocket implements MessageSocket {
     return {
       onText: (text) => ifPresent(() => this.#onText(text)),
       onBinary: () => ifPresent(() => this.#listener?.onBinary()),
-      // A network that broke is no error yet; a peer that breaks rules is.
+      // A network error is not reported, because the channel may continue. A protocol error is.
       onError: (error) => ifPresent(() => isMortiseError(error) && this.#listener?.onError(error)),
       onRoom: () => ifPresent(() => this.#listener?.onRoom()),
       onEnd: (code, reason) => ifPresent(() => this.#onEnd(code, reason)),
@@ -149,7 +149,7 @@ export class ResumingSocket implements MessageSocket {
   #onControl(text: string): void {
     const count = parseAck(text);
     if (count !== undefined && this.#sent.acknowledge(count)) return this.#listener?.onRoom();
-    const message = 'The peer sent a control frame that breaks the rules of mortise.resume.v1';
+    const message = 'The peer sent a control frame that is not valid mortise.resume.v1';
     this.#listener?.onError(new SocketClosedError(CloseCode.unsupportedData, message));
   }
 
@@ -176,7 +176,7 @@ export class ResumingSocket implements MessageSocket {
   }
 }
 
-/** What one side has sent and the other has not acknowledged. Messages are counted from 1. */
+/** The sent messages that the peer has not acknowledged. */
 class SentLog {
   texts: string[] = [];
   /** In characters. */
@@ -188,7 +188,7 @@ class SentLog {
     this.length += text.length;
   }
 
-  /** The first `count` messages need not be kept. @returns false for a number that was acknowledged before, or never sent. */
+  /** Removes the first `count` messages of the channel. @returns false if `count` is below an earlier one or above the number of sent messages. */
   acknowledge(count: number): boolean {
     const added = count - this.#acknowledged;
     if (added < 0 || added > this.texts.length) return false;
