@@ -28,5 +28,5 @@ it('says what createPair should give', async () => {
   });
   const [result] = await runCases(transportCases.slice(0, 1), setup);
   expect(result).toMatchObject({ outcome: 'failed', error: { name: 'KitFailure' } });
-  expect(String(result?.error)).toContain('createPair should give { client, server, close }');
+  expect(String(result?.error)).toContain('createPair should resolve with { client, server, close }');
 });

@@ -170,7 +170,7 @@ describe('withReplay', () => {
     const connection = new Connection(shifted);
     await connection.start();
     // The first id of this connection was another's in the recording: the first request there is refused here.
-    await expect(connection.request('fail')).rejects.toThrow(/Recorded was .*"greet".* but sent is .*"fail"/);
+    await expect(connection.request('fail')).rejects.toThrow(/Recorded: .*"greet".* Sent: .*"fail"/);
     expect((await connection.request('greet', { name: 'Ada' }))['text']).toBe('Hello Ada');
     await connection.close();
   });
@@ -180,7 +180,7 @@ describe('withReplay', () => {
     const transport = withReplay(entries);
     await transport.start();
     const greet = { jsonrpc: '2.0', id: 9, method: 'greet', params: { name: 'Eve', _meta: { progressToken: 9 } } } as const;
-    await expect(transport.send(greet)).rejects.toThrow(/Recorded was .*"Ada".* but sent is .*"Eve"/);
+    await expect(transport.send(greet)).rejects.toThrow(/Recorded: .*"Ada".* Sent: .*"Eve"/);
     await transport.close();
     await expect(transport.send(greet)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
@@ -188,7 +188,7 @@ describe('withReplay', () => {
   it('refuses what goes beyond the recording', async () => {
     const transport = withReplay([]);
     await transport.start();
-    await expect(transport.send(note(1))).rejects.toThrow(/The recording ends before this was sent/);
+    await expect(transport.send(note(1))).rejects.toThrow(/The recording has no sent message here/);
     await transport.close();
   });
 });
