@@ -9,16 +9,17 @@ import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HttpSession implements SessionLink {
-  /** Empty for a session that serves one POST, because the program turned sessions off. */
+  /** Serves one POST, because the program turned sessions off: requests of several clients cannot meet, whatever their ids. */
+  readonly isStateless: boolean;
+  /** Empty for a stateless session. */
   readonly id: string;
   readonly limitKey: string;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  readonly canRequest: boolean;
   /** Keeps what is sent, so that streams can be resumed. */
   readonly log: StreamLog | undefined;
   legacy: LegacySession;
-  /** What `initialize` agreed on; undefined until then. */
+  /** What `initialize` agreed on, undefined until then; of a stateless session what its POST is written in. */
   revision: Revision | undefined;
   /** Messages of the client that are being served. */
   inFlight = 0;
@@ -44,14 +45,14 @@ export class HttpSession implements SessionLink {
   #gets: SessionStream[] = [];
 
   /**
-   * @param id undefined for a session that serves one POST.
+   * @param id undefined for a stateless session.
    * @param saved The state of the session that it goes on from.
    * @throws What the endpoint throws.
    */
   constructor(http: HttpExchange, id: string | undefined, saved?: SessionState) {
     const { endpoint, settings } = http.handler;
     this.id = id ?? '';
-    this.canRequest = id !== undefined;
+    this.isStateless = id === undefined;
     this.limitKey = id === undefined ? '' : http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
@@ -63,7 +64,12 @@ export class HttpSession implements SessionLink {
 
   /** Shown to handlers, so that what they keep by session can be found again. */
   get sessionId(): string | undefined {
-    return this.canRequest ? this.id : undefined;
+    return this.isStateless ? undefined : this.id;
+  }
+
+  /** The answer to a question comes by another POST. */
+  get canRequest(): boolean {
+    return !this.isStateless;
   }
 
   /** Whether a client holds a stream open. */
@@ -90,7 +96,7 @@ export class HttpSession implements SessionLink {
 
   /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.canRequest) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
+    if (this.isStateless) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
     const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
     return stream?.send(message) ?? rejectUnreachable(message, 'it has no GET stream open');
   }

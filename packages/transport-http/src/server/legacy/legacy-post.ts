@@ -2,7 +2,8 @@
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
-import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
+import { findRevision, type Revision } from '@mortise/protocol';
+import type { SessionState } from '@mortise/protocol/contracts';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
@@ -11,33 +12,25 @@ import { HttpRefusal, SESSION_OVER, toRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 import { LegacyReply, RequestCall } from './legacy-reply.ts';
-import { agreedRevision, openStateless } from './stateless.ts';
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
 
-/** What serves the messages of one POST. */
-interface Target {
-  readonly revision: Revision;
-  readonly session: HttpSession;
-}
-
 /** Responds to one message. */
 export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
-  const named = readVersionHeader(http);
   const isRequest = 'method' in message && 'id' in message;
   const opensSession = isRequest && message.method === 'initialize' && http.header(SESSION_ID_HEADER) === undefined;
   if (opensSession && http.handler.settings.sessions) return openSession(http, message);
-  const target = await findTarget(http, named, opensSession);
-  if (!isRequest) return accept(http, target, [message]);
-  await respond(http, target, [message]);
+  const session = await sessionOf(http, opensSession);
+  if (!isRequest) return accept(http, session, [message]);
+  await respond(http, session, [message]);
 }
 
 /** Responds to a batch, where the agreed revision has batches. */
 export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
-  const target = await findTarget(http, readVersionHeader(http));
-  const agreed = target.session.revision ?? target.revision;
-  if (!agreed.rules.batching) throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
+  const session = await sessionOf(http);
+  if (session.revision?.rules.batching !== true)
+    throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
   const fault = findBatchFault(values);
   if (fault !== undefined) throw new HttpRefusal(400, fault);
   const requests: JsonRpcRequest[] = [];
@@ -49,13 +42,13 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
     else if (kind === 'request') requests.push(value as unknown as JsonRpcRequest);
     else others.push(value as unknown as JsonRpcMessage);
   }
-  if (requests.length === 0 && ready.length === 0) return accept(http, target, others);
-  for (const message of others) receive(http, target, message).catch((error: unknown) => http.handler.logFailure(error));
-  await respond(http, target, requests, ready);
+  if (requests.length === 0 && ready.length === 0) return accept(http, session, others);
+  for (const message of others) receive(http, session, message).catch((error: unknown) => http.handler.logFailure(error));
+  await respond(http, session, requests, ready);
 }
 
 /** @throws {HttpRefusal} 400 for a value that no legacy revision has. */
-export function readVersionHeader(http: HttpExchange): Revision | undefined {
+function readVersionHeader(http: HttpExchange): Revision | undefined {
   const value = http.header(PROTOCOL_VERSION_HEADER);
   if (value === undefined) return undefined;
   const revision = findRevision(value);
@@ -64,8 +57,14 @@ export function readVersionHeader(http: HttpExchange): Revision | undefined {
   throw new HttpRefusal(400, `The header "MCP-Protocol-Version" names no version that this session can speak: ${remedy}`);
 }
 
-/** @throws {HttpRefusal} 400 without a session's id, 404 for one that does not exist or belongs to another caller. */
-export function findSession(http: HttpExchange): Promise<HttpSession> {
+/**
+ * Finds the session that a request names. What `initialize` agreed on holds for all of it, even where the version header names another
+ * legacy revision.
+ *
+ * @throws {HttpRefusal} 400 without a session's id or for an unknown version, 404 for a session that does not exist or belongs to another caller.
+ */
+export async function findSession(http: HttpExchange): Promise<HttpSession> {
+  readVersionHeader(http);
   const id = http.header(SESSION_ID_HEADER);
   if (id !== undefined) return http.handler.sessions.find(id, http);
   throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
@@ -73,10 +72,11 @@ export function findSession(http: HttpExchange): Promise<HttpSession> {
 
 async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
   const { handler } = http;
+  readVersionHeader(http);
   const session = handler.sessions.create(http);
   let isAdmitted = false;
   // Nothing may precede this answer: the client learns of its session only from the headers that go with it.
-  const reply = new LegacyReply(http, { revision: NEWEST_LEGACY, session, expected: 1, isAlone: true });
+  const reply = new LegacyReply(http, { session, expected: 1, isAlone: true });
   const call = new RequestCall(reply, message);
   handler.calls.add(call);
   try {
@@ -94,31 +94,60 @@ async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise
   }
 }
 
-async function findTarget(http: HttpExchange, named: Revision | undefined, opensSession = false): Promise<Target> {
-  if (http.handler.settings.sessions) {
-    const session = await findSession(http);
-    return { revision: named ?? session.revision ?? ASSUMED_WITHOUT_HEADER, session };
+/** The revision in a successful response to `initialize`. */
+function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
+  return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
+}
+
+/** Finds the session of a POST, or opens a stateless one. */
+async function sessionOf(http: HttpExchange, isInitialize = false): Promise<HttpSession> {
+  if (http.handler.settings.sessions) return findSession(http);
+  const named = readVersionHeader(http);
+  return isInitialize ? new HttpSession(http, undefined) : openStateless(http, named ?? ASSUMED_WITHOUT_HEADER);
+}
+
+/** Opens a stateless session as if `initialize` had been done. The state that a handshake leaves is made once for each revision. */
+async function openStateless(http: HttpExchange, revision: Revision): Promise<HttpSession> {
+  const { statelessStates, settings } = http.handler;
+  let state: SessionState | undefined;
+  if (settings.skipsHandshake !== true) {
+    state = statelessStates.get(revision) ?? (await makeState(http, revision));
+    statelessStates.set(revision, state);
   }
-  if (opensSession) return { revision: NEWEST_LEGACY, session: new HttpSession(http, undefined) };
-  const revision = named ?? ASSUMED_WITHOUT_HEADER;
-  return { revision, session: await openStateless(http, revision) };
+  const session = new HttpSession(http, undefined, state);
+  session.revision = revision;
+  return session;
 }
 
-/** Every message of the POST is done. */
-function release({ session }: Target): void {
-  if (!session.canRequest) void session.close();
+async function makeState(http: HttpExchange, revision: Revision): Promise<SessionState> {
+  const session = new HttpSession(http, undefined);
+  const call = new LegacyCall(http);
+  const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
+  try {
+    const response = await session.legacy.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
+    if (agreedRevision(response) !== revision) throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
+    await session.legacy.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
+    return session.legacy.state;
+  } finally {
+    await session.close();
+  }
 }
 
-function receive(http: HttpExchange, { session }: Target, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
+/** A stateless session ends with its POST. */
+function release(session: HttpSession): void {
+  if (session.isStateless) void session.close();
+}
+
+function receive(http: HttpExchange, session: HttpSession, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
   return http.handler.sessions.receive(session, message, new LegacyCall(http));
 }
 
-/** Takes messages that are not answered. What they changed is stored, and handed to other machines, before the client gets its 202. */
-async function accept(http: HttpExchange, target: Target, messages: readonly JsonRpcMessage[]): Promise<void> {
+/** Takes messages that have no response. What they changed is stored, and handed to other machines, before the client gets its 202. */
+async function accept(http: HttpExchange, session: HttpSession, messages: readonly JsonRpcMessage[]): Promise<void> {
   try {
-    await Promise.all(messages.map((message) => receive(http, target, message)));
+    await Promise.all(messages.map((message) => receive(http, session, message)));
   } finally {
-    release(target);
+    release(session);
   }
   http.empty(202);
 }
@@ -126,42 +155,37 @@ async function accept(http: HttpExchange, target: Target, messages: readonly Jso
 /** @param ready Of a batch: the responses to members that are no messages. */
 async function respond(
   http: HttpExchange,
-  target: Target,
+  session: HttpSession,
   requests: readonly JsonRpcRequest[],
   ready?: readonly JsonRpcResponse[],
 ): Promise<void> {
   const expected = requests.length + (ready?.length ?? 0);
-  const reply = new LegacyReply(http, { ...target, expected, isBatch: ready !== undefined });
+  const reply = new LegacyReply(http, { session, expected, isBatch: ready !== undefined });
   for (const response of ready ?? []) void reply.settle(response);
   try {
-    await Promise.all(requests.map((request) => run(http, target, new RequestCall(reply, request))));
+    await Promise.all(requests.map((request) => respondToRequest(http, session, new RequestCall(reply, request))));
   } finally {
-    release(target);
+    release(session);
   }
 }
 
-async function run(http: HttpExchange, target: Target, call: RequestCall): Promise<void> {
-  const { handler } = http;
+async function respondToRequest({ handler }: HttpExchange, session: HttpSession, call: RequestCall): Promise<void> {
+  const { request } = call;
   handler.calls.add(call);
   try {
+    // A store that fails, say, must not harm others of the batch, or a stream that has begun.
+    const response = await handler.sessions.receive(session, request, call).catch((error: unknown) => toFailure(handler, request, error));
+    // A request that its client cancelled has no response. One whose session ended under it, here or on another machine, has.
+    const isOver = response === undefined && (session.isEnded || session.isClosed);
     // The call ends once its response is handed over, which a slow log or reader delays: closing waits for that.
-    await call.settle(await handle(http, target, call));
+    await call.settle(isOver ? toSessionOver(request) : response);
   } finally {
     handler.end(call);
   }
 }
 
-async function handle(http: HttpExchange, { session }: Target, call: RequestCall): Promise<JsonRpcResponse | undefined> {
-  const { request } = call;
-  try {
-    const response = await http.handler.sessions.receive(session, request, call);
-    // A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has.
-    if (response !== undefined || (!session.isEnded && !session.isClosed)) return response;
-    return { jsonrpc: '2.0', id: request.id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
-  } catch (error) {
-    // A store that fails, say. It must not harm others of the batch, or a stream that has begun.
-    return toFailure(http.handler, request, error);
-  }
+function toSessionOver({ id }: JsonRpcRequest): JsonRpcResponse {
+  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
 }
 
 /** Logs why a request failed. @returns Its answer, which says nothing of that. */

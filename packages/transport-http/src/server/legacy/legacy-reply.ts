@@ -8,7 +8,7 @@
 import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { Revision } from '@mortise/protocol';
+import { NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { FORBIDDEN, scopeChallenge } from '../http/authorize.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HttpSession } from './http-session.ts';
@@ -17,7 +17,6 @@ import { createStreamId, SessionStream } from './session-stream.ts';
 
 /** What shapes a reply. */
 export interface LegacyReplyTerms {
-  readonly revision: Revision;
   readonly session: HttpSession;
   /** How many requests are to be answered. */
   readonly expected: number;
@@ -52,8 +51,12 @@ export class LegacyReply {
 
   /** Whether the stream may be closed before its answer and fetched later. */
   get canPause(): boolean {
-    const { revision, session } = this.#terms;
-    return this.#canStream && revision.http.polling && session.log !== undefined;
+    return this.#canStream && this.#revision.http.polling && this.#terms.session.log !== undefined;
+  }
+
+  /** Until `initialize` has agreed on a revision, its errors are those of the newest. */
+  get #revision(): Revision {
+    return this.#terms.session.revision ?? NEWEST_LEGACY;
   }
 
   get #canStream(): boolean {
@@ -120,14 +123,14 @@ export class LegacyReply {
     const challenge = scopeChallenge(response, this.http);
     if (challenge !== undefined) this.http.addHeaders(challenge);
     const code = 'error' in response ? response.error.code : undefined;
-    const status = challenge === undefined ? this.#terms.revision.http.statusByCode.get(code ?? 0) : FORBIDDEN;
+    const status = challenge === undefined ? this.#revision.http.statusByCode.get(code ?? 0) : FORBIDDEN;
     this.http.json(status ?? 200, writeResponse(response).json);
   }
 
   #openStream(): SessionStream {
-    const { revision, session, isAlone } = this.#terms;
+    const { session, isAlone } = this.#terms;
     // The answer to `initialize` cannot be resumed, since its client does not know its session yet.
-    const log = revision.http.resumable && isAlone !== true ? session.log : undefined;
+    const log = this.#revision.http.resumable && isAlone !== true ? session.log : undefined;
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session.addPost(stream);
