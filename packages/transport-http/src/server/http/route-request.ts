@@ -8,7 +8,7 @@
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, isJsonObject, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
-import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import { isModernParams } from '@mortise/protocol/wire';
 import { isJsonContentType, PROTOCOL_VERSION_HEADER, readAccepts, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { HandlerState } from './handler-state.ts';
@@ -66,7 +66,7 @@ async function routePost(http: HttpExchange): Promise<void> {
   if (legacy && Array.isArray(value)) return respondToBatch(http, value);
   const message = toMessage(http, value);
   const meta = metaOf(message);
-  return legacy && isLegacy(http, message, meta) ? respondToLegacy(http, message) : respondToModern(http, message, meta);
+  return legacy && isLegacy(http, message) ? respondToLegacy(http, message) : respondToModern(http, message, meta);
 }
 
 async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
@@ -92,8 +92,8 @@ function metaOf(message: JsonRpcMessage): JsonObject | undefined {
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
-function isLegacy(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): boolean {
-  if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return false;
+function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
+  if ('method' in message && isModernParams(message.params)) return false;
   const version = http.header(PROTOCOL_VERSION_HEADER);
   const isInSession = http.header(SESSION_ID_HEADER) !== undefined;
   // Inside a session an unknown version is that session's error.
