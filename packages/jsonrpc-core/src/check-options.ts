@@ -3,8 +3,17 @@
 /** What an option must be: a number of at least so much, or a value of a kind. `any` is not looked at. */
 export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'signal' | 'any';
 
-/** One option's rule: its kind, several of which one must hold, or the table of a group of options. A group holds no other group. */
-export type OptionRule<Value> = OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> : never);
+/**
+ * One option's rule: its kind, several of which one must hold, the functions that an object must have, or the table of a group of options. A group
+ * holds no other group, and no option with the name `methods`.
+ */
+export type OptionRule<Value> =
+  OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> | MethodsRule<Value> : never);
+
+/** An object without them would fail when they are called, long after it was given. */
+interface MethodsRule<Value> {
+  readonly methods: readonly (keyof Value & string)[];
+}
 
 type OptionGroup<Options> = { readonly [Name in keyof Options]-?: OptionKind | readonly OptionKind[] };
 
@@ -34,13 +43,26 @@ export function checkOptions<Options extends object>(
   for (const [name, rule] of Object.entries(table) as [keyof Options & string, OptionRule<object>][]) {
     const value = options[name];
     if (value === undefined) continue;
-    if (isGroup(rule)) checkOptions(`${owner}, ${name}`, value as object, rule, OptionError);
+    if (isMethods(rule)) {
+      const missing = findMissing(value, rule.methods);
+      if (missing !== undefined)
+        throw new OptionError(`${owner}: "${name}" must be an object with a function "${missing}", got ${show(value)}`);
+    } else if (isGroup(rule)) checkOptions(`${owner}, ${name}`, value as object, rule, OptionError);
     else {
       const kinds = typeof rule === 'object' ? rule : [rule];
       if (kinds.some((kind) => isKind(value, kind))) continue;
       throw new OptionError(`${owner}: "${name}" must be ${kinds.map(describe).join(' or ')}, got ${show(value)}`);
     }
   }
+}
+
+function isMethods(rule: OptionRule<object>): rule is MethodsRule<object> {
+  return typeof rule === 'object' && 'methods' in rule;
+}
+
+function findMissing(value: unknown, methods: readonly string[]): string | undefined {
+  if (!isKind(value, 'object')) return methods[0];
+  return methods.find((name) => typeof (value as Readonly<Record<string, unknown>>)[name] !== 'function');
 }
 
 function isGroup(rule: OptionRule<object>): rule is OptionTable<object> {

@@ -5,6 +5,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import { HttpOptionError } from '../errors.ts';
 import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from '../client/http-sender.ts';
 
 /** How connections are made and kept. */
@@ -24,8 +26,12 @@ const KEEP_ALIVE_MS = 4000;
  * Sends a client's requests by `node:http`: `httpTransport(url, { sender: nodeHttpSender() })`. Takes about a sixth of the CPU of `fetch`.
  *
  * Idle connections do not keep a process alive.
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one.
  */
-export function nodeHttpSender({ agent }: NodeHttpSenderOptions = {}): HttpSender {
+export function nodeHttpSender(options: NodeHttpSenderOptions = {}): HttpSender {
+  checkOptions('options of nodeHttpSender', options, { agent: 'object' }, HttpOptionError);
+  const { agent } = options;
   return (call) => new NodeFlight(call, agent);
 }
 
