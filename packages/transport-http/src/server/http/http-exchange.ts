@@ -14,7 +14,7 @@ import {
 import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
-import { type Accepts, BOTH, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
+import { type Accepts, BOTH, JSON_TYPE, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, SSE_TYPE } from '../../headers.ts';
 import { encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { HandlerState } from './handler-state.ts';
 import { toAuthInfo } from './authorize.ts';
@@ -23,10 +23,10 @@ import { BodyReader, tooLarge } from './read-body.ts';
 import { type ByteSink, type Overflow, ResponseStream } from './response-stream.ts';
 
 const NONE: HeaderList = [];
-const JSON_HEADERS: HeaderList = ['Content-Type', 'application/json'];
+const JSON_HEADERS: HeaderList = ['Content-Type', JSON_TYPE];
 const SSE_HEADERS: HeaderList = [
   'Content-Type',
-  'text/event-stream',
+  SSE_TYPE,
   'Cache-Control',
   'no-cache, no-transform',
   // Proxies such as nginx would hold events back otherwise.
@@ -135,7 +135,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return (this.#limitKey ??= this.handler.settings.limitKey({ ...this.origin, principal: this.principal }));
   }
 
-  // ---- the answer: one of `json`, `empty`, `refuse` and `openStream`, once
+  // ---- the response to any request, begun once; that of a modern call continues below
 
   /** Sends the whole answer at once. Must do nothing once the client has left. @param closes The connection can not be used again. */
   protected abstract respond(status: number, headers: HeaderList, body?: string, closes?: boolean): void;

@@ -10,7 +10,7 @@ const MAX_HEADERS = 200;
 /** A longer answer is written at the pace of its reader, so that one who takes nothing is noticed. */
 const LONG_ANSWER = 64 * 1024;
 /** How long a refused body is read on and thrown away, so that the client sees the refusal and not a broken connection. */
-const LINGER_MS = 1000;
+const END_DELAY_MS = 1000;
 
 export class NodeExchange extends HttpExchange {
   readonly method: string;
@@ -113,7 +113,7 @@ export class NodeExchange extends HttpExchange {
         String(byteLength(body)),
         ...(closes === true ? ['Connection', 'close'] : []),
       ]);
-      if (closes === true) this.#linger(body);
+      if (closes === true) this.#endLater(body);
       else if (body.length <= LONG_ANSWER) response.end(body);
       else this.#writeAtReadersPace(body);
     }
@@ -139,10 +139,10 @@ export class NodeExchange extends HttpExchange {
   }
 
   /** The whole answer is out at once; its end, which closes the connection, waits until the client has sent on for a while. */
-  #linger(body: string): void {
+  #endLater(body: string): void {
     const response = this.#response;
     response.write(body);
-    const timer = setTimeout(() => response.end(), LINGER_MS);
+    const timer = setTimeout(() => response.end(), END_DELAY_MS);
     this.#request.on('end', () => response.end());
     response.on('close', () => clearTimeout(timer));
     this.#request.resume();
