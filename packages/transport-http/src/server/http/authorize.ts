@@ -1,4 +1,9 @@
-/** Who calls and what they may do: the token verifier, its challenges, and protected resource metadata. @see RFC 6750; RFC 9728 */
+/**
+ * Who calls and what they may do. On the way in: the token verifier and its challenges, and protected resource metadata. On the way out: the
+ * challenge of a response that lacks a scope, and the end of a stream whose token expires.
+ *
+ * @see RFC 6750; RFC 9728
+ */
 
 import { type Clock, type ClockTimer, isMortiseError, type JsonRpcErrorObject, type JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -68,7 +73,7 @@ export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): H
   const scopes = 'error' in response ? readRequiredScopes(response.error) : undefined;
   if (scopes === undefined || http.auth === undefined) return undefined;
   const scheme = /^dpop /i.test(http.header('authorization') ?? '') ? 'DPoP' : 'Bearer';
-  const { tokenVerifier } = http.handler.settings;
+  const { tokenVerifier } = http.shared.settings;
   if (isScopeChallenger(tokenVerifier)) return ['WWW-Authenticate', tokenVerifier.challengeScopes(http.auth, scopes, { scheme })];
   return ['WWW-Authenticate', withMetadata(`${scheme} error="insufficient_scope", scope="${scopes.join(' ')}"`, metadataUrlOf(http))];
 }
@@ -97,7 +102,7 @@ export function isMetadataPath(path: string, settings: Settings): boolean {
 }
 
 function metadataUrlOf(http: HttpExchange): string | undefined {
-  if (http.handler.settings.resourceMetadata === undefined) return undefined;
+  if (http.shared.settings.resourceMetadata === undefined) return undefined;
   const { origin, pathname } = new URL(http.url);
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
 }

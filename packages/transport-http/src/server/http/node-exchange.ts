@@ -1,6 +1,6 @@
 /** Exchanges of `node:http`: straight from Node's objects, without a `Request` or `Response`. */
 
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
 import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
@@ -23,12 +23,12 @@ export class NodeExchange extends HttpExchange {
   #isComplete = false;
 
   constructor(
-    handler: HandlerState,
+    shared: SharedState,
     request: NodeRequest,
     response: NodeResponse,
     given: { readonly auth?: unknown; readonly parsedBody?: unknown },
   ) {
-    super(handler, given);
+    super(shared, given);
     this.#request = request;
     this.#response = response;
     this.method = request.method ?? 'GET';
@@ -133,7 +133,7 @@ export class NodeExchange extends HttpExchange {
   }
 
   #writeAtReadersPace(body: string): void {
-    const stream = new ResponseStream(new NodeSink(this.#response), this.handler, { overflow: 'wait', isEvents: false });
+    const stream = new ResponseStream(new NodeSink(this.#response), this.shared, { overflow: 'wait', isEvents: false });
     this.#response.on('close', () => stream.closed());
     stream.end(body);
   }

@@ -18,7 +18,7 @@ import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './ses
 export async function openGetStream(http: HttpExchange): Promise<void> {
   if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const session = await findSession(http);
-  const get: Get = { http, session, release: http.handler.holdStream(http.limitKey) };
+  const get: Get = { http, session, release: http.shared.holdStream(http.limitKey) };
   try {
     const lastEvent = http.header(LAST_EVENT_ID_HEADER);
     if (lastEvent !== undefined && session.log !== undefined && session.revision?.http.resumable === true)
@@ -33,7 +33,7 @@ export async function openGetStream(http: HttpExchange): Promise<void> {
 
 /** Ends a session. */
 export async function endSession(http: HttpExchange): Promise<void> {
-  await http.handler.sessions.end(await findSession(http));
+  await http.shared.sessions.end(await findSession(http));
   http.empty(204);
 }
 
@@ -70,14 +70,14 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
 
 /** When a client should come back, in revisions that can say so. */
 function retryMsOf({ http, session }: Get): number | undefined {
-  return session.revision?.http.polling === true ? http.handler.settings.retryMs : undefined;
+  return session.revision?.http.polling === true ? http.shared.settings.retryMs : undefined;
 }
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
   // Answers can wait for a slow reader; notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
-  const expiry = watchExpiry(http.handler.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
+  const expiry = watchExpiry(http.shared.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
   sse.onClose(() => {
     expiry?.cancel();
     release();

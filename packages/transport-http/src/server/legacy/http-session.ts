@@ -35,7 +35,7 @@ export class HttpSession implements SessionLink {
   isEnded = false;
   /** Ends the subscription to what other machines receive. */
   unsubscribe: (() => void) | undefined;
-  readonly #endpoint: McpEndpoint;
+  readonly #server: McpEndpoint;
   readonly #logger: Logger;
   /** Replaced by `reopen`, and still serving calls. */
   #retired: LegacySession[] = [];
@@ -50,16 +50,16 @@ export class HttpSession implements SessionLink {
    * @throws What the endpoint throws.
    */
   constructor(http: HttpExchange, id: string | undefined, saved?: SessionState) {
-    const { endpoint, settings } = http.handler;
+    const { server, settings } = http.shared;
     this.id = id ?? '';
     this.isStateless = id === undefined;
     this.limitKey = id === undefined ? '' : http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
     if (id !== undefined && settings.eventStore) this.log = { store: settings.eventStore, sessionId: id, logger: settings.logger };
-    this.#endpoint = endpoint;
+    this.#server = server;
     this.#logger = settings.logger;
-    this.legacy = endpoint.openSession(this, saved);
+    this.legacy = server.openSession(this, saved);
   }
 
   /** Shown to handlers, so that what they keep by session can be found again. */
@@ -84,7 +84,7 @@ export class HttpSession implements SessionLink {
   /** Begins again from a state that another machine saved. Calls in flight end where they began. @throws What the endpoint throws. */
   reopen(saved: SessionState): void {
     const replaced = this.legacy;
-    this.legacy = this.#endpoint.openSession(this, saved);
+    this.legacy = this.#server.openSession(this, saved);
     this.#retired.push(replaced);
     if (this.inFlight === 0) this.closeRetired();
   }

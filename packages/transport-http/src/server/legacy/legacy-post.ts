@@ -7,7 +7,7 @@ import type { SessionState } from '@mortise/protocol/contracts';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import type { HandlerState } from '../http/handler-state.ts';
+import type { SharedState } from '../http/shared-state.ts';
 import { HttpRefusal, SESSION_OVER, toRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
@@ -20,7 +20,7 @@ const MAX_BATCH = 100;
 export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
   const isRequest = 'method' in message && 'id' in message;
   const opensSession = isRequest && message.method === 'initialize' && http.header(SESSION_ID_HEADER) === undefined;
-  if (opensSession && http.handler.settings.sessions) return openSession(http, message);
+  if (opensSession && http.shared.settings.sessions) return openSession(http, message);
   const session = await sessionOf(http, opensSession);
   if (!isRequest) return accept(http, session, [message]);
   await respond(http, session, [message]);
@@ -43,7 +43,7 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
     else others.push(value as unknown as JsonRpcMessage);
   }
   if (requests.length === 0 && ready.length === 0) return accept(http, session, others);
-  for (const message of others) receive(http, session, message).catch((error: unknown) => http.handler.logFailure(error));
+  for (const message of others) receive(http, session, message).catch((error: unknown) => http.shared.logFailure(error));
   await respond(http, session, requests, ready);
 }
 
@@ -66,31 +66,31 @@ function readVersionHeader(http: HttpExchange): Revision | undefined {
 export async function findSession(http: HttpExchange): Promise<HttpSession> {
   readVersionHeader(http);
   const id = http.header(SESSION_ID_HEADER);
-  if (id !== undefined) return http.handler.sessions.find(id, http);
+  if (id !== undefined) return http.shared.sessions.find(id, http);
   throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
 }
 
 async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
-  const { handler } = http;
+  const { shared } = http;
   readVersionHeader(http);
-  const session = handler.sessions.create(http);
+  const session = shared.sessions.create(http);
   let isAdmitted = false;
   // Nothing may precede this answer: the client learns of its session only from the headers that go with it.
   const reply = new LegacyReply(http, { session, expected: 1, isAlone: true });
   const call = new RequestCall(reply, message);
-  handler.calls.add(call);
+  shared.calls.add(call);
   try {
-    const response = await handler.sessions.receive(session, message, call);
+    const response = await shared.sessions.receive(session, message, call);
     session.revision = agreedRevision(response);
     if (session.revision !== undefined) {
-      await handler.sessions.admit(session);
+      await shared.sessions.admit(session);
       isAdmitted = true;
       http.addHeaders([SESSION_ID_HEADER, session.id]);
     }
     void call.settle(response);
   } finally {
-    handler.end(call);
-    if (!isAdmitted) await handler.sessions.discard(session);
+    shared.end(call);
+    if (!isAdmitted) await shared.sessions.discard(session);
   }
 }
 
@@ -101,14 +101,14 @@ function agreedRevision(response: JsonRpcResponse | undefined): Revision | undef
 
 /** Finds the session of a POST, or opens a stateless one. */
 async function sessionOf(http: HttpExchange, isInitialize = false): Promise<HttpSession> {
-  if (http.handler.settings.sessions) return findSession(http);
+  if (http.shared.settings.sessions) return findSession(http);
   const named = readVersionHeader(http);
   return isInitialize ? new HttpSession(http, undefined) : openStateless(http, named ?? ASSUMED_WITHOUT_HEADER);
 }
 
 /** Opens a stateless session as if `initialize` had been done. The state that a handshake leaves is made once for each revision. */
 async function openStateless(http: HttpExchange, revision: Revision): Promise<HttpSession> {
-  const { statelessStates, settings } = http.handler;
+  const { statelessStates, settings } = http.shared;
   let state: SessionState | undefined;
   if (settings.skipsHandshake !== true) {
     state = statelessStates.get(revision) ?? (await makeState(http, revision));
@@ -139,7 +139,7 @@ function release(session: HttpSession): void {
 }
 
 function receive(http: HttpExchange, session: HttpSession, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
-  return http.handler.sessions.receive(session, message, new LegacyCall(http));
+  return http.shared.sessions.receive(session, message, new LegacyCall(http));
 }
 
 /** Takes messages that have no response. What they changed is stored, and handed to other machines, before the client gets its 202. */
@@ -169,18 +169,18 @@ async function respond(
   }
 }
 
-async function respondToRequest({ handler }: HttpExchange, session: HttpSession, call: RequestCall): Promise<void> {
+async function respondToRequest({ shared }: HttpExchange, session: HttpSession, call: RequestCall): Promise<void> {
   const { request } = call;
-  handler.calls.add(call);
+  shared.calls.add(call);
   try {
     // A store that fails, say, must not harm others of the batch, or a stream that has begun.
-    const response = await handler.sessions.receive(session, request, call).catch((error: unknown) => toFailure(handler, request, error));
+    const response = await shared.sessions.receive(session, request, call).catch((error: unknown) => toFailure(shared, request, error));
     // A request that its client cancelled has no response. One whose session ended under it, here or on another machine, has.
     const isOver = response === undefined && (session.isEnded || session.isClosed);
     // The call ends once its response is handed over, which a slow log or reader delays: closing waits for that.
     await call.settle(isOver ? toSessionOver(request) : response);
   } finally {
-    handler.end(call);
+    shared.end(call);
   }
 }
 
@@ -189,8 +189,8 @@ function toSessionOver({ id }: JsonRpcRequest): JsonRpcResponse {
 }
 
 /** Logs why a request failed. @returns Its answer, which says nothing of that. */
-export function toFailure(handler: HandlerState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
-  handler.logFailure(error);
+export function toFailure(shared: SharedState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
+  shared.logFailure(error);
   const { rpcCode, message } = toRefusal(error);
   return { jsonrpc: '2.0', id, error: { code: rpcCode, message } };
 }

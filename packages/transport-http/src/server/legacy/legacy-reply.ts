@@ -46,7 +46,7 @@ export class LegacyReply {
     // With an event id from the beginning, a client can come back for an answer that it missed. A verified caller may lack a scope, which
     // needs the status 403: its stream waits a moment for that.
     if (http.auth === undefined) this.#openStream();
-    else this.#holdTimer = http.handler.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
+    else this.#holdTimer = http.shared.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
   /** Whether the stream may be closed before its answer and fetched later. */
@@ -60,7 +60,7 @@ export class LegacyReply {
   }
 
   get #canStream(): boolean {
-    return this.http.accepts.sse && !this.http.handler.settings.jsonOnly && this.#terms.isAlone !== true;
+    return this.http.accepts.sse && !this.http.shared.settings.jsonOnly && this.#terms.isAlone !== true;
   }
 
   /** Sends what belongs to one of the requests. */
@@ -134,7 +134,7 @@ export class LegacyReply {
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session.addPost(stream);
-    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.handler.settings.retryMs : undefined);
+    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.shared.settings.retryMs : undefined);
     for (const response of this.#responses.splice(0)) sendResponse(stream, response);
     return stream;
   }
@@ -159,7 +159,7 @@ export class RequestCall extends LegacyCall {
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
     if (!this.#reply.canPause) return undefined;
-    return (retryMs = this.#reply.http.handler.settings.retryMs) => {
+    return (retryMs = this.#reply.http.shared.settings.retryMs) => {
       if (!this.isCancelled) this.#reply.pause(retryMs);
     };
   }

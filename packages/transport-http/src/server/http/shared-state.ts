@@ -1,4 +1,4 @@
-/** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
+/** What all requests to one HTTP handler share: the server, settings, sessions, what is open, and how all of it ends. */
 
 import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
@@ -24,8 +24,9 @@ export interface OpenCall {
   cut(reason: Error): void;
 }
 
-export class HandlerState {
-  readonly endpoint: McpEndpoint;
+export class SharedState {
+  /** Such as an `McpServer`. */
+  readonly server: McpEndpoint;
   readonly settings: Settings;
   readonly sessions: SessionTable;
   /** What a handshake leaves, by revision, for legacy requests without a session. */
@@ -42,14 +43,14 @@ export class HandlerState {
   /** Those who wait until nothing is in flight. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the endpoint is no server. */
-  constructor(endpoint: McpEndpoint, settings: Settings) {
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: `server` is none. */
+  constructor(server: McpEndpoint, settings: Settings) {
     // Programs without types mix arguments up, or forget one.
-    if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
+    if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
       throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
-    this.endpoint = endpoint;
+    this.server = server;
     this.settings = settings;
-    if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);
+    if (settings.logger !== silentLogger) server.offerLogger?.(settings.logger);
     this.sessions = new SessionTable(settings);
     this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
