@@ -3,8 +3,17 @@
 /** What an option must be: a number that is at least this minimum, or a value of this type. `any` is not checked. */
 export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'signal' | 'any';
 
-/** The rule of one option: a kind, a list of accepted kinds, or a table for a group of options. Groups do not nest. */
-export type OptionRule<Value> = OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> : never);
+/**
+ * The rule of one option: a kind, a list of accepted kinds, the functions that an object must have, or a table for a group of options. Groups do not nest
+ * and have no option called `methods`.
+ */
+export type OptionRule<Value> =
+  OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> | MethodsRule<Value> : never);
+
+/** An object without them would fail when they are called, long after it was given. */
+interface MethodsRule<Value> {
+  readonly methods: readonly (keyof Value & string)[];
+}
 
 type OptionGroup<Options> = { readonly [Name in keyof Options]-?: OptionKind | readonly OptionKind[] };
 
@@ -35,13 +44,26 @@ export function checkOptions<Options extends object>(
   for (const [name, rule] of Object.entries(table) as [keyof Options & string, OptionRule<object>][]) {
     const value = options[name];
     if (value === undefined) continue;
-    if (isGroup(rule)) checkOptions(`${owner}, ${name}`, value as object, rule, OptionError);
+    if (isMethods(rule)) {
+      const missing = findMissing(value, rule.methods);
+      if (missing !== undefined)
+        throw new OptionError(`${owner}: "${name}" must be an object with a function "${missing}", got ${show(value)}`);
+    } else if (isGroup(rule)) checkOptions(`${owner}, ${name}`, value as object, rule, OptionError);
     else {
       const kinds = typeof rule === 'object' ? rule : [rule];
       if (kinds.some((kind) => isKind(value, kind))) continue;
       throw new OptionError(`${owner}: "${name}" must be ${kinds.map(describe).join(' or ')}, got ${show(value)}`);
     }
   }
+}
+
+function isMethods(rule: OptionRule<object>): rule is MethodsRule<object> {
+  return typeof rule === 'object' && 'methods' in rule;
+}
+
+function findMissing(value: unknown, methods: readonly string[]): string | undefined {
+  if (!isKind(value, 'object')) return methods[0];
+  return methods.find((name) => typeof (value as Readonly<Record<string, unknown>>)[name] !== 'function');
 }
 
 function isGroup(rule: OptionRule<object>): rule is OptionTable<object> {

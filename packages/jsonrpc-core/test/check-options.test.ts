@@ -9,6 +9,7 @@ interface Options {
   readonly guard?: 'off' | readonly string[];
   readonly clock?: object;
   readonly limits?: { readonly maxBytes?: number; readonly maxDepth?: number };
+  readonly store?: { get(): unknown; put(): void };
   readonly extra?: unknown;
 }
 
@@ -20,6 +21,7 @@ const TABLE: OptionTable<Options> = {
   guard: ['string', 'array'],
   clock: 'object',
   limits: { maxBytes: 1, maxDepth: 1 },
+  store: { methods: ['get', 'put'] },
   extra: 'any',
 };
 
@@ -36,12 +38,13 @@ describe('checkOptions', () => {
     ],
     ['Infinity', { port: Infinity }],
     ['either of two kinds', { guard: 'off' }],
+    ['an object with its functions', { store: { get: () => 1, put: () => undefined } }],
   ])('takes %s', (_, options) => {
     expect(() => check(options)).not.toThrow();
   });
 
   it.each<[unknown, string]>([
-    [{ prot: 1 }, 'serveHttp options: unknown option "prot" (known: port, host, json, onError, guard, clock, limits, extra)'],
+    [{ prot: 1 }, 'serveHttp options: unknown option "prot" (known: port, host, json, onError, guard, clock, limits, store, extra)'],
     [{ port: '80' }, 'serveHttp options: "port" must be a number, 0 or more, got "80"'],
     [{ port: NaN }, 'serveHttp options: "port" must be a number, 0 or more, got NaN'],
     [{ port: -1 }, 'serveHttp options: "port" must be a number, 0 or more, got -1'],
@@ -54,10 +57,15 @@ describe('checkOptions', () => {
     [{ clock: 'a token that should not be shown' }, 'serveHttp options: "clock" must be an object, got a long string'],
     [{ limits: { maxByte: 1 } }, 'serveHttp options, limits: unknown option "maxByte" (known: maxBytes, maxDepth)'],
     [{ limits: { maxDepth: 0 } }, 'serveHttp options, limits: "maxDepth" must be a number, 1 or more, got 0'],
+    [{ store: { get: () => 1 } }, 'serveHttp options: "store" must be an object with a function "put", got an object'],
+    [{ store: null }, 'serveHttp options: "store" must be an object with a function "get", got null'],
     [{ limits: 5 }, 'serveHttp options, limits must be an object, got 5'],
     [8080, 'serveHttp options must be an object, got 8080'],
     [null, 'serveHttp options must be an object, got null'],
-    [{ toString: 1 }, 'serveHttp options: unknown option "toString" (known: port, host, json, onError, guard, clock, limits, extra)'],
+    [
+      { toString: 1 },
+      'serveHttp options: unknown option "toString" (known: port, host, json, onError, guard, clock, limits, store, extra)',
+    ],
   ])('refuses %o', (options, message) => {
     expect(() => check(options)).toThrow(new TypeError(message));
   });

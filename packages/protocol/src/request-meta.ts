@@ -21,10 +21,14 @@ export interface RequestMetaFacts {
   readonly progressToken: ProgressToken | undefined;
 }
 
-/** Tells whether a request is of the modern era: its `_meta` has the protocol version key. Does not check the value. */
+/**
+ * Tells whether a request is of the modern era: its `_meta` has the protocol version or the client capabilities, whatever their values. One
+ * that lacks the other of them is modern but wrong, and must get a modern error.
+ */
 export function isModernParams(params: JsonObject | undefined): boolean {
   const meta = params?.['_meta'];
-  return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, META_PROTOCOL_VERSION);
+  if (typeof meta !== 'object' || meta === null) return false;
+  return Object.hasOwn(meta, META_PROTOCOL_VERSION) || Object.hasOwn(meta, META_CLIENT_CAPABILITIES);
 }
 
 const checkMeta = later(() =>

@@ -61,17 +61,11 @@ describe('readRequestMeta', () => {
 });
 
 describe('isModernParams', () => {
-  it('tells a modern request by its version, well or badly named', () => {
-    for (const version of ['2026-07-28', 'x', 5, null]) expect(isModernParams({ _meta: { [VERSION]: version } })).toBe(true);
-    for (const params of [
-      undefined,
-      {},
-      { _meta: {} },
-      { _meta: null },
-      { _meta: 'x' },
-      { _meta: { [CAPABILITIES]: {} } },
-      { [VERSION]: 'x' },
-    ])
+  it('tells a modern request by its version or its client capabilities, well or badly written', () => {
+    for (const value of ['2026-07-28', 'x', 5, null, {}]) {
+      for (const key of [VERSION, CAPABILITIES]) expect(isModernParams({ _meta: { [key]: value } })).toBe(true);
+    }
+    for (const params of [undefined, {}, { _meta: {} }, { _meta: null }, { _meta: 'x' }, { [VERSION]: 'x' }])
       expect(isModernParams(params)).toBe(false);
   });
 });

@@ -304,6 +304,7 @@ describe('both eras on one connection', () => {
 
 describe('the modern era', () => {
   const missing = [
+    ['no version', { [META_CAPABILITIES]: {} }],
     ['no clientCapabilities', { [META_VERSION]: MODERN }],
     ['clientCapabilities that are text', { [META_VERSION]: MODERN, [META_CAPABILITIES]: 'all' }],
     ['a version that is a number', { [META_VERSION]: 2026, [META_CAPABILITIES]: {} }],
@@ -311,8 +312,11 @@ describe('the modern era', () => {
     ['a progress token that is an object', { [META_VERSION]: MODERN, [META_CAPABILITIES]: {}, progressToken: {} }],
   ] as const;
   it.each(missing)('[META-014][CAP-003][ERR-003] refuses a request with %s', async (_what, _meta) => {
-    const peer = await open(createCalculator(), MODERN);
-    expect((await peer.rawRequest('tools/list', { _meta } as Loose)).error?.code).toBe(-32602);
+    // Beside a legacy session, too.
+    for (const version of ['2025-11-25', MODERN] as const) {
+      const peer = await open(createCalculator(), version);
+      expect((await peer.rawRequest('tools/list', { _meta } as Loose)).error?.code).toBe(-32602);
+    }
   });
 
   it('[VERS-003][ERR-006][CAP-026] answers an unknown version with the supported ones and the requested one', async () => {

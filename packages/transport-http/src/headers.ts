@@ -130,8 +130,10 @@ function fromBase64(encoded: string): string | undefined {
 
 // ---- media types
 
-const JSON_TYPE = 'application/json';
-const SSE_TYPE = 'text/event-stream';
+export const JSON_TYPE = 'application/json';
+export const SSE_TYPE = 'text/event-stream';
+/** What clients of MCP accept. */
+export const ACCEPT_BOTH: string = `${JSON_TYPE}, ${SSE_TYPE}`;
 
 /** The media types that a client accepts. */
 export interface Accepts {
@@ -158,7 +160,7 @@ export function isJsonContentType(value: string | undefined): boolean {
  */
 export function readAccepts(value: string | undefined): Accepts {
   // Shortcut for the value that nearly all MCP clients send.
-  if (value === undefined || value === 'application/json, text/event-stream') return BOTH;
+  if (value === undefined || value === ACCEPT_BOTH) return BOTH;
   let json = false;
   let sse = false;
   for (const part of value.split(',')) {

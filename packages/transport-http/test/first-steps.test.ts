@@ -11,7 +11,7 @@ import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { HttpOptionError } from '@mortise/transport-http';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
-import { serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
+import { nodeHttpSender, serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
 import { mountOnExpress } from '@mortise/transport-http/express';
 import { fastifyMcp } from '@mortise/transport-http/fastify';
 import { mountOnHono } from '@mortise/transport-http/hono';
@@ -225,10 +225,22 @@ describe('an option that there is not', () => {
     ['messageBus', 'publish'],
     ['eventStore', 'append'],
   ])('is refused where an object lacks its functions: %s', (name, method) => {
-    const error = new RegExp(`The option "${name}" must be an object with a function "${method}"`);
+    const error = new RegExp(`"${name}" must be an object with a function "${method}"`);
     expect(() => createHttpHandler(server, { [name]: {} })).toThrow(error);
     const refused = expect.objectContaining({ code: 'ERR_HTTP_OPTION' }) as Error;
     expect(() => httpTransport(url, { authorizer: {} } as object)).toThrow(refused);
+  });
+
+  it('is refused where a signal is none', async () => {
+    const error = expect.objectContaining({
+      code: 'ERR_HTTP_OPTION',
+      message: expect.stringContaining('"signal" must be an AbortSignal') as string,
+    });
+    await expect(serveHttp(server, { port: 0, signal: {} as AbortSignal })).rejects.toEqual(error);
+  });
+
+  it.each([{ agents: {} }, { agent: 'keep' }])('is refused where requests are sent by node:http: %j', (options) => {
+    expect(() => nodeHttpSender(options as object)).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION' }) as Error);
   });
 
   it('is refused where a client, or a server, is given no revision', async () => {

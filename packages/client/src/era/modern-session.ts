@@ -7,7 +7,6 @@ import type { Revision } from '@mortise/protocol';
 import type { DiscoverResult, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import { chooseModern } from '@mortise/protocol/revisions';
 import {
-  isModernParams,
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,
   META_LOG_LEVEL,
@@ -74,9 +73,10 @@ export class ModernSession implements Session, LinkHost {
   }
 
   toRaw(params: JsonObject = {}, meta?: MetaObject): JsonObject {
-    if (meta === undefined && isModernParams(params)) return params;
+    const own = params['_meta'] as JsonObject | undefined;
+    if (meta === undefined && own?.[META_PROTOCOL_VERSION] !== undefined) return params;
     const standard = (this.#meta ??= makeMeta(this.revision, this.#settings));
-    return { ...params, _meta: { ...standard, ...(params['_meta'] as JsonObject | undefined), ...meta } };
+    return { ...params, _meta: { ...standard, ...own, ...meta } };
   }
 
   /** Sends `server/discover`, because this era has no `ping`. */

@@ -3,7 +3,6 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
-import { checkMethods } from '../check-methods.ts';
 import { HttpOptionError } from '../errors.ts';
 import type { FetchLike, HttpSender } from './http-sender.ts';
 import type { GivenHeaders } from './request-headers.ts';
@@ -71,7 +70,7 @@ const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
   requestInit: 'object',
   fetch: 'function',
   sender: 'function',
-  authorizer: 'object',
+  authorizer: { methods: ['headers', 'onChallenge'] },
   maxMessageBytes: 1,
   clock: 'object',
   reconnectionOptions: { maxRetries: 0 },
@@ -83,5 +82,4 @@ const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is unknown or has an invalid value. */
 export function checkClientOptions(options: StreamableHTTPClientTransportOptions): void {
   checkOptions<StreamableHTTPClientTransportOptions>('options of an HTTP client', options, TABLE, HttpOptionError);
-  checkMethods(options, { authorizer: ['headers', 'onChallenge'] });
 }

@@ -15,11 +15,12 @@ import {
 } from '@mortise/jsonrpc-core';
 import { INVALID_REQUEST, isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
+import { JSON_TYPE, SSE_TYPE } from '../headers.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
-import { JSON_TYPE, mediaTypeOf, SSE_TYPE } from './message-reader.ts';
+import { mediaTypeOf } from './message-reader.ts';
 
 /** The response headers that errors contain. Not the session id, which is secret. */
-const TOLD_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
+const KEPT_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
 /** Statuses that take precedence over the body: missing permission, and "try again later". */
 const OWN_MEANING: readonly number[] = [401, 403, 407, 408, 425, 429, 502, 503, 504];
 const MAX_TYPE_LENGTH = 60;
@@ -71,7 +72,7 @@ export function toHttpError(
   const isKnownType = type === '' || type === SSE_TYPE || isJson(type);
   const ofType = isKnownType ? '' : ` and a body of type "${type.slice(0, MAX_TYPE_LENGTH)}"`;
   const headers: Record<string, string> = {};
-  for (const name of TOLD_HEADERS) {
+  for (const name of KEPT_HEADERS) {
     const value = answer.header(name);
     if (value !== undefined) headers[name] = value;
   }

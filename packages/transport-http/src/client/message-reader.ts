@@ -3,12 +3,10 @@
 import { ConnectionClosedError, type JsonValue, MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 import { parseJson } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
+import { JSON_TYPE, SSE_TYPE } from '../headers.ts';
 import { SseDecoder, type SseEvent } from '../sse/decode-events.ts';
 import type { BodySink, HttpAnswer } from './http-sender.ts';
 import type { Wire } from './wire.ts';
-
-export const JSON_TYPE = 'application/json';
-export const SSE_TYPE = 'text/event-stream';
 
 /** The media type in lower case without parameters; empty if missing. */
 export function mediaTypeOf(contentType: string | undefined): string {

@@ -4,6 +4,7 @@ import { type Clock, type ClockTimer, TimeoutError } from '@mortise/jsonrpc-core
 import { systemClock, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpClientError, HttpOptionError } from '../errors.ts';
+import { ACCEPT_BOTH, JSON_TYPE } from '../headers.ts';
 import { checkClientOptions, type StreamableHTTPClientTransportOptions } from './client-options.ts';
 import { describe, toNetworkError } from './http-failure.ts';
 import { createFetchSender, type HttpAnswer, type HttpCall, type HttpFlight, type HttpSender } from './http-sender.ts';
@@ -18,8 +19,8 @@ const MAX_LEFTOVER_BYTES = 64 * 1024;
 
 /** The headers of every POST. @see 2026-07-28 basic/transports/streamable-http#sending-messages */
 export const POST_HEADERS: Readonly<Record<string, string>> = {
-  accept: 'application/json, text/event-stream',
-  'content-type': 'application/json',
+  accept: ACCEPT_BOTH,
+  'content-type': JSON_TYPE,
 };
 
 /** Terms for one request. */

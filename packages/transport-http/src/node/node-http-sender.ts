@@ -5,6 +5,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import { HttpOptionError } from '../errors.ts';
 import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from '../client/http-sender.ts';
 
 /** The options of `nodeHttpSender`. */
@@ -25,7 +27,9 @@ const KEEP_ALIVE_MS = 4000;
  *
  * Idle connections do not keep the process alive.
  */
-export function nodeHttpSender({ agent }: NodeHttpSenderOptions = {}): HttpSender {
+export function nodeHttpSender(options: NodeHttpSenderOptions = {}): HttpSender {
+  checkOptions('options of nodeHttpSender', options, { agent: 'object' }, HttpOptionError);
+  const { agent } = options;
   return (call) => new NodeFlight(call, agent);
 }
 

@@ -4,7 +4,7 @@ import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
 import { routeRequest } from './http/route-request.ts';
 import { NodeExchange, type NodeRequest, type NodeResponse } from './http/node-exchange.ts';
 import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
-import { HandlerState } from './http/handler-state.ts';
+import { SharedState } from './http/shared-state.ts';
 import { type HttpHandlerOptions, toSettings } from './options.ts';
 
 /** The options of `HttpHandler.close`. */
@@ -51,19 +51,19 @@ export const DEFAULT_DRAIN_MS = 5_000;
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const handler = new HandlerState(endpoint, toSettings(options));
-  const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => handler.close(drainMs);
+  const shared = new SharedState(endpoint, toSettings(options));
+  const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => shared.close(drainMs);
   return {
     // Express passes `next` as the third argument.
     node: (request, response, info) =>
-      routeNodeRequest(handler, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
+      routeNodeRequest(shared, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
     fetch: (request, info = {}) => {
-      const http = new WebExchange(handler, request, info);
+      const http = new WebExchange(shared, request, info);
       void routeRequest(http).then(() => http.settle());
       return http.response;
     },
     get counts() {
-      return { sessions: handler.sessions.size, streams: handler.streams.size, calls: handler.calls.size };
+      return { sessions: shared.sessions.size, streams: shared.streams.size, calls: shared.calls.size };
     },
     close,
     [Symbol.asyncDispose]: () => close(),
@@ -73,7 +73,7 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
 const NO_INFO: NodeInfo = {};
 
 /** Serves one request of `node:http`. */
-export function routeNodeRequest(handler: HandlerState, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
+export function routeNodeRequest(shared: SharedState, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
   const given = { auth: info.auth ?? request.auth, parsedBody: info.parsedBody ?? request.body };
-  return routeRequest(new NodeExchange(handler, request, response, given));
+  return routeRequest(new NodeExchange(shared, request, response, given));
 }

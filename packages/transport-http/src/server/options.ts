@@ -3,7 +3,6 @@
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { CallOrigin, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkMethods } from '../check-methods.ts';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
 
@@ -127,21 +126,21 @@ export interface ServeHttpOptions extends HttpHandlerOptions {
 const TABLE: OptionTable<ServeHttpOptions> = {
   port: 'any', // `serveHttp` checks its range.
   host: 'string',
-  signal: 'object',
+  signal: 'signal',
   drainMs: 0,
   path: 'string',
   allowedHosts: 'array',
   allowedOrigins: 'array',
-  tokenVerifier: 'object',
+  tokenVerifier: { methods: ['verify'] },
   resourceMetadata: 'object',
   baseUrl: 'string',
   legacy: 'boolean',
   sessions: 'boolean',
   jsonOnly: 'boolean',
   sse: ['boolean', 'string'],
-  sessionStore: 'object',
-  messageBus: 'object',
-  eventStore: 'object',
+  sessionStore: { methods: ['get', 'put', 'touch', 'delete', 'deleteExpired'] },
+  messageBus: { methods: ['publish', 'subscribe'] },
+  eventStore: { methods: ['append', 'replay', 'delete'] },
   limitKey: 'function',
   maxSessions: 1,
   maxSessionsPerKey: 1,
@@ -164,14 +163,6 @@ const DEFAULTS = {
   stallMs: 30_000,
   clock: systemClock,
   logger: silentLogger,
-};
-
-/** The functions that the objects among the options must have. */
-const METHODS: { readonly [Name in keyof HttpHandlerOptions]?: readonly string[] } = {
-  tokenVerifier: ['verify'],
-  sessionStore: ['get', 'put', 'touch', 'delete', 'deleteExpired'],
-  messageBus: ['publish', 'subscribe'],
-  eventStore: ['append', 'replay', 'delete'],
 };
 
 /** Settings that only `StreamableHTTPServerTransport` uses. */
@@ -217,7 +208,6 @@ export function checkHttpOptions(options: HttpHandlerOptions): void {
  */
 export function toSettings(options: HttpHandlerOptions, traits: HandlerTraits = {}): Settings {
   checkHttpOptions(options);
-  checkMethods(options, METHODS);
   const { path, sse, baseUrl } = options;
   for (const [name, given] of Object.entries({ path, sse })) {
     // No request would match another path.

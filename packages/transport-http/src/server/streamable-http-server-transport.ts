@@ -14,7 +14,7 @@ import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts
 import { HttpOptionError } from '../errors.ts';
 import { TransportEndpoint } from './transport-endpoint.ts';
 import { routeNodeRequest } from './create-http-handler.ts';
-import { HandlerState } from './http/handler-state.ts';
+import { SharedState } from './http/shared-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 
@@ -62,7 +62,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   readonly #endpoint: TransportEndpoint = new TransportEndpoint((message, info) => this.#deliver(message, info));
   #resolveClosed: (() => void) | undefined;
   readonly #closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
-  #handler: HandlerState | undefined;
+  #shared: SharedState | undefined;
   #sessionId: string | undefined;
   #isClosed = false;
 
@@ -111,10 +111,10 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    * @throws {UsageError} `ERR_ALREADY_STARTED`: the transport is connected already. {ConnectionClosedError} The transport is closed.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
-    this.#begin(new HandlerState(endpoint, this.#settings));
+    this.#begin(new SharedState(endpoint, this.#settings));
     const close = (): Promise<void> => this.close();
     const drain = async (deadlineMs: number): Promise<void> => {
-      await this.#handler?.close(deadlineMs);
+      await this.#shared?.close(deadlineMs);
       await this.close();
     };
     return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
@@ -122,7 +122,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
 
   /** Starts to deliver messages by `onmessage`, for servers that use a plain `Transport`. @throws As `attach`. */
   async start(): Promise<void> {
-    this.#begin(new HandlerState(this.#endpoint, { ...this.#settings, skipsHandshake: true }));
+    this.#begin(new SharedState(this.#endpoint, { ...this.#settings, skipsHandshake: true }));
   }
 
   /**
@@ -131,10 +131,10 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    * @param body The parsed body, if a body parser has already read it. @default `request.body`
    */
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
-    const handler = this.#handler;
-    if (handler === undefined)
+    const shared = this.#shared;
+    if (shared === undefined)
       throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
-    await routeNodeRequest(handler, request, response, { parsedBody: body });
+    await routeNodeRequest(shared, request, response, { parsedBody: body });
   }
 
   /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
@@ -147,17 +147,17 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#handler?.close(0);
+    await this.#shared?.close(0);
     this.#endpoint.close();
     this.#resolveClosed?.();
     emitClose(this);
   }
 
-  #begin(handler: HandlerState): void {
+  #begin(shared: SharedState): void {
     if (this.#isClosed) throw new ConnectionClosedError();
-    if (this.#handler !== undefined)
+    if (this.#shared !== undefined)
       throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new transport for another server');
-    this.#handler = handler;
+    this.#shared = shared;
   }
 
   #deliver(message: JsonRpcMessage, info: MessageInfo): void {

@@ -5,17 +5,20 @@
 
 import {
   CancelledError,
+  type JsonObject,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import { classifyMessage, INVALID_REQUEST, isRequestId } from '@mortise/jsonrpc-core/messages';
+import { classifyMessage, INVALID_REQUEST, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { type MessageInfo, resolvedPromise, type SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { NoStreamError } from '../errors.ts';
 import { SESSION_OVER } from './http/refusal.ts';
+import { rejectUnreachable } from './legacy/legacy-call.ts';
 
 /** What a server of the official SDK expects with each message. */
 export interface TransportMessageInfo extends MessageInfo {
@@ -23,16 +26,25 @@ export interface TransportMessageInfo extends MessageInfo {
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> };
 }
 
+/** The requests of one client that are being served, by the ids that it gave them. */
+type ClientRequests = Map<RequestId, Pending>;
+
 interface Pending {
+  /** The id that the connected server sees: ids of different clients may be the same. */
+  readonly id: number;
+  readonly clientId: RequestId;
+  readonly requests: ClientRequests;
   readonly call: Call;
-  /** The session of the request; undefined in the modern era. */
-  readonly session: LegacySession | undefined;
+  /** Whether the client can be asked something: what answers comes by another POST, which only a session ties to this one. */
+  readonly canBeAsked: boolean;
   resolve(response: JsonRpcResponse): void;
 }
 
 export class TransportEndpoint implements McpEndpoint {
   readonly #deliver: (message: JsonRpcMessage, info: TransportMessageInfo) => void;
+  /** By the id that the connected server sees. */
   readonly #pending: Map<RequestId, Pending> = new Map();
+  #lastId = 0;
   #link: SessionLink | undefined;
 
   constructor(deliver: (message: JsonRpcMessage, info: TransportMessageInfo) => void) {
@@ -40,25 +52,26 @@ export class TransportEndpoint implements McpEndpoint {
   }
 
   handle(request: JsonRpcRequest, call: Call): Promise<JsonRpcResponse> {
-    return this.#serve(request, call, undefined);
+    return this.#serve(request, call, new Map(), false);
   }
 
   openSession(link: SessionLink): LegacySession {
     this.#link = link;
-    const session: LegacySession = {
+    const requests: ClientRequests = new Map();
+    return {
       state: { layout: 0 },
       receive: async (message, call) => {
-        if (classifyMessage(message) === 'request') return this.#serve(message as JsonRpcRequest, call, session);
-        if ('method' in message && message.method === 'notifications/cancelled') this.#cancel(message.params?.['requestId']);
-        this.#deliver(message, toInfo(call));
+        if (classifyMessage(message) === 'request') return this.#serve(message as JsonRpcRequest, call, requests, link.canRequest);
+        if ('method' in message && message.method === 'notifications/cancelled') this.#cancel(message, requests, call);
+        // Without a session an answer could come from any client.
+        else if ('method' in message || link.canRequest) this.#deliver(message, toInfo(call));
         return undefined;
       },
       close: () => {
-        for (const [id, pending] of this.#pending) if (pending.session === session) this.#stop(id, pending, SESSION_OVER);
+        for (const pending of requests.values()) this.#stop(pending, SESSION_OVER);
         return resolvedPromise;
       },
     };
-    return session;
   }
 
   paramHeaders(): undefined {
@@ -70,11 +83,13 @@ export class TransportEndpoint implements McpEndpoint {
   }
 
   /** Sends a message of the connected server to the request or stream that it belongs to. */
-  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
-    if (!('method' in message)) return this.#answer(message);
+  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if (!('method' in message)) return this.#respond(message);
     const pending = options?.relatedRequestId === undefined ? undefined : this.#pending.get(options.relatedRequestId);
-    if (pending !== undefined) return pending.call.send(message);
-    return this.#sendUnrelated(message);
+    if (pending === undefined) return this.#sendUnrelated(message);
+    if ('id' in message && !pending.canBeAsked) return rejectUnreachable(message, 'its request belongs to no session');
+    const { params } = message;
+    return pending.call.send(params === undefined ? message : { ...message, params: toClientMeta(params, pending) });
   }
 
   /** Ends the session's requests. */
@@ -82,40 +97,46 @@ export class TransportEndpoint implements McpEndpoint {
     this.#link = undefined;
   }
 
-  #serve(request: JsonRpcRequest, call: Call, session: LegacySession | undefined): Promise<JsonRpcResponse> {
-    const { id } = request;
-    if (this.#pending.has(id)) return Promise.resolve(toFailure(id, 'A request with this id is still being served: use a new id'));
+  #serve(request: JsonRpcRequest, call: Call, requests: ClientRequests, canBeAsked: boolean): Promise<JsonRpcResponse> {
+    const clientId = request.id;
+    if (requests.has(clientId)) return Promise.resolve(toFailure(clientId, 'A request with this id is still being served: use a new id'));
     return new Promise((resolve) => {
-      const pending: Pending = { call, session, resolve };
-      this.#pending.set(id, pending);
-      call.signal.addEventListener('abort', () => this.#stop(id, pending, toReason(call.signal.reason)));
-      this.#deliver(request, toInfo(call));
+      const pending: Pending = { id: ++this.#lastId, clientId, requests, call, canBeAsked, resolve };
+      requests.set(clientId, pending);
+      this.#pending.set(pending.id, pending);
+      call.signal.addEventListener('abort', () => this.#stop(pending, toReason(call.signal.reason)));
+      this.#deliver({ ...request, id: pending.id }, toInfo(call));
     });
   }
 
   /** Sends `notifications/cancelled` to the server, because the client left, the session ended or the handler closes. */
-  #stop(id: RequestId, pending: Pending, reason: string): void {
-    if (this.#pending.get(id) !== pending) return;
-    this.#fail(id, reason);
-    this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }, toInfo(pending.call));
+  #stop(pending: Pending, reason: string): void {
+    if (!this.#pending.has(pending.id)) return;
+    this.#settle(pending, toFailure(pending.clientId, reason));
+    const params = { requestId: pending.id, reason };
+    this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, toInfo(pending.call));
   }
 
-  #fail(id: RequestId, message: string): void {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    pending?.resolve(toFailure(id, message));
+  #settle(pending: Pending, response: JsonRpcResponse): void {
+    this.#pending.delete(pending.id);
+    pending.requests.delete(pending.clientId);
+    pending.resolve(response);
   }
 
-  async #answer(response: JsonRpcResponse): Promise<void> {
+  #respond(response: JsonRpcResponse): void {
     const { id } = response;
-    if (id === undefined || id === null) return;
-    this.#pending.get(id)?.resolve(response);
-    this.#pending.delete(id);
+    const pending = id === undefined || id === null ? undefined : this.#pending.get(id);
+    if (pending === undefined) return;
+    const result = 'result' in response ? { result: toClientMeta(response.result, pending) } : {};
+    this.#settle(pending, { ...response, ...result, id: pending.clientId });
   }
 
-  /** Ends a cancelled request, because the official SDK's server does not respond to it. */
-  #cancel(id: unknown): void {
-    if (isRequestId(id)) this.#fail(id, new CancelledError().message);
+  /** A cancelled request has no response from the official server. A client can cancel its own requests only. */
+  #cancel(message: JsonRpcNotification, requests: ClientRequests, call: Call): void {
+    const pending = requests.get(message.params?.['requestId'] as RequestId);
+    if (pending === undefined) return;
+    this.#settle(pending, toFailure(pending.clientId, new CancelledError().message));
+    this.#deliver({ ...message, params: { ...message.params, requestId: pending.id } }, toInfo(call));
   }
 
   /** Sends a message that belongs to no request. Without an open stream, a notification is dropped and a request rejects. */
@@ -126,6 +147,13 @@ export class TransportEndpoint implements McpEndpoint {
       if ('id' in message || !(error instanceof NoStreamError)) throw error;
     }
   }
+}
+
+/** A subscription is named by the id of the request that opened it: the client knows it by its own id. */
+function toClientMeta(holder: JsonObject, { id, clientId }: Pending): JsonObject {
+  const meta = holder['_meta'];
+  if (!isJsonObject(meta) || meta[META_SUBSCRIPTION_ID] !== id) return holder;
+  return { ...holder, _meta: { ...meta, [META_SUBSCRIPTION_ID]: clientId } };
 }
 
 function toReason(reason: unknown): string {

@@ -59,14 +59,12 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     }
   });
 
-  it('[HTTP-029] goes by the version header where it names an older revision', async () => {
+  it('[HTTP-029] goes by what initialize agreed on, and not by another version in the header', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { eventStore: new TestEventStore() });
-    const client = await LegacyClient.open(serving.port);
-    const answer = await client.post(
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } },
-      { 'mcp-protocol-version': '2025-03-26' },
-    );
-    expect(answer.isStream).toBe(false);
+    const [older, newer] = await Promise.all(['2025-06-18', LEGACY].map((version) => LegacyClient.open(serving.port, version)));
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } };
+    expect((await older?.post(call, { 'mcp-protocol-version': LEGACY }))?.isStream).toBe(false);
+    expect((await newer?.post(call, { 'mcp-protocol-version': '2025-06-18' }))?.isStream).toBe(true);
   });
 
   it('[HTTP-034][HTTP-035] gives every event an id that no other has and that names its stream', async () => {

@@ -252,7 +252,7 @@ describe('connected to another SDK as a plain Transport', () => {
           const { id } = request;
           if (request.method === 'initialize') return transport.send({ jsonrpc: '2.0', id, result: initializeResult });
           await transport.send(
-            { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } },
+            { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'call', progress: 1 } },
             { relatedRequestId: id },
           );
           await transport.send({ jsonrpc: '2.0', id: 's1', method: 'sampling/createMessage', params: {} }, { relatedRequestId: id });
@@ -299,6 +299,79 @@ describe('connected to another SDK as a plain Transport', () => {
     const answer = await post(port, { jsonrpc: '2.0', id: 5, method: 'tools/list' });
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', id: 5, result: { tools: [] } }]);
     expect((await send(port, { method: 'GET', headers: { accept: 'text/event-stream' } })).status).toBe(405);
+  });
+
+  it('[ROBUSTNESS-3] keeps requests of several clients apart whose ids are the same', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const heard: JsonRpcMessage[] = [];
+    const calls: JsonRpcRequest[] = [];
+    await connectPlain(transport, (request) => void calls.push(request));
+    const deliver = transport.onmessage;
+    transport.onmessage = (message, info) => {
+      heard.push(message);
+      deliver?.(message, info);
+    };
+    const port = await serveOne(transport);
+    const legacy = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a', arguments: {} } };
+    const modern = modernRequest('tools/call', { name: 'c' }, 1);
+    const answers = [
+      post(port, legacy),
+      post(port, { ...legacy, params: { name: 'b', arguments: {} } }),
+      post(port, modern, modernHeaders(modern)),
+    ];
+    await until(() => calls.length === 3);
+    // A client without a session can neither cancel what another asked for, nor answer what another is asked.
+    await post(port, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await post(port, { jsonrpc: '2.0', id: 's1', result: {} });
+    const [first] = calls;
+    const question = transport.send({ jsonrpc: '2.0', id: 's1', method: 'roots/list' }, { relatedRequestId: first?.id ?? 0 });
+    await expect(question).rejects.toMatchObject({ code: 'ERR_NO_STREAM' });
+    for (const { id, params } of calls) await transport.send({ jsonrpc: '2.0', id, result: { name: params?.['name'] ?? null } });
+    const responses = await Promise.all(answers.map(async (answer) => (await answer).response()));
+    expect(responses).toMatchObject(['a', 'b', 'c'].map((name) => ({ id: 1, result: { name } })));
+    expect(heard).toHaveLength(3);
+  });
+
+  it('[ROBUSTNESS-3] hands on a cancel of its own caller, and refuses an id that is in flight', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    const heard: JsonRpcMessage[] = [];
+    await connectPlain(
+      transport,
+      ({ id, method }) => void (method === 'initialize' && transport.send({ jsonrpc: '2.0', id, result: initializeResult })),
+    );
+    const deliver = transport.onmessage;
+    transport.onmessage = (message, info) => {
+      heard.push(message);
+      deliver?.(message, info);
+    };
+    const client = await LegacyClient.open(await serveOne(transport));
+    const isCall = (message: JsonRpcMessage): boolean => 'method' in message && message.method === 'tools/call';
+    const answer = client.tool('never', {}, 'call');
+    await until(() => heard.some(isCall));
+    expect(await (await client.tool('never', {}, 'call')).response()).toMatchObject({ id: 'call', error: { code: -32600 } });
+    await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'call', reason: 'enough' } });
+    await answer;
+    const call = heard.find(isCall) as JsonRpcRequest;
+    expect(heard.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: call.id, reason: 'enough' } });
+  });
+
+  it('names a subscription by the id that its client gave it', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const key = 'io.modelcontextprotocol/subscriptionId';
+    await connectPlain(
+      transport,
+      ({ id }) =>
+        void (async () => {
+          const _meta = { [key]: id };
+          const opened = { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta } } as const;
+          await transport.send(opened, { relatedRequestId: id });
+          await transport.send({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } });
+        })(),
+    );
+    const request = modernRequest('subscriptions/listen', { notifications: {} }, 'mine');
+    const answer = await post(await serveOne(transport), request, modernHeaders(request));
+    expect(await answer.nextMessage()).toMatchObject({ params: { _meta: { [key]: 'mine' } } });
+    expect(await answer.response()).toMatchObject({ id: 'mine', result: { _meta: { [key]: 'mine' } } });
   });
 
   it.each(['ends its session', 'leaves', 'loses its server'])(

@@ -7,11 +7,11 @@
 import { type ClockTimer, ConnectionClosedError, type JsonValue, MessageTooLargeError, type ParseError } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { HttpClientError } from '../../errors.ts';
-import { encodeEventId } from '../../headers.ts';
+import { encodeEventId, SSE_TYPE } from '../../headers.ts';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import { isSuccess } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
-import { mediaTypeOf, type MessageListener, MessageReader, SSE_TYPE } from '../message-reader.ts';
+import { mediaTypeOf, type MessageListener, MessageReader } from '../message-reader.ts';
 import type { Sending, Wire } from '../wire.ts';
 
 /** The owner of a stream. */
@@ -45,7 +45,7 @@ export class EventStream implements MessageListener {
   readonly #owner: StreamOwner;
   readonly #listener: StreamListener;
   readonly #terms: StreamTerms;
-  readonly #pace: ReconnectPace;
+  readonly #pace: StreamPace;
   #cursor: string | undefined;
   #sending: Sending | undefined;
   #reader: MessageReader | undefined;
@@ -56,7 +56,7 @@ export class EventStream implements MessageListener {
     this.#owner = owner;
     this.#listener = listener;
     this.#terms = terms;
-    this.#pace = new ReconnectPace(owner.maxRetries);
+    this.#pace = new StreamPace(owner.maxRetries);
   }
 
   /** Opens the stream. */
@@ -171,7 +171,7 @@ const LONGEST_RETRY_MS = 5 * 60_000;
 const MAX_RETRIES = 10;
 
 /** The delays between attempts to resume a broken stream, as ROBUSTNESS rule 10 requires. */
-export class ReconnectPace {
+export class StreamPace {
   readonly #maxRetries: number;
   #failures = 0;
   #retryMs: number | undefined;

@@ -18,11 +18,12 @@ import {
   TimeoutError,
 } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
+import { SSE_TYPE } from '../../headers.ts';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import type { HttpClientOptions } from '../client-options.ts';
 import { describe, isSuccess, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
-import { MessageReader, SSE_TYPE } from '../message-reader.ts';
+import { MessageReader } from '../message-reader.ts';
 import { POST_HEADERS, type Sending, toEraKey, Wire } from '../wire.ts';
 import { PostingChannel } from './posting-channel.ts';
 

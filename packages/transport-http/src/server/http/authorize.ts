@@ -67,7 +67,7 @@ export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): H
   const scopes = 'error' in response ? readRequiredScopes(response.error) : undefined;
   if (scopes === undefined || http.auth === undefined) return undefined;
   const scheme = /^dpop /i.test(http.header('authorization') ?? '') ? 'DPoP' : 'Bearer';
-  const { tokenVerifier } = http.handler.settings;
+  const { tokenVerifier } = http.shared.settings;
   if (isScopeChallenger(tokenVerifier)) return ['WWW-Authenticate', tokenVerifier.challengeScopes(http.auth, scopes, { scheme })];
   return ['WWW-Authenticate', withMetadata(`${scheme} error="insufficient_scope", scope="${scopes.join(' ')}"`, metadataUrlOf(http))];
 }
@@ -96,7 +96,7 @@ export function isMetadataPath(path: string, settings: Settings): boolean {
 }
 
 function metadataUrlOf(http: HttpExchange): string | undefined {
-  if (http.handler.settings.resourceMetadata === undefined) return undefined;
+  if (http.shared.settings.resourceMetadata === undefined) return undefined;
   const { origin, pathname } = new URL(http.url);
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
 }

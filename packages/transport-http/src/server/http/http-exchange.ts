@@ -14,19 +14,19 @@ import {
 import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
-import { type Accepts, BOTH, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
+import { type Accepts, BOTH, JSON_TYPE, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, SSE_TYPE } from '../../headers.ts';
 import { encodeMessageEvent } from '../../sse/encode-event.ts';
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { toAuthInfo } from './authorize.ts';
 import { type HeaderList, HttpRefusal, serverClosing } from './refusal.ts';
 import { BodyReader, tooLarge } from './read-body.ts';
 import { type ByteSink, type Overflow, ResponseStream } from './response-stream.ts';
 
 const NONE: HeaderList = [];
-const JSON_HEADERS: HeaderList = ['Content-Type', 'application/json'];
+const JSON_HEADERS: HeaderList = ['Content-Type', JSON_TYPE];
 const SSE_HEADERS: HeaderList = [
   'Content-Type',
-  'text/event-stream',
+  SSE_TYPE,
   'Cache-Control',
   'no-cache, no-transform',
   // Proxies such as nginx would otherwise buffer events.
@@ -47,7 +47,7 @@ export const SINGLE_HEADERS: readonly string[] = [
 ];
 
 export abstract class HttpExchange extends Cancellation implements Call {
-  readonly handler: HandlerState;
+  readonly shared: SharedState;
   abstract readonly method: string;
   /** Path and query, without the path that a framework has mounted the handler on. */
   abstract readonly target: string;
@@ -79,9 +79,9 @@ export abstract class HttpExchange extends Cancellation implements Call {
   #isFinished = false;
 
   /** @param given The caller, in a shape that `toAuthInfo` reads, and the parsed body. */
-  constructor(handler: HandlerState, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
+  constructor(shared: SharedState, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
     super();
-    this.handler = handler;
+    this.shared = shared;
     this.auth = auth === undefined ? undefined : toAuthInfo(auth);
     this.parsedBody = parsedBody;
   }
@@ -101,8 +101,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   readBody(): Promise<string> {
     const length = Number(this.header('content-length') ?? Number.NaN);
     return new Promise((resolve, reject) => {
-      if (length > this.handler.settings.maxBodyBytes) throw tooLarge(this.handler);
-      this.feed(new BodyReader(this.handler, resolve, reject), length);
+      if (length > this.shared.settings.maxBodyBytes) throw tooLarge(this.shared);
+      this.feed(new BodyReader(this.shared, resolve, reject), length);
     });
   }
 
@@ -112,7 +112,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** The absolute URL of the request, as clients see it. */
   get url(): string {
-    const { baseUrl } = this.handler.settings;
+    const { baseUrl } = this.shared.settings;
     const base = baseUrl === undefined ? `${this.scheme}://${this.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
     return base + this.mountPath + this.target;
   }
@@ -132,7 +132,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** The key for limits of sessions and streams. Computed once, so that both count changes use the same key. */
   get limitKey(): string {
-    return (this.#limitKey ??= this.handler.settings.limitKey({ ...this.origin, principal: this.principal }));
+    return (this.#limitKey ??= this.shared.settings.limitKey({ ...this.origin, principal: this.principal }));
   }
 
   // ---- the HTTP response: call one of `json`, `empty`, `refuse` and `openStream`, once
@@ -170,7 +170,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   openStream(overflow: Overflow): ResponseStream {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.hasAnswered = true;
-    this.#stream = new ResponseStream(sink, this.handler, { overflow, isEvents: true });
+    this.#stream = new ResponseStream(sink, this.shared, { overflow, isEvents: true });
     if (this.hasLeft) this.#stream.closed();
     return this.#stream;
   }
@@ -204,7 +204,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
       const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
       return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
     }
-    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.handler.settings.jsonOnly);
+    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.shared.settings.jsonOnly);
     if (this.isCancelled || this.#isFinished || !canStream) return resolvedPromise;
     try {
       return this.#eventStream.write(encodeMessageEvent(serializeMessage(message)));

@@ -1,6 +1,6 @@
 /** HTTP exchanges on the objects of `node:http`, without web `Request` and `Response`. */
 
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
 import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
@@ -10,7 +10,7 @@ const MAX_HEADERS = 200;
 /** A longer response is streamed, so that a reader that takes nothing is noticed. */
 const LONG_ANSWER = 64 * 1024;
 /** How long the rest of a refused body is read and discarded, so that the client gets the refusal and not a connection error. */
-const LINGER_MS = 1000;
+const END_DELAY_MS = 1000;
 
 export class NodeExchange extends HttpExchange {
   readonly method: string;
@@ -23,12 +23,12 @@ export class NodeExchange extends HttpExchange {
   #isComplete = false;
 
   constructor(
-    handler: HandlerState,
+    shared: SharedState,
     request: NodeRequest,
     response: NodeResponse,
     given: { readonly auth?: unknown; readonly parsedBody?: unknown },
   ) {
-    super(handler, given);
+    super(shared, given);
     this.#request = request;
     this.#response = response;
     this.method = request.method ?? 'GET';
@@ -113,7 +113,7 @@ export class NodeExchange extends HttpExchange {
         String(byteLength(body)),
         ...(closes === true ? ['Connection', 'close'] : []),
       ]);
-      if (closes === true) this.#linger(body);
+      if (closes === true) this.#endLater(body);
       else if (body.length <= LONG_ANSWER) response.end(body);
       else this.#writeAtReadersPace(body);
     }
@@ -133,16 +133,16 @@ export class NodeExchange extends HttpExchange {
   }
 
   #writeAtReadersPace(body: string): void {
-    const stream = new ResponseStream(new NodeSink(this.#response), this.handler, { overflow: 'wait', isEvents: false });
+    const stream = new ResponseStream(new NodeSink(this.#response), this.shared, { overflow: 'wait', isEvents: false });
     this.#response.on('close', () => stream.closed());
     stream.end(body);
   }
 
   /** Sends the whole response now, but closes the connection only after discarding the rest of the request for a while. */
-  #linger(body: string): void {
+  #endLater(body: string): void {
     const response = this.#response;
     response.write(body);
-    const timer = setTimeout(() => response.end(), LINGER_MS);
+    const timer = setTimeout(() => response.end(), END_DELAY_MS);
     this.#request.on('end', () => response.end());
     response.on('close', () => clearTimeout(timer));
     this.#request.resume();

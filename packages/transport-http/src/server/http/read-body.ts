@@ -2,7 +2,7 @@
 
 import { PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { HttpRefusal, serverClosing } from './refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -13,34 +13,34 @@ export class BodyReader {
   onRefused: (() => void) | undefined;
   /** The deadline for the complete body, by `Clock.monotonicMs`. */
   readonly dueAtMs: number;
-  readonly #handler: HandlerState;
+  readonly #shared: SharedState;
   readonly #resolve: (text: string) => void;
   readonly #reject: (refusal: HttpRefusal) => void;
   readonly #pieces = new BytePieces();
   #isDone = false;
 
-  constructor(handler: HandlerState, resolve: (text: string) => void, reject: (refusal: HttpRefusal) => void) {
-    this.#handler = handler;
+  constructor(shared: SharedState, resolve: (text: string) => void, reject: (refusal: HttpRefusal) => void) {
+    this.#shared = shared;
     this.#resolve = resolve;
     this.#reject = reject;
-    const { clock, stallMs } = handler.settings;
+    const { clock, stallMs } = shared.settings;
     this.dueAtMs = clock.monotonicMs() + stallMs;
-    handler.watchBody(this);
-    if (handler.isClosing) this.refuse(serverClosing());
+    shared.watchBody(this);
+    if (shared.isClosing) this.refuse(serverClosing());
   }
 
   /** Takes a chunk. Discards chunks after a refusal, so that the connection does not stall. */
   readonly push = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
-    if (this.#pieces.length > this.#handler.settings.maxBodyBytes) this.refuse(tooLarge(this.#handler));
+    if (this.#pieces.length > this.#shared.settings.maxBodyBytes) this.refuse(tooLarge(this.#shared));
   };
 
   /** Called when the body is complete. */
   readonly end = (): void => {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#handler.bodies.delete(this);
+    this.#shared.bodies.delete(this);
     try {
       this.#resolve(decoder.decode(this.#pieces.join()));
     } catch {
@@ -57,14 +57,14 @@ export class BodyReader {
   refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#handler.bodies.delete(this);
+    this.#shared.bodies.delete(this);
     this.#pieces.clear();
     this.#reject(new HttpRefusal(status, message, { ...detail, closes: true }));
     this.onRefused?.();
   }
 }
 
-export function tooLarge({ settings: { maxBodyBytes } }: HandlerState): HttpRefusal {
+export function tooLarge({ settings: { maxBodyBytes } }: SharedState): HttpRefusal {
   const message = `The body is longer than ${maxBodyBytes} bytes: send less, or raise the server's maxBodyBytes`;
   return new HttpRefusal(413, message, { closes: true });
 }

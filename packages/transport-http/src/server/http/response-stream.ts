@@ -6,7 +6,7 @@
 import type { ClockTimer } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 
 /** The size of the queue, in characters, at which senders wait or the stream is aborted. */
 const MAX_QUEUED = 1024 * 1024;
@@ -42,7 +42,7 @@ export interface ResponseStreamOptions {
 
 export class ResponseStream {
   readonly #sink: ByteSink;
-  readonly #handler: HandlerState;
+  readonly #shared: SharedState;
   readonly #options: ResponseStreamOptions;
   /** The text that is not yet written to the sink. */
   #queue = '';
@@ -63,13 +63,13 @@ export class ResponseStream {
   /** Senders that wait for room. */
   #waiting: (() => void)[] = [];
 
-  constructor(sink: ByteSink, handler: HandlerState, options: ResponseStreamOptions) {
+  constructor(sink: ByteSink, shared: SharedState, options: ResponseStreamOptions) {
     this.#sink = sink;
-    this.#handler = handler;
+    this.#shared = shared;
     this.#options = options;
     sink.onDrain = this.#onDrain;
     this.#timer = this.#schedule();
-    handler.streams.add(this);
+    shared.streams.add(this);
   }
 
   get isOpen(): boolean {
@@ -134,8 +134,8 @@ export class ResponseStream {
     this.#queue = '';
     clearTimeout(this.#busy);
     this.#timer.cancel();
-    this.#handler.streams.delete(this);
-    this.#handler.checkIdle();
+    this.#shared.streams.delete(this);
+    this.#shared.checkIdle();
     this.#tellClosed();
   }
 
@@ -185,7 +185,7 @@ export class ResponseStream {
   readonly #onDrain = (): void => {
     this.#isFull = false;
     this.#flush();
-    this.#stalledSinceMs = this.#waitsForReader ? this.#handler.settings.clock.monotonicMs() : undefined;
+    this.#stalledSinceMs = this.#waitsForReader ? this.#shared.settings.clock.monotonicMs() : undefined;
   };
 
   #waitForRoom(): Promise<void> {
@@ -202,13 +202,13 @@ export class ResponseStream {
   }
 
   #schedule(): ClockTimer {
-    const { clock, stallMs } = this.#handler.settings;
+    const { clock, stallMs } = this.#shared.settings;
     return clock.schedule(this.#look, Math.min(KEEP_ALIVE_MS, stallMs));
   }
 
   /** Sends a comment on a quiet stream, and aborts a stream whose reader takes nothing. */
   readonly #look = (): void => {
-    const { clock, stallMs } = this.#handler.settings;
+    const { clock, stallMs } = this.#shared.settings;
     if (!this.#waitsForReader) {
       this.#stalledSinceMs = undefined;
       if (!this.#hasWritten && this.isOpen && this.#options.isEvents) this.#sink.write(SSE_KEEP_ALIVE);

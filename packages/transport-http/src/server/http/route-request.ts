@@ -8,10 +8,10 @@
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, isJsonObject, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
-import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import { isModernParams } from '@mortise/protocol/wire';
 import { isJsonContentType, PROTOCOL_VERSION_HEADER, readAccepts, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from './http-exchange.ts';
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { acceptSseMessage, openSseChannel } from '../legacy/http-sse.ts';
 import { HttpRefusal, toRefusal } from './refusal.ts';
 import { endSession, openGetStream } from '../legacy/get-stream.ts';
@@ -20,10 +20,10 @@ import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
 import { respondToModern } from '../modern/modern-post.ts';
 
-/** What the path of a request stands for. */
-type EndpointKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
+/** What a request is for, by its path. */
+type PathKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
 
-const METHODS: Readonly<Record<EndpointKind, readonly string[]>> = {
+const METHODS: Readonly<Record<PathKind, readonly string[]>> = {
   mcp: ['POST', 'GET', 'DELETE'],
   'sse-stream': ['GET'],
   'sse-message': ['POST'],
@@ -35,21 +35,21 @@ const MAX_DEPTH = 128;
 
 /** Serves one request. Never rejects: each error becomes an HTTP response. */
 export async function routeRequest(http: HttpExchange): Promise<void> {
-  const { handler } = http;
+  const { shared } = http;
   try {
-    const origin = handler.settings.guard.check(http);
-    if (origin !== undefined) http.addHeaders(corsHeaders(handler.settings.guard, origin));
-    const endpoint = findEndpoint(handler, http.target) ?? findEndpoint(handler, http.mountPath + http.target);
-    if (endpoint === undefined) throw nothingHere(handler);
+    const origin = shared.settings.guard.check(http);
+    if (origin !== undefined) http.addHeaders(corsHeaders(shared.settings.guard, origin));
+    const kind = findPathKind(shared, http.target) ?? findPathKind(shared, http.mountPath + http.target);
+    if (kind === undefined) throw nothingHere(shared);
     if (http.method === 'OPTIONS') return http.empty(204, preflightHeaders(http));
-    const isMcpPost = endpoint === 'mcp' && http.method === 'POST';
-    if (!isMcpPost) checkMethod(http, endpoint);
-    if (handler.isClosing) throw handler.toClosedRefusal();
-    if (endpoint === 'metadata') return http.json(200, JSON.stringify(handler.settings.resourceMetadata));
-    if (handler.settings.tokenVerifier !== undefined) await authorize(http, handler.settings.tokenVerifier);
+    const isMcpPost = kind === 'mcp' && http.method === 'POST';
+    if (!isMcpPost) checkMethod(http, kind);
+    if (shared.isClosing) throw shared.toClosedRefusal();
+    if (kind === 'metadata') return http.json(200, JSON.stringify(shared.settings.resourceMetadata));
+    if (shared.settings.tokenVerifier !== undefined) await authorize(http, shared.settings.tokenVerifier);
     if (isMcpPost) await routePost(http);
-    else if (endpoint === 'sse-message') await acceptSseMessage(http, () => readPostedMessage(http));
-    else if (endpoint === 'sse-stream') openSseChannel(http);
+    else if (kind === 'sse-message') await acceptSseMessage(http, () => readPostedMessage(http));
+    else if (kind === 'sse-stream') openSseChannel(http);
     else await (http.method === 'GET' ? openGetStream(http) : endSession(http));
   } catch (error) {
     refuse(http, error);
@@ -62,11 +62,11 @@ async function routePost(http: HttpExchange): Promise<void> {
     throw new HttpRefusal(406, 'The response is "application/json" or "text/event-stream": accept both');
   const value = await readPostedJson(http);
   if (http.hasLeft) return;
-  const { legacy } = http.handler.settings;
+  const { legacy } = http.shared.settings;
   if (legacy && Array.isArray(value)) return respondToBatch(http, value);
   const message = toMessage(http, value);
   const meta = metaOf(message);
-  return legacy && isLegacy(http, message, meta) ? respondToLegacy(http, message) : respondToModern(http, message, meta);
+  return legacy && isLegacy(http, message) ? respondToLegacy(http, message) : respondToModern(http, message, meta);
 }
 
 async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
@@ -92,14 +92,14 @@ function metaOf(message: JsonRpcMessage): JsonObject | undefined {
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
-function isLegacy(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): boolean {
-  if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return false;
+function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
+  if ('method' in message && isModernParams(message.params)) return false;
   const version = http.header(PROTOCOL_VERSION_HEADER);
   const isInSession = http.header(SESSION_ID_HEADER) !== undefined;
   // Within a session, an unknown version is a legacy error.
   if (version !== undefined) return (findRevision(version)?.era ?? (isInSession ? 'legacy' : 'modern')) === 'legacy';
   // With sessions on, a request without a session that is not `initialize` is handled as a modern request that lacks its headers.
-  if (!http.handler.settings.sessions || isInSession) return true;
+  if (!http.shared.settings.sessions || isInSession) return true;
   return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
 
@@ -130,7 +130,7 @@ function isNestedDeeper(value: unknown, maxDepth: number): boolean {
   return Object.values(value).some((member) => isNestedDeeper(member, maxDepth - 1));
 }
 
-function findEndpoint({ settings }: HandlerState, target: string): EndpointKind | undefined {
+function findPathKind({ settings }: SharedState, target: string): PathKind | undefined {
   const { path, ssePaths } = settings;
   if (target === path) return 'mcp';
   const query = target.indexOf('?');
@@ -142,30 +142,30 @@ function findEndpoint({ settings }: HandlerState, target: string): EndpointKind 
 }
 
 /** Names the right path, because a typing error is the usual reason. The path is not secret. */
-function nothingHere({ settings: { path = '/', ssePaths } }: HandlerState): HttpRefusal {
+function nothingHere({ settings: { path = '/', ssePaths } }: SharedState): HttpRefusal {
   const sse = ssePaths === undefined ? '' : `, that of HTTP+SSE at "${ssePaths.stream}"`;
   return new HttpRefusal(404, `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`);
 }
 
-function checkMethod({ handler, method }: HttpExchange, endpoint: EndpointKind): void {
-  const hasSessions = handler.settings.legacy && handler.settings.sessions;
-  const methods = endpoint === 'mcp' && !hasSessions ? ['POST'] : METHODS[endpoint];
+function checkMethod({ shared, method }: HttpExchange, kind: PathKind): void {
+  const hasSessions = shared.settings.legacy && shared.settings.sessions;
+  const methods = kind === 'mcp' && !hasSessions ? ['POST'] : METHODS[kind];
   if (methods.includes(method)) return;
   const headers = ['Allow', [...methods, 'OPTIONS'].join(', ')];
   throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, { headers });
 }
 
 function refuse(http: HttpExchange, error: unknown): void {
-  const { handler } = http;
+  const { shared } = http;
   const refusal = toRefusal(error);
-  if (refusal.status === 500) handler.logFailure(refusal.detail.fault ?? error);
+  if (refusal.status === 500) shared.logFailure(refusal.detail.fault ?? error);
   // In older revisions an error needs an id: `null` if none could be read.
   const nullId = findRevision(http.header(PROTOCOL_VERSION_HEADER))?.rules.errorIdOptional === false;
   try {
     http.refuse(refusal, nullId);
   } catch (unsent) {
     // For example, the verifier's challenge is not a valid HTTP header. The client still gets a response.
-    handler.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
+    shared.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
     http.refuse(toRefusal(unsent), nullId);
   }
 }

@@ -1,7 +1,7 @@
 /** HTTP exchanges on web `Request` and `Response`, for Bun, Deno, Workers and web frameworks. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import type { HandlerState } from './handler-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
 import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
@@ -35,8 +35,8 @@ export class WebExchange extends HttpExchange {
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
 
-  constructor(handler: HandlerState, request: Request, info: FetchInfo) {
-    super(handler, info);
+  constructor(shared: SharedState, request: Request, info: FetchInfo) {
+    super(shared, info);
     this.#request = request;
     this.method = request.method;
     const url = splitUrl(request.url);

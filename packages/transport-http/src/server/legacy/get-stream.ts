@@ -4,8 +4,6 @@
  * @see 2025-11-25 basic/transports#listening-for-messages-from-the-server
  */
 
-import type { Revision } from '@mortise/protocol';
-import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { decodeEventId, LAST_EVENT_ID_HEADER, namesEventStream } from '../../headers.ts';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
 import { watchExpiry } from '../http/authorize.ts';
@@ -13,19 +11,18 @@ import type { HttpExchange } from '../http/http-exchange.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 import type { HttpSession } from './http-session.ts';
-import { findSession, readVersionHeader } from './legacy-post.ts';
+import { findSession } from './legacy-post.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
 /** Opens a stream, or resumes one. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
   if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
-  const named = readVersionHeader(http);
   const session = await findSession(http);
-  const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
-  const get: Get = { http, session, revision, release: http.handler.holdStream(http.limitKey) };
+  const get: Get = { http, session, release: http.shared.holdStream(http.limitKey) };
   try {
     const lastEvent = http.header(LAST_EVENT_ID_HEADER);
-    if (lastEvent !== undefined && session.log !== undefined && revision.http.resumable) await resumeStream(get, decodeEventId(lastEvent));
+    if (lastEvent !== undefined && session.log !== undefined && session.revision?.http.resumable === true)
+      await resumeStream(get, decodeEventId(lastEvent));
     else openStream(get);
   } catch (error) {
     // An open stream releases its count itself.
@@ -36,21 +33,19 @@ export async function openGetStream(http: HttpExchange): Promise<void> {
 
 /** Ends a session. */
 export async function endSession(http: HttpExchange): Promise<void> {
-  readVersionHeader(http);
-  await http.handler.sessions.end(await findSession(http));
+  await http.shared.sessions.end(await findSession(http));
   http.empty(204);
 }
 
 interface Get {
   readonly http: HttpExchange;
   readonly session: HttpSession;
-  readonly revision: Revision;
   readonly release: () => void;
 }
 
 function openStream(get: Get): void {
-  const { session, revision } = get;
-  const stream = new SessionStream(createStreamId('get'), revision.http.resumable ? session.log : undefined);
+  const { session } = get;
+  const stream = new SessionStream(createStreamId('get'), session.revision?.http.resumable === true ? session.log : undefined);
   const sse = openSse(get, stream);
   // Some platforms and proxies send the headers only with the first part of the body.
   void sse.write(SSE_KEEP_ALIVE);
@@ -74,15 +69,15 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
 }
 
 /** The `retry` time for clients; undefined in revisions without it. */
-function retryMsOf({ http, revision }: Get): number | undefined {
-  return revision.http.polling ? http.handler.settings.retryMs : undefined;
+function retryMsOf({ http, session }: Get): number | undefined {
+  return session.revision?.http.polling === true ? http.shared.settings.retryMs : undefined;
 }
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
   // Responses can wait for a slow reader. Notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
-  const expiry = watchExpiry(http.handler.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
+  const expiry = watchExpiry(http.shared.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
   sse.onClose(() => {
     expiry?.cancel();
     release();

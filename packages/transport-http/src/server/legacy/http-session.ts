@@ -9,12 +9,13 @@ import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HttpSession implements SessionLink {
-  /** Empty for a session that serves one POST (sessions are off). */
+  /** Serves one POST, because the program turned sessions off: requests of several clients cannot meet, whatever their ids. */
+  readonly isStateless: boolean;
+  /** Empty for a stateless session. */
   readonly id: string;
   readonly limitKey: string;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  readonly canRequest: boolean;
   /** Stores sent events, so that streams can be resumed. */
   readonly log: StreamLog | undefined;
   legacy: LegacySession;
@@ -34,7 +35,7 @@ export class HttpSession implements SessionLink {
   isEnded = false;
   /** Ends the subscription to messages from other machines. */
   unsubscribe: (() => void) | undefined;
-  readonly #endpoint: McpEndpoint;
+  readonly #server: McpEndpoint;
   readonly #logger: Logger;
   /** Endpoint sessions that `reopen` has replaced and that still serve calls. */
   #retired: LegacySession[] = [];
@@ -49,21 +50,26 @@ export class HttpSession implements SessionLink {
    * @throws Errors of the endpoint.
    */
   constructor(http: HttpExchange, id: string | undefined, saved?: SessionState) {
-    const { endpoint, settings } = http.handler;
+    const { server, settings } = http.shared;
     this.id = id ?? '';
-    this.canRequest = id !== undefined;
+    this.isStateless = id === undefined;
     this.limitKey = id === undefined ? '' : http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
     if (id !== undefined && settings.eventStore) this.log = { store: settings.eventStore, sessionId: id, logger: settings.logger };
-    this.#endpoint = endpoint;
+    this.#server = server;
     this.#logger = settings.logger;
-    this.legacy = endpoint.openSession(this, saved);
+    this.legacy = server.openSession(this, saved);
   }
 
   /** The session id for handlers, which may store data by session. */
   get sessionId(): string | undefined {
-    return this.canRequest ? this.id : undefined;
+    return this.isStateless ? undefined : this.id;
+  }
+
+  /** The answer to a question comes by another POST. */
+  get canRequest(): boolean {
+    return !this.isStateless;
   }
 
   /** Whether the client has an open stream. */
@@ -82,7 +88,7 @@ export class HttpSession implements SessionLink {
    */
   reopen(saved: SessionState): void {
     const replaced = this.legacy;
-    this.legacy = this.#endpoint.openSession(this, saved);
+    this.legacy = this.#server.openSession(this, saved);
     this.#retired.push(replaced);
     if (this.inFlight === 0) this.closeRetired();
   }
@@ -94,7 +100,7 @@ export class HttpSession implements SessionLink {
 
   /** Sends a message that belongs to no request, on one stream: the newest that is open or can be resumed. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.canRequest) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
+    if (this.isStateless) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
     const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
     return stream?.send(message) ?? rejectUnreachable(message, 'it has no GET stream open');
   }

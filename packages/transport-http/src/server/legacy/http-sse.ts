@@ -13,7 +13,7 @@ import { namesEventStream } from '../../headers.ts';
 import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
-import type { HandlerState } from '../http/handler-state.ts';
+import type { SharedState } from '../http/shared-state.ts';
 import { busy, HttpRefusal } from '../http/refusal.ts';
 import { closeSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
@@ -29,11 +29,11 @@ const MAX_CALLS = 100;
 
 /** Opens a channel. */
 export function openSseChannel(http: HttpExchange): void {
-  const { handler } = http;
+  const { shared } = http;
   if (!namesEventStream(http.header('accept')))
     throw new HttpRefusal(406, 'This URL opens an event stream: send "Accept: text/event-stream"');
   const id = generateSessionId();
-  const release = handler.holdStream(http.limitKey);
+  const release = shared.holdStream(http.limitKey);
   let channel: SseChannel;
   try {
     channel = new SseChannel(http);
@@ -41,21 +41,21 @@ export function openSseChannel(http: HttpExchange): void {
     release();
     throw error;
   }
-  handler.channels.set(id, channel);
+  shared.channels.set(id, channel);
   channel.stream.onClose(() => {
     release();
-    handler.channels.delete(id);
+    shared.channels.delete(id);
     void channel.close();
   });
   // Relative to the stream's URL, so that it is right behind any proxy and stays in the origin.
-  const path = http.mountPath + (handler.settings.ssePaths?.messages ?? '');
+  const path = http.mountPath + (shared.settings.ssePaths?.messages ?? '');
   void channel.stream.write(encodeEvent({ event: 'endpoint', data: `${path}?${ID_PARAMETER}=${encodeURIComponent(id)}` }));
 }
 
 /** Handles a message of a channel. Its response is sent on the stream. @param readMessage Reads the body. */
 export async function acceptSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
   const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
-  const channel = http.handler.channels.get(query.get(ID_PARAMETER) ?? '');
+  const channel = http.shared.channels.get(query.get(ID_PARAMETER) ?? '');
   if (channel === undefined || channel.principal !== http.principal) throw unknownChannel();
   await channel.serve(http, await readMessage());
 }
@@ -70,7 +70,7 @@ export class SseChannel implements SessionLink {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly stream: ResponseStream;
-  readonly #handler: HandlerState;
+  readonly #shared: SharedState;
   readonly #legacy: LegacySession;
   #closed: Promise<void> | undefined;
   #calls = 0;
@@ -78,8 +78,8 @@ export class SseChannel implements SessionLink {
   constructor(http: HttpExchange) {
     this.principal = http.principal;
     this.auth = http.auth;
-    this.#handler = http.handler;
-    this.#legacy = http.handler.endpoint.openSession(this);
+    this.#shared = http.shared;
+    this.#legacy = http.shared.server.openSession(this);
     this.stream = http.openStream('wait');
   }
 
@@ -100,20 +100,20 @@ export class SseChannel implements SessionLink {
     if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
     http.empty(202);
     const call = new SseCall(http, this);
-    this.#handler.calls.add(call);
+    this.#shared.calls.add(call);
     if (isRequest) this.#calls++;
     try {
       const response = await this.#answer(message, call);
       if (response !== undefined) await this.stream.writeWhenRoom(encodeMessageEvent(writeResponse(response).json));
     } finally {
       if (isRequest) this.#calls--;
-      this.#handler.end(call);
+      this.#shared.end(call);
     }
   }
 
   /** Ends the channel. Safe to call twice, because the end of the stream calls it too. Never rejects. */
   close(): Promise<void> {
-    this.#closed ??= closeSession(this.#legacy, this.#handler.settings.logger);
+    this.#closed ??= closeSession(this.#legacy, this.#shared.settings.logger);
     this.stream.end();
     return this.#closed;
   }
@@ -124,7 +124,7 @@ export class SseChannel implements SessionLink {
       return await this.#legacy.receive(message, call);
     } catch (error) {
       if (classifyMessage(message) !== 'request') throw error;
-      return toFailure(this.#handler, message as JsonRpcRequest, error);
+      return toFailure(this.#shared, message as JsonRpcRequest, error);
     }
   }
 }

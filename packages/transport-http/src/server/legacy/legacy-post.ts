@@ -2,42 +2,35 @@
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
-import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
+import { findRevision, type Revision } from '@mortise/protocol';
+import type { SessionState } from '@mortise/protocol/contracts';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import type { HandlerState } from '../http/handler-state.ts';
+import type { SharedState } from '../http/shared-state.ts';
 import { HttpRefusal, SESSION_OVER, toRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 import { LegacyReply, RequestCall } from './legacy-reply.ts';
-import { agreedRevision, openStateless } from './stateless.ts';
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
 
-/** The session and revision for the messages of one POST. */
-interface Target {
-  readonly revision: Revision;
-  readonly session: HttpSession;
-}
-
 /** Responds to one message. */
 export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
-  const named = readVersionHeader(http);
   const isRequest = 'method' in message && 'id' in message;
   const opensSession = isRequest && message.method === 'initialize' && http.header(SESSION_ID_HEADER) === undefined;
-  if (opensSession && http.handler.settings.sessions) return openSession(http, message);
-  const target = await findTarget(http, named, opensSession);
-  if (!isRequest) return accept(http, target, [message]);
-  await respond(http, target, [message]);
+  if (opensSession && http.shared.settings.sessions) return openSession(http, message);
+  const session = await sessionOf(http, opensSession);
+  if (!isRequest) return accept(http, session, [message]);
+  await respond(http, session, [message]);
 }
 
 /** Responds to a batch, if the session's revision has batches. */
 export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
-  const target = await findTarget(http, readVersionHeader(http));
-  const agreed = target.session.revision ?? target.revision;
-  if (!agreed.rules.batching) throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
+  const session = await sessionOf(http);
+  if (session.revision?.rules.batching !== true)
+    throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
   const fault = findBatchFault(values);
   if (fault !== undefined) throw new HttpRefusal(400, fault);
   const requests: JsonRpcRequest[] = [];
@@ -49,13 +42,13 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
     else if (kind === 'request') requests.push(value as unknown as JsonRpcRequest);
     else others.push(value as unknown as JsonRpcMessage);
   }
-  if (requests.length === 0 && ready.length === 0) return accept(http, target, others);
-  for (const message of others) receive(http, target, message).catch((error: unknown) => http.handler.logFailure(error));
-  await respond(http, target, requests, ready);
+  if (requests.length === 0 && ready.length === 0) return accept(http, session, others);
+  for (const message of others) receive(http, session, message).catch((error: unknown) => http.shared.logFailure(error));
+  await respond(http, session, requests, ready);
 }
 
 /** @throws {HttpRefusal} 400: the header is not a legacy version. */
-export function readVersionHeader(http: HttpExchange): Revision | undefined {
+function readVersionHeader(http: HttpExchange): Revision | undefined {
   const value = http.header(PROTOCOL_VERSION_HEADER);
   if (value === undefined) return undefined;
   const revision = findRevision(value);
@@ -64,61 +57,97 @@ export function readVersionHeader(http: HttpExchange): Revision | undefined {
   throw new HttpRefusal(400, `The version in the header "MCP-Protocol-Version" is not supported in this session: ${remedy}`);
 }
 
-/** @throws {HttpRefusal} 400: the session id is missing. 404: the session does not exist or belongs to another caller. */
-export function findSession(http: HttpExchange): Promise<HttpSession> {
+/**
+ * Finds the session that a request names. What `initialize` agreed on holds for all of it, even where the version header names another
+ * legacy revision.
+ *
+ * @throws {HttpRefusal} 400 without a session's id or for an unknown version, 404 for a session that does not exist or belongs to another caller.
+ */
+export async function findSession(http: HttpExchange): Promise<HttpSession> {
+  readVersionHeader(http);
   const id = http.header(SESSION_ID_HEADER);
-  if (id !== undefined) return http.handler.sessions.find(id, http);
+  if (id !== undefined) return http.shared.sessions.find(id, http);
   throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id in the header of its response');
 }
 
 async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise<void> {
-  const { handler } = http;
-  const session = handler.sessions.create(http);
+  const { shared } = http;
+  readVersionHeader(http);
+  const session = shared.sessions.create(http);
   let isAdmitted = false;
   // Nothing may precede this response, because its headers contain the session id.
-  const reply = new LegacyReply(http, { revision: NEWEST_LEGACY, session, expected: 1, isAlone: true });
+  const reply = new LegacyReply(http, { session, expected: 1, isAlone: true });
   const call = new RequestCall(reply, message);
-  handler.calls.add(call);
+  shared.calls.add(call);
   try {
-    const response = await handler.sessions.receive(session, message, call);
+    const response = await shared.sessions.receive(session, message, call);
     session.revision = agreedRevision(response);
     if (session.revision !== undefined) {
-      await handler.sessions.admit(session);
+      await shared.sessions.admit(session);
       isAdmitted = true;
       http.addHeaders([SESSION_ID_HEADER, session.id]);
     }
     void call.settle(response);
   } finally {
-    handler.end(call);
-    if (!isAdmitted) await handler.sessions.discard(session);
+    shared.end(call);
+    if (!isAdmitted) await shared.sessions.discard(session);
   }
 }
 
-async function findTarget(http: HttpExchange, named: Revision | undefined, opensSession = false): Promise<Target> {
-  if (http.handler.settings.sessions) {
-    const session = await findSession(http);
-    return { revision: named ?? session.revision ?? ASSUMED_WITHOUT_HEADER, session };
+/** The revision in a successful response to `initialize`. */
+function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
+  return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
+}
+
+/** Finds the session of a POST, or opens a stateless one. */
+async function sessionOf(http: HttpExchange, isInitialize = false): Promise<HttpSession> {
+  if (http.shared.settings.sessions) return findSession(http);
+  const named = readVersionHeader(http);
+  return isInitialize ? new HttpSession(http, undefined) : openStateless(http, named ?? ASSUMED_WITHOUT_HEADER);
+}
+
+/** Opens a stateless session as if `initialize` had been done. The state that a handshake leaves is made once for each revision. */
+async function openStateless(http: HttpExchange, revision: Revision): Promise<HttpSession> {
+  const { statelessStates, settings } = http.shared;
+  let state: SessionState | undefined;
+  if (settings.skipsHandshake !== true) {
+    state = statelessStates.get(revision) ?? (await makeState(http, revision));
+    statelessStates.set(revision, state);
   }
-  if (opensSession) return { revision: NEWEST_LEGACY, session: new HttpSession(http, undefined) };
-  const revision = named ?? ASSUMED_WITHOUT_HEADER;
-  return { revision, session: await openStateless(http, revision) };
+  const session = new HttpSession(http, undefined, state);
+  session.revision = revision;
+  return session;
 }
 
-/** Called when all messages of the POST are done. */
-function release({ session }: Target): void {
-  if (!session.canRequest) void session.close();
-}
-
-function receive(http: HttpExchange, { session }: Target, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
-  return http.handler.sessions.receive(session, message, new LegacyCall(http));
-}
-
-/** Handles messages without a response. Stores their changes and passes them to other machines before it responds with 202. */
-async function accept(http: HttpExchange, target: Target, messages: readonly JsonRpcMessage[]): Promise<void> {
+async function makeState(http: HttpExchange, revision: Revision): Promise<SessionState> {
+  const session = new HttpSession(http, undefined);
+  const call = new LegacyCall(http);
+  const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
   try {
-    await Promise.all(messages.map((message) => receive(http, target, message)));
+    const response = await session.legacy.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
+    if (agreedRevision(response) !== revision) throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
+    await session.legacy.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
+    return session.legacy.state;
   } finally {
-    release(target);
+    await session.close();
+  }
+}
+
+/** A stateless session ends with its POST. */
+function release(session: HttpSession): void {
+  if (session.isStateless) void session.close();
+}
+
+function receive(http: HttpExchange, session: HttpSession, message: JsonRpcMessage): Promise<JsonRpcResponse | undefined> {
+  return http.shared.sessions.receive(session, message, new LegacyCall(http));
+}
+
+/** Takes messages that have no response. What they changed is stored, and handed to other machines, before the client gets its 202. */
+async function accept(http: HttpExchange, session: HttpSession, messages: readonly JsonRpcMessage[]): Promise<void> {
+  try {
+    await Promise.all(messages.map((message) => receive(http, session, message)));
+  } finally {
+    release(session);
   }
   http.empty(202);
 }
@@ -126,47 +155,42 @@ async function accept(http: HttpExchange, target: Target, messages: readonly Jso
 /** @param ready The error responses to invalid members of a batch. */
 async function respond(
   http: HttpExchange,
-  target: Target,
+  session: HttpSession,
   requests: readonly JsonRpcRequest[],
   ready?: readonly JsonRpcResponse[],
 ): Promise<void> {
   const expected = requests.length + (ready?.length ?? 0);
-  const reply = new LegacyReply(http, { ...target, expected, isBatch: ready !== undefined });
+  const reply = new LegacyReply(http, { session, expected, isBatch: ready !== undefined });
   for (const response of ready ?? []) void reply.settle(response);
   try {
-    await Promise.all(requests.map((request) => run(http, target, new RequestCall(reply, request))));
+    await Promise.all(requests.map((request) => respondToRequest(http, session, new RequestCall(reply, request))));
   } finally {
-    release(target);
+    release(session);
   }
 }
 
-async function run(http: HttpExchange, target: Target, call: RequestCall): Promise<void> {
-  const { handler } = http;
-  handler.calls.add(call);
-  try {
-    // The call ends when its response is handed over, so that closing waits for a slow event store or reader.
-    await call.settle(await handle(http, target, call));
-  } finally {
-    handler.end(call);
-  }
-}
-
-async function handle(http: HttpExchange, { session }: Target, call: RequestCall): Promise<JsonRpcResponse | undefined> {
+async function respondToRequest({ shared }: HttpExchange, session: HttpSession, call: RequestCall): Promise<void> {
   const { request } = call;
+  shared.calls.add(call);
   try {
-    const response = await http.handler.sessions.receive(session, request, call);
-    // A request that the client cancelled has no response. If its session ended, here or on another machine, it gets an error.
-    if (response !== undefined || (!session.isEnded && !session.isClosed)) return response;
-    return { jsonrpc: '2.0', id: request.id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
-  } catch (error) {
-    // An error, for example of a store, must not affect other requests of the batch or a started stream.
-    return toFailure(http.handler, request, error);
+    // A store that fails, say, must not harm others of the batch, or a stream that has begun.
+    const response = await shared.sessions.receive(session, request, call).catch((error: unknown) => toFailure(shared, request, error));
+    // A request that its client cancelled has no response. One whose session ended under it, here or on another machine, has.
+    const isOver = response === undefined && (session.isEnded || session.isClosed);
+    // The call ends when its response is handed over, so that closing waits for a slow event store or reader.
+    await call.settle(isOver ? toSessionOver(request) : response);
+  } finally {
+    shared.end(call);
   }
+}
+
+function toSessionOver({ id }: JsonRpcRequest): JsonRpcResponse {
+  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
 }
 
 /** Logs why a request failed. @returns An error response without details. */
-export function toFailure(handler: HandlerState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
-  handler.logFailure(error);
+export function toFailure(shared: SharedState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
+  shared.logFailure(error);
   const { rpcCode, message } = toRefusal(error);
   return { jsonrpc: '2.0', id, error: { code: rpcCode, message } };
 }

@@ -8,7 +8,7 @@
 import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { Revision } from '@mortise/protocol';
+import { NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { FORBIDDEN, scopeChallenge } from '../http/authorize.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HttpSession } from './http-session.ts';
@@ -17,7 +17,6 @@ import { createStreamId, SessionStream } from './session-stream.ts';
 
 /** What the form of a reply depends on. */
 export interface LegacyReplyTerms {
-  readonly revision: Revision;
   readonly session: HttpSession;
   /** The number of requests in the POST. */
   readonly expected: number;
@@ -47,17 +46,21 @@ export class LegacyReply {
     // An event id at the start lets a client resume and fetch the response. The stream of a verified caller starts a little later, because
     // missing scopes need status 403.
     if (http.auth === undefined) this.#openStream();
-    else this.#holdTimer = http.handler.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
+    else this.#holdTimer = http.shared.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
   /** Whether the connection may be closed before the response, so that the client resumes the stream later. */
   get canPause(): boolean {
-    const { revision, session } = this.#terms;
-    return this.#canStream && revision.http.polling && session.log !== undefined;
+    return this.#canStream && this.#revision.http.polling && this.#terms.session.log !== undefined;
+  }
+
+  /** Until `initialize` has agreed on a revision, its errors are those of the newest. */
+  get #revision(): Revision {
+    return this.#terms.session.revision ?? NEWEST_LEGACY;
   }
 
   get #canStream(): boolean {
-    return this.http.accepts.sse && !this.http.handler.settings.jsonOnly && this.#terms.isAlone !== true;
+    return this.http.accepts.sse && !this.http.shared.settings.jsonOnly && this.#terms.isAlone !== true;
   }
 
   /** Sends a message that belongs to one of the requests. */
@@ -120,18 +123,18 @@ export class LegacyReply {
     const challenge = scopeChallenge(response, this.http);
     if (challenge !== undefined) this.http.addHeaders(challenge);
     const code = 'error' in response ? response.error.code : undefined;
-    const status = challenge === undefined ? this.#terms.revision.http.statusByCode.get(code ?? 0) : FORBIDDEN;
+    const status = challenge === undefined ? this.#revision.http.statusByCode.get(code ?? 0) : FORBIDDEN;
     this.http.json(status ?? 200, writeResponse(response).json);
   }
 
   #openStream(): SessionStream {
-    const { revision, session, isAlone } = this.#terms;
+    const { session, isAlone } = this.#terms;
     // The response to `initialize` cannot be resumed, because the client does not know the session id yet.
-    const log = revision.http.resumable && isAlone !== true ? session.log : undefined;
+    const log = this.#revision.http.resumable && isAlone !== true ? session.log : undefined;
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session.addPost(stream);
-    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.handler.settings.retryMs : undefined);
+    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.shared.settings.retryMs : undefined);
     for (const response of this.#responses.splice(0)) sendResponse(stream, response);
     return stream;
   }
@@ -156,7 +159,7 @@ export class RequestCall extends LegacyCall {
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
     if (!this.#reply.canPause) return undefined;
-    return (retryMs = this.#reply.http.handler.settings.retryMs) => {
+    return (retryMs = this.#reply.http.shared.settings.retryMs) => {
       if (!this.isCancelled) this.#reply.pause(retryMs);
     };
   }

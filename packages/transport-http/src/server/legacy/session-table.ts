@@ -91,7 +91,7 @@ export class SessionTable {
     try {
       let served = session.legacy;
       let response = await served.receive(message, call);
-      if (this.#stored !== undefined && session.revision !== undefined) {
+      if (this.#stored !== undefined && session.revision !== undefined && !session.isStateless) {
         const changesState = changesSession(session.revision, message);
         // If another machine has changed the state, saving has replaced `session.legacy`, and the new one has not received the message.
         const repeat = async (): Promise<void> => {
@@ -101,7 +101,7 @@ export class SessionTable {
         };
         if (changesState || session.isUnsaved) await this.#stored.save(session, changesState ? repeat : undefined);
       }
-      if (session.canRequest) await this.#relay?.pass(session, message);
+      if (!session.isStateless) await this.#relay?.pass(session, message);
       return response;
     } finally {
       session.inFlight--;

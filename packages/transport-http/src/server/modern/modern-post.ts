@@ -61,15 +61,15 @@ function acceptNotification(http: HttpExchange, { method }: JsonRpcNotification,
 
 /** Serves `subscriptions/listen`. Counts its response as a stream, and ends it when the token expires. */
 async function listen(http: HttpExchange, request: JsonRpcRequest, terms: StatusTerms): Promise<void> {
-  const { handler } = http;
+  const { shared } = http;
   const { id, method } = request;
   if (!http.accepts.sse) throw new HttpRefusal(406, `The response to "${method}" is an event stream: accept "text/event-stream"`);
-  const release = handler.holdStream(http.limitKey);
+  const release = shared.holdStream(http.limitKey);
   http.endListen = () => {
     http.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
     http.cancel(new CancelledError('the server is closing'));
   };
-  const expiry = watchExpiry(handler.settings.clock, http.auth, () => http.expire());
+  const expiry = watchExpiry(shared.settings.clock, http.auth, () => http.expire());
   try {
     await respond(http, request, terms);
   } finally {
@@ -79,15 +79,15 @@ async function listen(http: HttpExchange, request: JsonRpcRequest, terms: Status
 }
 
 async function respond(http: HttpExchange, request: JsonRpcRequest, terms: StatusTerms): Promise<void> {
-  const { handler } = http;
-  handler.calls.add(http);
+  const { shared } = http;
+  shared.calls.add(http);
   try {
-    const response = await handler.endpoint.handle(request, http);
+    const response = await shared.server.handle(request, http);
     const challenge = scopeChallenge(response, http);
     if (challenge !== undefined) http.addHeaders(challenge);
     http.finish(response, challenge === undefined ? statusOf(response, terms) : FORBIDDEN);
   } finally {
-    handler.end(http);
+    shared.end(http);
   }
 }
 
@@ -102,16 +102,16 @@ function statusOf(response: JsonRpcResponse, { rules, hasMeta }: StatusTerms): n
 
 /** Checks `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call. */
 function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, revision: Revision): void {
-  const { endpoint } = http.handler;
+  const { server } = http.shared;
   checkMethodHeader(http, method);
   const facts = revision.requests.get(method);
-  const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
+  const nameParam = facts === undefined ? server.nameParam(method) : facts.nameParam;
   if (nameParam === undefined) return;
   const name = params?.[nameParam];
   checkMirror(http, 'Mcp-Name', name);
   if (facts?.paramHeaders !== 'sent' || typeof name !== 'string') return;
   // Ignores `Mcp-Param-*` headers for arguments that the tool's schema does not mark.
-  for (const [header, path] of endpoint.paramHeaders(name, http.principal, http) ?? [])
+  for (const [header, path] of server.paramHeaders(name, http.principal, http) ?? [])
     checkMirror(http, `Mcp-Param-${header}`, readPath(params?.['arguments'], path));
 }
 
@@ -120,7 +120,7 @@ function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
   if (header !== undefined && header === inBody) return;
   const isNamed = typeof inBody === 'string';
-  if (!isNamed && !http.handler.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
+  if (!isNamed && !http.shared.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
   if (header === undefined) throw mismatch('MCP-Protocol-Version', `is missing: ${isNamed ? NO_HEADER : NO_VERSION}`);
   if (isNamed) throw mismatch('MCP-Protocol-Version', 'differs from the version in "_meta"');
 }

@@ -24,8 +24,9 @@ export interface OpenCall {
   cut(reason: Error): void;
 }
 
-export class HandlerState {
-  readonly endpoint: McpEndpoint;
+export class SharedState {
+  /** Such as an `McpServer`. */
+  readonly server: McpEndpoint;
   readonly settings: Settings;
   readonly sessions: SessionTable;
   /** For each revision, the session state after a handshake, for legacy requests without a session. */
@@ -42,14 +43,14 @@ export class HandlerState {
   /** Callbacks for when nothing is in flight. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the endpoint is not a server. */
-  constructor(endpoint: McpEndpoint, settings: Settings) {
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: `server` is none. */
+  constructor(server: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
-    if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
+    if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
       throw new HttpOptionError('The first argument must be a server with the function "handle", such as an McpServer');
-    this.endpoint = endpoint;
+    this.server = server;
     this.settings = settings;
-    if (settings.logger !== silentLogger) endpoint.offerLogger?.(settings.logger);
+    if (settings.logger !== silentLogger) server.offerLogger?.(settings.logger);
     this.sessions = new SessionTable(settings);
     this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
