@@ -95,7 +95,7 @@ describe('inputRequired', () => {
   ])('[ROBUSTNESS-4] asked %s, does not wait for a hung step beyond the time limit', async (_how, ask) => {
     const server = new McpServer({ name: 's', version: '1' }, { handlerTimeoutMs: 200 });
     server.registerTool('run', {}, (ctx) => {
-      void ctx.once('hangs', () => new Promise(() => undefined));
+      void ctx.once('hangs', () => new Promise<never>(() => undefined));
       return ask(ctx);
     });
     const peer = await openPeer(server);
