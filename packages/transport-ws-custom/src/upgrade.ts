@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization } from '@mortise/protocol/edge';
+import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization, toNetwork } from '@mortise/protocol/edge';
 import { MCP_PROTOCOL, readBearerProtocol } from './wire.ts';
 
 /** Thrown to refuse an upgrade. */
@@ -72,13 +72,7 @@ export async function verifyUpgrade(
 
 /** The key of connections that are not verified: the remote address; of IPv6 the /64, which is what one customer has. */
 export function addressKey(request: IncomingMessage): string {
-  const address = request.socket.remoteAddress ?? 'unknown';
-  if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/, '');
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0');
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+  return toNetwork(request.socket.remoteAddress ?? 'unknown');
 }
 
 /** Refuses an upgrade with an HTTP answer and ends the connection. Nothing that the socket does can throw. */
