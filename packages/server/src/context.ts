@@ -200,7 +200,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     (this.#cancellation ??= new Cancellation()).cancel(reason);
   }
 
-  /** Aborts when the request has its response: what is still asked of the client then is given up. */
+  /** Aborts when the request has its response: what is still asked of the client, or followed for it, is then given up. */
   get asking(): AbortSignal {
     return (this.#asking ??= new Cancellation()).signal;
   }
