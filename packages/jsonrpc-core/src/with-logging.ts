@@ -1,5 +1,6 @@
 /** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
 
+import { checkOptions } from './check-options.ts';
 import { guardLogger, type Logger } from './instruments.ts';
 import { classifyMessage } from './message.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
@@ -19,6 +20,7 @@ export interface LoggingOptions {
 
 /** Logs each message, exchange and the end of a transport as `debug`, and its errors as `warning`. Payloads, which may hold secrets, are never logged. */
 export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
+  checkOptions('withLogging options', options, { logger: 'object', label: 'string' });
   const { label = 'transport' } = options;
   const logger = guardLogger(options.logger);
   return wrapTransport(inner, {
