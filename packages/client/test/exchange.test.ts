@@ -545,11 +545,11 @@ describe('a subscription over exchanges', () => {
   });
 });
 
-it('a transport whose close rejects is closed all the same, and the rejection is passed on', async () => {
+it('a client whose transport fails to close is closed all the same', async () => {
   const http = modern({});
   http.close = () => Promise.reject(new Error('busy'));
   const client = await McpClient.connect(http, info);
-  await expect(client.close()).rejects.toThrow('busy');
+  await client.close();
   await client.closed;
 });
 

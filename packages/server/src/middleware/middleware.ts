@@ -42,7 +42,7 @@ export interface MiddlewareCall<App = unknown> {
  * Goes on with the request: the next middleware, at last the handler.
  *
  * @param params Replaces the parameters for what comes after.
- * @returns The result in the canonical model.
+ * @returns The result in the canonical model, but for lists: their items have the shape of the caller's revision.
  */
 export type NextMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
