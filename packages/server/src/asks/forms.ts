@@ -137,7 +137,7 @@ const CREDENTIALS: ReadonlySet<string> = new Set('access_token id_token refresh_
  * @throws {AskError} `ERR_INVALID_ASK` It is not https (http is good for this machine alone), or carries a credential.
  * @see 2026-07-28 client/elicitation#safe-url-handling
  */
-export function checkPageUrl(url: unknown): void {
+function checkPageUrl(url: unknown): void {
   const problem =
     typeof url === 'string' ? (checkUrl(url, { allowLoopback: true, allowPrivate: true }) ?? findCredential(url)) : 'URL is missing';
   if (problem !== undefined) throw new AskError('ERR_INVALID_ASK', `A page to open must have a safe address: ${problem}`);
