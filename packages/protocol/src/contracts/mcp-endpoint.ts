@@ -42,7 +42,7 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Whether `signal` has aborted. Reading this does not create the signal. */
   readonly isCancelled: boolean;
-  /** Cancels the call, after the caller sent a cancelled notification (legacy era). A second call does nothing. */
+  /** Cancels the call (legacy era): its client sent a cancelled notification, or its session closed. A second call does nothing. */
   cancel(reason: Error): void;
   /** Sends a message that belongs to this call: a notification, or in the legacy era a request to the client. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
