@@ -155,8 +155,8 @@ export class ExchangeLink extends Link {
     const transport = this.#transport;
     const { onerror } = transport;
     const report = (error: Error): void => {
-      onerror?.call(transport, error);
       this.#settings.onError(error);
+      onerror?.call(transport, error);
     };
     transport.onerror = report;
     void this.closed.then(() => {
@@ -174,8 +174,11 @@ export class ExchangeLink extends Link {
     if (!this.#isClosed) {
       this.#isClosed = true;
       this.requests.failAll(new ConnectionClosedError());
-      await this.#transport.close?.();
-      this.#resolveClosed();
+      try {
+        await this.#transport.close?.();
+      } finally {
+        this.#resolveClosed();
+      }
     }
     await this.closed;
   }

@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { ClockTimer } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Root } from '@mortise/protocol/model';
 
 /** A folder: its path, or its path and a display name. */
@@ -43,6 +43,7 @@ export interface FolderRoots {
  * @see 2026-07-28 client/roots
  */
 export function folderRoots(folders: readonly Folder[], options: FolderRootsOptions = {}): FolderRoots {
+  checkOptions('folderRoots options', options, { onUnavailable: 'function' });
   const { onUnavailable } = options;
   const list = async (): Promise<readonly Root[]> => {
     const all = await Promise.all(

@@ -545,6 +545,26 @@ describe('a subscription over exchanges', () => {
   });
 });
 
+it('a client whose transport fails to close is closed all the same', async () => {
+  const http = modern({});
+  http.close = () => Promise.reject(new Error('busy'));
+  const client = await McpClient.connect(http, info);
+  await client.close();
+  await client.closed;
+});
+
+it('an onerror of the program that throws does not keep an error from the client', async () => {
+  const errors: Error[] = [];
+  const http: ExchangeTransport & { onerror?: (error: Error) => void } = modern({});
+  http.onerror = () => {
+    throw new Error('of the program');
+  };
+  const client = await McpClient.connect(http, info, { onError: (error) => errors.push(error) });
+  open.push(client);
+  expect(() => http.onerror?.(new Error('lost'))).toThrow('of the program');
+  expect(errors).toMatchObject([{ message: 'lost' }]);
+});
+
 it('a transport that is a channel too is used for exchanges', async () => {
   const [near] = createInMemoryPair();
   const http = modern({ 'tools/list': () => complete(NEWEST, { tools: [] }) as JsonObject });

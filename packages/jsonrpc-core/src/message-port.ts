@@ -1,5 +1,6 @@
 /** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
 
+import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, MessageTooLargeError, ParseError, UsageError } from './errors.ts';
 import { readMessageHead } from './malformed.ts';
 import type { JsonRpcMessage } from './message.ts';
@@ -36,6 +37,7 @@ const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
  * peer's transport with it. Check where a port came from before you use it: whoever holds the other end is the peer.
  */
 export function messagePortTransport(port: MessagePortLike, options: MessagePortOptions = {}): Transport {
+  checkOptions('messagePortTransport options', options, { maxMessageLength: 0, info: 'object' });
   return new MessagePortTransport(port, options);
 }
 

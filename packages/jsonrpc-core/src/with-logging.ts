@@ -1,5 +1,6 @@
 /** Logs the messages of a transport: kinds, methods and ids, never their contents. */
 
+import { checkOptions } from './check-options.ts';
 import { guardLogger, type Logger } from './instruments.ts';
 import { classifyMessage } from './message.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
@@ -21,6 +22,7 @@ export interface LoggingOptions {
  * Logs each message, each exchange and the close of a transport as `debug`, and its errors as `warning`. Never logs payloads, which may hold secrets.
  */
 export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
+  checkOptions('withLogging options', options, { logger: 'object', label: 'string' });
   const { label = 'transport' } = options;
   const logger = guardLogger(options.logger);
   return wrapTransport(inner, {

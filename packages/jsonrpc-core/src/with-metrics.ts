@@ -1,5 +1,6 @@
 /** Counts the messages of a transport and measures response times. */
 
+import { checkOptions } from './check-options.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Meter } from './instruments.ts';
 import { classifyMessage, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse, type RequestId } from './message.ts';
@@ -28,6 +29,7 @@ const MAX_TIMED = 10_000;
  * `mcp.transport.request_duration_ms` of the requests sent, by `method` and `outcome`.
  */
 export function withMetrics<T extends Transport | TransportFactory>(inner: T, options: MetricsOptions): T {
+  checkOptions('withMetrics options', options, { meter: 'object', label: 'string', clock: 'object' });
   return wrapTransport(inner, () => createHooks(options));
 }
 

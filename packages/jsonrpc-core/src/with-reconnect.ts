@@ -173,8 +173,12 @@ class ReconnectingTransport implements Transport {
       await this.#open(this.current);
     } catch (error) {
       emitError(this, toError(error));
-      this.current.close().catch(() => undefined);
       this.#scheduleAttempt();
+      try {
+        await this.current.close();
+      } catch {
+        // It could not be opened: how it ends does not matter.
+      }
     }
   }
 

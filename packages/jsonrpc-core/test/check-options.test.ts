@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createInMemoryPair } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import { withLogging, withMetrics } from '@mortise/jsonrpc-core/wrap';
+import { messagePortTransport } from '../src/message-port.ts';
 
 interface Options {
   readonly port?: number;
@@ -12,6 +15,16 @@ interface Options {
   readonly store?: { get(): unknown; put(): void };
   readonly extra?: unknown;
 }
+
+const [inner] = createInMemoryPair();
+
+it.each<[string, (options: never) => unknown]>([
+  ['messagePortTransport', (options) => messagePortTransport(new MessageChannel().port1, options)],
+  ['withLogging', (options) => withLogging(inner, options)],
+  ['withMetrics', (options) => withMetrics(inner, options)],
+])('%s refuses an option that it does not know', (_what, make) => {
+  expect(() => make({ lable: 'x' } as never)).toThrow(/unknown option "lable"/);
+});
 
 const TABLE: OptionTable<Options> = {
   port: 0,

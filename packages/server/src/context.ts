@@ -3,7 +3,7 @@
  * first use.
  */
 
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, RequestId } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, ProtocolError, RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
@@ -155,6 +155,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
   get origin(): CallOrigin | undefined {
     return this.call.origin;
+  }
+  get paramFault(): ProtocolError | undefined {
+    return this.call.paramFault;
   }
   get sessionId(): string | undefined {
     return this.session?.id;

@@ -36,7 +36,7 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
     toolOptions: (name, principal) => server.tools?.find(name, { principal })?.options,
     authorizeTool(name, call) {
       const item = server.tools?.find(name, call);
-      item?.requireScopes(call);
+      item?.authorize(call);
       return item?.options;
     },
     publish: (event) => server.events.publish(event),

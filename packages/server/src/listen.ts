@@ -48,7 +48,7 @@ async function acceptFilter(wish: JsonObject, context: Context): Promise<Accepte
   }
   for (const filter of server.listenFilters) {
     const part = Object.hasOwn(wish, filter.key) ? wish[filter.key] : undefined;
-    const accepted = part === undefined ? undefined : await filter.accept(part, context);
+    const accepted = part === undefined ? undefined : await filter.accept(part, context, context.asking);
     if (accepted === undefined) continue;
     notifications[filter.key] = accepted;
     extensions.push([filter, accepted]);

@@ -80,17 +80,29 @@ function run(context: Context): Served {
 
 function settleLater(context: Context, result: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
   return new Promise((resolve) => {
-    if (!context.route.entry.isUnbounded)
-      context.deadline = context.server.deadlines.start((timeoutMs) => resolve(expire(context, timeoutMs)));
-    context.onSuspended = (asked) => resolve(settleAsked(context, asked));
+    startDeadline(context, resolve);
+    let isAsked = false;
+    context.onSuspended = (asked) => {
+      isAsked = true;
+      void settleAsked(context, asked).then(resolve);
+    };
     const onSettled = (outcome: Outcome): void => {
-      if (!context.isEnded) resolve(settle(context, outcome));
+      if (context.isEnded || isAsked) return;
+      const served = settle(context, outcome);
+      // Not `resolve(promise)`: the deadline could not end the call any more.
+      if (isThenable(served)) void served.then(resolve);
+      else resolve(served);
     };
     result.then(
       (value) => onSettled({ result: value }),
       (error: unknown) => onSettled({ error }),
     );
   });
+}
+
+function startDeadline(context: Context, respond: (response: JsonRpcResponse) => void): void {
+  if (context.deadline || context.route.entry.isUnbounded) return;
+  context.deadline = context.server.deadlines.start((timeoutMs) => respond(expire(context, timeoutMs)));
 }
 
 // ---- middleware and the handler
@@ -157,12 +169,14 @@ function settle(context: Context, outcome: Outcome): Served {
   return 'error' in outcome ? fail(context, outcome.error) : succeed(context, outcome.result);
 }
 
-async function settleAsked(context: Context, asked: Promise<JsonObject>): Promise<JsonRpcResponse> {
-  try {
-    return succeed(context, await asked);
-  } catch (error) {
-    return fail(context, error);
-  }
+function settleAsked(context: Context, asked: Promise<JsonObject>): Promise<JsonRpcResponse> {
+  return new Promise((resolve) => {
+    startDeadline(context, resolve);
+    asked.then(
+      (result) => context.isEnded || resolve(succeed(context, result)),
+      (error: unknown) => context.isEnded || resolve(fail(context, error)),
+    );
+  });
 }
 
 function succeed(context: Context, result: JsonObject): JsonRpcResponse {

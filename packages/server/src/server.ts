@@ -11,7 +11,6 @@ import type {
   ListenFilter,
   McpEndpoint,
   ParamHeaders,
-  Principal,
   ServerExtension,
   SessionLink,
   SessionState,
@@ -285,8 +284,8 @@ export class Server<App = unknown> implements McpEndpoint {
     this.#onClose.push(fn);
   }
 
-  paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
-    return this.tools?.paramHeaders(toolName, { principal, auth: caller?.auth, origin: caller?.origin });
+  paramHeaders(toolName: string): ParamHeaders | undefined {
+    return this.tools?.findAny(toolName)?.parts.paramHeaders;
   }
 
   nameParam(method: string): string | undefined {

@@ -423,16 +423,28 @@ describe('visibility', () => {
     expect(await open.call('tools/list')).toMatchObject({ cacheScope: 'public', ttlMs: 5000 });
   });
 
-  it('says by caller which arguments travel in headers', () => {
+  it.each<[string, boolean, number]>([
+    ['is refused where the caller may see it', true, -32020],
+    ['is unknown to whom it is hidden from', false, -32602],
+  ])('a tool whose rule reads ctx.app, called with headers that differ, %s', async (_what, isShown, code) => {
+    const server = new McpServer({ name: 's', version: '1' }, { context: () => ({ isShown }) });
+    const schema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } as const;
+    server.registerTool('t', { inputSchema: schema, visible: ({ app }: Loose) => app.isShown }, () => 'ran');
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} };
+    const { signal } = new AbortController();
+    const call = { principal: 'ann', signal, isCancelled: false, cancel: () => undefined, send: async () => undefined };
+    const paramFault = new ProtocolError(-32020, 'The header "Mcp-Param-Region" differs from the body');
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 't', arguments: { region: 'eu' }, _meta } } as const;
+    expect(await server.handle(request, { ...call, paramFault })).toMatchObject({ error: { code } });
+    expect('result' in (await server.handle(request, call))).toBe(isShown);
+  });
+
+  it('says which arguments travel in headers', () => {
     const schema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } as const;
     const hidden = create();
     hidden.registerTool('t', { inputSchema: schema, visible: ({ principal }) => principal === 'admin' }, () => 't');
-    expect(hidden.paramHeaders('t', 'admin')?.get('Region')).toEqual(['region']);
-    expect(hidden.paramHeaders('t', 'other')).toBeUndefined();
-    expect(hidden.paramHeaders('nobody', 'admin')).toBeUndefined();
-    hidden.registerTool('scoped', { inputSchema: schema, visible: ({ auth }) => auth?.scopes.includes('read') === true }, () => 's');
-    expect(hidden.paramHeaders('scoped', 'ann', { auth: { principal: 'ann', scopes: ['read'] } })?.get('Region')).toEqual(['region']);
-    expect(hidden.paramHeaders('scoped', 'ann')).toBeUndefined();
+    expect(hidden.paramHeaders('t')?.get('Region')).toEqual(['region']);
+    expect(hidden.paramHeaders('nobody')).toBeUndefined();
     expect([hidden.nameParam('tools/call'), hidden.nameParam('resources/read'), hidden.nameParam('tools/list')]).toEqual([
       'name',
       'uri',

@@ -1,6 +1,7 @@
 /** `MemoryTaskStore`: keeps tasks in the memory of one process. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 import { isEnded } from './engine/task-states.ts';
 import { TaskLimitError } from './errors.ts';
@@ -8,8 +9,9 @@ import { TaskLimitError } from './errors.ts';
 interface Entry {
   record: TaskRecord;
   steps: Map<string, JsonValue> | undefined;
-  /** The length of the record as JSON. */
+  /** The length of the record and its steps as JSON. */
   weight: number;
+  stepsWeight: number;
 }
 
 /** The totals of one principal, or of all. */
@@ -54,6 +56,7 @@ export class MemoryTaskStore implements TaskStore {
   #nextExpiryMs = Infinity;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
+    checkOptions('MemoryTaskStore options', options, { now: 'function' });
     this.#now = options.now ?? Date.now;
   }
 
@@ -64,11 +67,10 @@ export class MemoryTaskStore implements TaskStore {
     const { id, principal } = kept;
     const owner = this.#owners.get(principal) ?? { weight: 0, ended: new Set(), ids: new Set(), counts: new Map() };
     const weight = weigh(kept);
-    if (!this.#makeRoom(owner, weight))
-      throw new TaskLimitError('The task store is full of unfinished tasks: wait for some of them, or cancel them');
+    if (!this.#makeRoom(owner, weight)) throw fullError();
     this.#owners.set(principal, owner);
     owner.ids.add(id);
-    this.#tasks.set(id, { record: kept, steps: undefined, weight });
+    this.#tasks.set(id, { record: kept, steps: undefined, weight, stepsWeight: 0 });
     this.#add(owner, weight);
     this.#count(owner, kept, 1);
     this.#nextExpiryMs = Math.min(this.#nextExpiryMs, kept.expiresAtMs ?? Infinity);
@@ -133,9 +135,17 @@ export class MemoryTaskStore implements TaskStore {
   async putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
     const entry = this.#find(id);
     if (!entry) throw new Error('The step cannot be stored: its task does not exist or has expired');
-    const steps = (entry.steps ??= new Map());
-    if (!steps.has(key)) steps.set(key, copyJson(value));
-    return copyJson(steps.get(key) as JsonValue);
+    const known = entry.steps?.get(key);
+    if (known !== undefined) return copyJson(known);
+    // Steps belong to the run of a task: none is kept once it has ended.
+    if (isEnded(entry.record.status)) return copyJson(value);
+    const weight = key.length + JSON.stringify(value).length;
+    const owner = this.#owners.get(entry.record.principal) as Owner;
+    if (!this.#makeRoom(owner, weight)) throw fullError();
+    (entry.steps ??= new Map()).set(key, copyJson(value));
+    entry.stepsWeight += weight;
+    this.#setWeight(owner, entry, entry.weight + weight);
+    return copyJson(value);
   }
 
   async deleteExpired(nowMs: number): Promise<number> {
@@ -177,11 +187,11 @@ export class MemoryTaskStore implements TaskStore {
     }
     const after = (entry.record = written as unknown as TaskRecord);
     const owner = this.#owners.get(after.principal) as Owner;
-    if (changes.lease === undefined) {
-      const weight = weigh(after);
-      this.#add(owner, weight - entry.weight);
-      entry.weight = weight;
+    if (isEnded(after.status)) {
+      entry.steps = undefined;
+      entry.stepsWeight = 0;
     }
+    if (changes.lease === undefined) this.#setWeight(owner, entry, weigh(after) + entry.stepsWeight);
     if (after.status !== before.status) {
       if (isEnded(after.status)) {
         this.#open.delete(after.id);
@@ -219,6 +229,11 @@ export class MemoryTaskStore implements TaskStore {
     return true;
   }
 
+  #setWeight(owner: Owner, entry: Entry, weight: number): void {
+    this.#add(owner, weight - entry.weight);
+    entry.weight = weight;
+  }
+
   #add(owner: Owner, weight: number): void {
     owner.weight += weight;
     this.#all.weight += weight;
@@ -233,6 +248,10 @@ export class MemoryTaskStore implements TaskStore {
       else ended.delete(id);
     }
   }
+}
+
+function fullError(): TaskLimitError {
+  return new TaskLimitError('The task store is full of unfinished tasks: wait for some of them, or cancel them');
 }
 
 function weigh(record: TaskRecord): number {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { McpServer } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
+import { createTasks } from '@mortise/tasks/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { CORE, EXTENSION, MODERN, RawPeer, RELATED, TAKES_TASKS, turn } from './support/raw-peer.ts';
 import { createTaskServer } from './support/task-server.ts';
@@ -355,6 +357,30 @@ describe('subscriptions/listen', () => {
       'told elsewhere',
     );
     gate.open();
+  });
+});
+
+describe('a subscription that the server refuses', () => {
+  it('leaves nothing that looks for changes of its tasks in the store', async () => {
+    const store = new MemoryTaskStore();
+    const elsewhere = createTaskServer({ store });
+    const { taskId } = await (await RawPeer.open(elsewhere.server, modern)).start('wait');
+    const clock = new FakeClock(Date.now());
+    const tasks = createTasks({ store, clock, pollIntervalMs: 1_000 });
+    const server = new McpServer({ name: 's', version: '1' }, { extensions: [tasks], maxSubscriptions: 0 });
+    server.registerResource('one', 'test://one', {}, () => 'x');
+    const peer = await RawPeer.open(server, modern);
+    const notifications = { taskIds: [taskId], resourceSubscriptions: ['test://one'] };
+    expect((await peer.request('subscriptions/listen', { notifications })).error?.code).toBe(-32602);
+    clock.advance(0);
+    await turn();
+    const reads = vi.spyOn(store, 'get');
+    for (let n = 0; n < 5; n++) {
+      clock.advance(1_000);
+      await turn();
+    }
+    expect(reads).not.toHaveBeenCalledWith(taskId);
+    elsewhere.gate.open();
   });
 });
 

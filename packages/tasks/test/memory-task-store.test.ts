@@ -45,6 +45,18 @@ it('[ROBUSTNESS-17] takes no task more of a caller whose unfinished ones hold as
   expect(await store.get('ann 0')).toBeUndefined();
 });
 
+it('[ROBUSTNESS-17] counts the steps of a task, and forgets them when it ends', async () => {
+  const store = new MemoryTaskStore();
+  await store.create(newTask('ann', 'ann'));
+  for (let n = 0; n < 7; n++) await store.putStep('ann', `step ${n}`, FOUR_MILLION);
+  await expect(store.putStep('ann', 'step 7', FOUR_MILLION)).rejects.toMatchObject({ code: 'ERR_TASK_LIMIT' });
+  await end(store, 'ann', '');
+  expect(await store.getStep('ann', 'step 0')).toBeUndefined();
+  await store.create(newTask('next', 'ann', FOUR_MILLION));
+  for (let n = 0; n < 6; n++) await store.putStep('next', `step ${n}`, FOUR_MILLION);
+  expect((await store.get('ann'))?.status).toBe('completed');
+});
+
 it('[ROBUSTNESS-17] forgets the arguments of a task when it ends', async () => {
   const store = new MemoryTaskStore();
   const server = new McpServer({ name: 's', version: '1' }, { extensions: [createTasks({ store })] });

@@ -1,9 +1,9 @@
 /** The figures that a program gives: a bound that is not a number, such as that of an unset variable, would let in whatever comes. */
 
 import { expect, it } from 'vitest';
-import { MemoryTaskQueue } from '@mortise/tasks';
+import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { taskClient } from '@mortise/tasks/client';
-import { createTasks } from '@mortise/tasks/server';
+import { createTaskControl, createTasks } from '@mortise/tasks/server';
 
 const counts = ['leaseMs', 'maxPollsPerSecond'];
 const amounts = ['maxTtlMs', 'maxTasksPerPrincipal', 'pollIntervalMs'];
@@ -13,6 +13,13 @@ const cases: readonly (readonly [what: string, name: string, least: number, make
   ['taskClient', 'ttlMs', 0, taskClient],
   ['MemoryTaskQueue', 'maxConcurrent', 1, (options) => new MemoryTaskQueue(options)],
 ];
+
+it.each<[string, (options: object) => unknown]>([
+  ['MemoryTaskStore', (options) => new MemoryTaskStore(options)],
+  ['createTaskControl', (options) => createTaskControl(new MemoryTaskStore(), options)],
+])('%s refuses an option that it does not know', (_what, make) => {
+  expect(() => make({ clok: Date.now })).toThrow(/unknown option "clok"/);
+});
 
 it.each(cases)('[ROBUSTNESS-7] %s refuses %s, by its name, unless it is a number of %i or more', (_what, name, least, make) => {
   for (const value of [NaN, least - 1, '30']) {

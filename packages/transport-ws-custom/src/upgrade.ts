@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization } from '@mortise/protocol/edge';
+import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization, toNetwork } from '@mortise/protocol/edge';
 import { MCP_PROTOCOL, readBearerProtocol } from './wire.ts';
 
 /** Refuses an upgrade with an HTTP status. */
@@ -72,13 +72,7 @@ export async function verifyUpgrade(
 
 /** Gives the limit key of a connection without a principal: the remote address, for IPv6 its /64, which one customer usually has. */
 export function addressKey(request: IncomingMessage): string {
-  const address = request.socket.remoteAddress ?? 'unknown';
-  if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/, '');
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => '0');
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+  return toNetwork(request.socket.remoteAddress ?? 'unknown');
 }
 
 /** Sends the HTTP response of a refused upgrade and ends the connection. Never throws. */

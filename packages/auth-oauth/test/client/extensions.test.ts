@@ -110,7 +110,7 @@ describe('client credentials', () => {
         return server.handle(request, call);
       },
       openSession: (link, saved) => server.openSession(link, saved),
-      paramHeaders: (tool, principal) => server.paramHeaders(tool, principal),
+      paramHeaders: (tool) => server.paramHeaders(tool),
       nameParam: (method) => server.nameParam(method),
       connect: (transport) => server.connect(transport),
     };

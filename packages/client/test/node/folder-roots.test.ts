@@ -47,6 +47,7 @@ it('[ROOT-007] tells of folders that are there and may be read, by where they re
 it('[ROOT-007] tells the server when a folder has gone', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const [kept, gone] = [await makeFolder(), await makeFolder()];
+  expect(() => folderRoots([kept], { onUnavailble: () => undefined } as never)).toThrow(/unknown option "onUnavailble"/);
   const roots = folderRoots([kept, gone]);
   let told: () => void = () => undefined;
   const wasTold = new Promise<void>((resolve) => {

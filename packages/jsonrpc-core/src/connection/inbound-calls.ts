@@ -184,7 +184,10 @@ export class InboundCalls {
   abortAll(reason: Error): void {
     const calls = this.#calls;
     this.#calls = new Map();
-    for (const call of calls.values()) this.#abort(call, reason);
+    for (const call of calls.values()) {
+      this.#abort(call, reason);
+      if (call.batch) this.#dropKept(call.batch);
+    }
   }
 
   #findRefusal(request: JsonRpcRequest, info: MessageInfo | undefined): JsonRpcErrorObject | undefined {
@@ -282,6 +285,14 @@ export class InboundCalls {
     batch.bytes += bytes;
     batch.answers.push(response);
     this.leaveBatch(batch);
+  }
+
+  /** The rest of the batch will not come, so what was kept for it is not sent. */
+  #dropKept(batch: Batch): void {
+    this.#running -= batch.answers.length;
+    this.#keptBytes -= batch.bytes;
+    batch.answers.length = 0;
+    batch.bytes = 0;
   }
 
   #send(answer: Answer): void {

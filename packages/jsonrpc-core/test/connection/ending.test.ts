@@ -286,6 +286,20 @@ describe('a channel that was lost and is being opened again', () => {
   });
 });
 
+describe('a channel that was lost in the middle of a batch', () => {
+  it('does not count the responses that were kept for the rest of it: it drains at once', async () => {
+    const { connection, peer } = await connectToRawPeer({
+      rules: { isAnswering: true, isBatchingOn: true, isErrorIdOptional: false },
+      onRequest: ({ id }, { signal }) =>
+        id === 'quick' ? result(id) : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    });
+    await peer.send([request('quick'), request('slow')]);
+    connection.transport.onerror?.(new ConnectionLostError());
+    await connection.drain(60_000);
+    await connection.closed;
+  });
+});
+
 describe('a pair of connections', () => {
   it('[ROBUSTNESS-3] never hears of another pair', async () => {
     const serve = (name: string) => ({ onRequest: ({ id }: { id: string | number }) => result(id, { name }) });

@@ -36,6 +36,10 @@ class Server {
   }
 }
 
+function fail(): never {
+  throw new Error('close');
+}
+
 /** A channel that ends while it starts, and whose start says nothing of it. */
 function failAtStart(): Transport {
   const channel: Transport = {
@@ -74,6 +78,25 @@ describe('withReconnect', () => {
     near.onerror?.(new Error('of the channel'));
     expect(told).toEqual(['of the channel']);
     await transport.close();
+  });
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => fail()],
+    ['gives nothing', () => undefined],
+  ])('goes on after an attempt with a foreign transport whose close %s', async (_what, close) => {
+    const server = new Server();
+    const clock = new FakeClock();
+    const foreign = { start: () => Promise.reject(new Error('refused')), send: () => Promise.resolve(), close } as Transport;
+    const transport = withReconnect(() => (server.isUp ? server.dial() : (server.dials++, foreign)), { clock });
+    await transport.start();
+    server.isUp = false;
+    await server.drop();
+    for (const dials of [2, 3]) {
+      clock.advance(30_000);
+      await turn();
+      expect(server.dials).toBe(dials);
+    }
+    await outcomeOf(transport.close());
   });
 
   it('opens a lost channel again, tells of the loss, and sends what waited', async () => {

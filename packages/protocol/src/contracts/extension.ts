@@ -126,8 +126,12 @@ export type ExtensionMethod = (params: JsonObject, call: ExtensionCall) => JsonO
 /** A key that an extension adds to the filter of `subscriptions/listen`. */
 export interface ListenFilter {
   readonly key: string;
-  /** Returns the accepted part of the requested value, for the acknowledgement; undefined to reject it. May throw a `ProtocolError`. */
-  accept(wish: JsonValue, call: ExtensionCall): JsonValue | undefined | Promise<JsonValue | undefined>;
+  /**
+   * Returns the accepted part of the requested value, for the acknowledgement; undefined to reject it. May throw a `ProtocolError`.
+   *
+   * @param ended Aborts when the subscription ends, whoever ends it, and when the request fails.
+   */
+  accept(wish: JsonValue, call: ExtensionCall, ended: AbortSignal): JsonValue | undefined | Promise<JsonValue | undefined>;
   /** Gives the bus topics for an accepted value. */
   topics(accepted: JsonValue, call: ExtensionCall): readonly string[];
   /** Converts an event to a notification for this subscriber; undefined to skip the event. */

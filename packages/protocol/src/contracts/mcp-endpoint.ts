@@ -18,6 +18,7 @@ import type {
   JsonRpcRequest,
   JsonRpcResponse,
   Logger,
+  ProtocolError,
   ServerConnection,
 } from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './auth.ts';
@@ -41,13 +42,18 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Whether `signal` has aborted. Reading this does not create the signal. */
   readonly isCancelled: boolean;
-  /** Cancels the call, after the caller sent a cancelled notification (legacy era). A second call does nothing. */
+  /** Cancels the call (legacy era): its client sent a cancelled notification, or its session closed. A second call does nothing. */
   cancel(reason: Error): void;
   /** Sends a message that belongs to this call: a notification, or in the legacy era a request to the client. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
   /** Closes the stream early so that the client polls. Undefined if the host cannot. @param retryMs After which time to reconnect. */
   readonly closeStream?: ((retryMs?: number) => void) | undefined;
   readonly origin?: CallOrigin | undefined;
+  /**
+   * Set where an `Mcp-Param-*` header differs from the arguments of a tool call. The endpoint refuses the call with it, unless the caller may
+   * not see the tool: then the response is that of an unknown tool.
+   */
+  readonly paramFault?: ProtocolError | undefined;
 }
 
 /** A session's connection to its client outside of calls (the GET stream, or the channel). */
@@ -95,12 +101,8 @@ export interface McpEndpoint {
    * @throws {ProtocolError} `saved` has a layout or revision that this server does not know.
    */
   openSession(link: SessionLink, saved?: SessionState): LegacySession;
-  /**
-   * Gives the `x-mcp-header` arguments of a tool; undefined if it has none or is not visible to the caller.
-   *
-   * @param caller More about the caller, for the `visible` functions of tools. @default only the principal is known
-   */
-  paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined;
+  /** Gives the `x-mcp-header` arguments of a tool, whoever may see it; undefined if it has none. */
+  paramHeaders(toolName: string): ParamHeaders | undefined;
   /** Gives the parameter of an extension's method that is sent in `Mcp-Name`. For MCP's own methods see `MethodFacts.nameParam`. */
   nameParam(method: string): string | undefined;
   /** Sets the logger that the endpoint uses if the program gave it none. */

@@ -91,7 +91,7 @@ export interface TaskStore {
   /** Gives the ids of unfinished `engine` tasks without an unexpired lease. K8. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
-  /** @returns The stored value: that of the first `putStep` for this key. */
+  /** @returns The stored value: that of the first `putStep` for this key. A store may drop the steps of a task that has ended. */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
   deleteExpired(nowMs: number): Promise<number>;
   close(): Promise<void>;

@@ -94,3 +94,13 @@ function toGroups(host: string): readonly number[] | undefined {
   const isAddress = halves.length <= 2 && parts.length === 8 && parts.every((part) => /^[\da-f]{1,4}$/.test(part));
   return isAddress ? parts.map((part) => Number.parseInt(part, 16)) : undefined;
 }
+
+/** The network of a remote address: of IPv6 the /64, which is what one customer has; an IPv4 address as it is. */
+export function toNetwork(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/, '');
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+}

@@ -137,7 +137,7 @@ const CREDENTIALS: ReadonlySet<string> = new Set('access_token id_token refresh_
  * @throws {AskError} `ERR_INVALID_ASK`: the URL is not https (http is allowed for this machine only), or it contains a credential.
  * @see 2026-07-28 client/elicitation#safe-url-handling
  */
-export function checkPageUrl(url: unknown): void {
+function checkPageUrl(url: unknown): void {
   const problem =
     typeof url === 'string' ? (checkUrl(url, { allowLoopback: true, allowPrivate: true }) ?? findCredential(url)) : 'URL is missing';
   if (problem !== undefined) throw new AskError('ERR_INVALID_ASK', `The URL of an elicitation must be safe: ${problem}`);

@@ -1,7 +1,7 @@
 /** In-memory stores for long request states and for replay protection. Use shared stores if several machines serve the same clients. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
 
 /** Options of the in-memory stores. */
@@ -21,8 +21,9 @@ export class MemoryStateStore implements StateStore {
   readonly #clock: Clock;
   #characters = 0;
 
-  constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
-    this.#clock = clock;
+  constructor(options: MemoryStoreOptions = {}) {
+    checkOptions('MemoryStateStore options', options, { clock: 'object' });
+    this.#clock = options.clock ?? systemClock;
   }
 
   async put(id: string, value: string, expiresAtMs: number): Promise<void> {
@@ -56,8 +57,9 @@ export class MemoryReplayStore implements ReplayStore {
   readonly #clock: Clock;
   #nextSweepMs = 0;
 
-  constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
-    this.#clock = clock;
+  constructor(options: MemoryStoreOptions = {}) {
+    checkOptions('MemoryReplayStore options', options, { clock: 'object' });
+    this.#clock = options.clock ?? systemClock;
   }
 
   async claim(id: string, expiresAtMs: number): Promise<boolean> {

@@ -104,12 +104,14 @@ export class RequestStates<State> {
   }
 
   #loadKeys(): Promise<readonly SecretKey[]> {
-    const { keys } = this.#options;
-    const raw = keys?.length ? keys : [crypto.getRandomValues(new Uint8Array(32))];
-    return (this.#keys ??= Promise.all(
-      raw.map((bytes) => crypto.subtle.importKey('raw', new Uint8Array(bytes), 'AES-GCM', false, ['encrypt', 'decrypt'])),
-    ));
+    return (this.#keys ??= importKeys(this.#options.keys));
   }
+}
+
+/** @param given @default one random key, with which no other process can open what this one seals */
+function importKeys(given: readonly Uint8Array[] | undefined): Promise<readonly SecretKey[]> {
+  const keys = given?.length ? given : [crypto.getRandomValues(new Uint8Array(32))];
+  return Promise.all(keys.map((bytes) => crypto.subtle.importKey('raw', new Uint8Array(bytes), 'AES-GCM', false, ['encrypt', 'decrypt'])));
 }
 
 export function refusal(message: string): ProtocolError {

@@ -2,6 +2,7 @@
 
 import { type Clock, ProtocolError } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { toNetwork } from '@mortise/protocol/edge';
 import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { TokenBucket } from '../token-bucket.ts';
@@ -36,6 +37,7 @@ export interface RateLimitOptions {
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   checkOptions('rateLimit', options, { burst: 0, perSecond: 0, key: 'function', clock: 'object' }, RegistrationError);
   const { burst = 60, perSecond = 10, key = callerOf, clock = systemClock } = options;
+  if (perSecond === 0) throw new RegistrationError('rateLimit: "perSecond" must be more than 0: nobody refused could ever come back');
   const buckets = new Map<string, TokenBucket>();
   return (call, next) => {
     const name = JSON.stringify([call.method, key(call)]);
@@ -53,5 +55,5 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
 }
 
 function callerOf(call: MiddlewareCall): string {
-  return call.principal === 'anonymous' ? `anonymous ${call.origin?.remoteAddress ?? ''}` : call.principal;
+  return call.principal === 'anonymous' ? `anonymous ${toNetwork(call.origin?.remoteAddress ?? '')}` : call.principal;
 }

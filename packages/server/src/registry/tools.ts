@@ -5,7 +5,7 @@ import { andThen, isThenable } from '@mortise/jsonrpc-core/connection';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import type { ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
+import type { Call, ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
 import { LOCAL } from '../calls.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -62,18 +62,11 @@ export class Tools {
     return this.#catalog.findAny(name);
   }
 
-  /**
-   * Returns the arguments that travel in HTTP headers. Called before every HTTP call, so visibility is checked only for tools that have such headers.
-   */
-  paramHeaders(name: string, asker: Asker): ParamHeaders | undefined {
-    return this.findAny(name)?.parts.paramHeaders && this.find(name, asker)?.parts.paramHeaders;
-  }
-
   #call(params: JsonObject, context: Context): JsonObject | Promise<JsonObject> {
     const name = params['name'] as string;
     const item = this.#catalog.find(name, context);
     if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
-    item.requireScopes(context);
+    item.authorize(context);
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
   }
 
@@ -174,7 +167,8 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
    *
    * @throws {ProtocolError} 403: the caller's token lacks a scope. `data.requiredScopes` lists all required scopes.
    */
-  requireScopes({ principal, auth }: Asker): void {
+  authorize({ principal, auth, paramFault }: Asker & Pick<Call, 'paramFault'>): void {
+    if (paramFault) throw paramFault;
     const { scopes: requiredScopes = [] } = this.config;
     if (requiredScopes.length === 0 || (!auth && principal === LOCAL)) return;
     const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));

@@ -77,6 +77,31 @@ describe('inputRequired', () => {
     for (const word of ['resultType', 'inputRequests', 'requestState', 'secret']) expect(JSON.stringify(peer.received)).not.toContain(word);
   });
 
+  it.each<[string, (ctx: HandlerContext) => Loose]>([
+    ['at once', (ctx) => (ctx.inputResponses ? new Promise(() => undefined) : inputRequired({ inputRequests: { who } }))],
+    ['later', async (ctx) => (ctx.inputResponses ? new Promise(() => undefined) : inputRequired({ inputRequests: { who } }))],
+  ])('[ROBUSTNESS-4] given %s, does not keep a second run that hangs from its time limit', async (_when, run) => {
+    const server = new McpServer({ name: 's', version: '1' }, { handlerTimeoutMs: 20 });
+    server.registerTool('run', {}, run);
+    const peer = await RawPeer.open(server, '2025-11-25', { capabilities: everything });
+    peer.onRequest = (message) => obliging(message, '') ?? {};
+    expect((await peer.callTool('run')).content[0].text).toMatch(/did not finish within 20 ms/);
+  });
+
+  it.each<[string, (ctx: HandlerContext) => Loose]>([
+    ['by hand', () => inputRequired({ inputRequests: { who } })],
+    ['by hand, later', async () => inputRequired({ inputRequests: { who } })],
+    ['by waiting', (ctx) => askName(ctx, 'Who?')],
+  ])('[ROBUSTNESS-4] asked %s, does not wait for a hung step beyond the time limit', async (_how, ask) => {
+    const server = new McpServer({ name: 's', version: '1' }, { handlerTimeoutMs: 200 });
+    server.registerTool('run', {}, (ctx) => {
+      void ctx.once('hangs', () => new Promise<never>(() => undefined));
+      return ask(ctx);
+    });
+    const peer = await openPeer(server);
+    expect((await peer.callTool('run')).content[0].text).toMatch(/did not finish within 200 ms/);
+  });
+
   it('[MRTR-006] that wants nothing is the fault of the handler', async () => {
     const logger = new MemoryLogger();
     for (const version of ['2026-07-28'] as const) {

@@ -8,6 +8,7 @@ import { answerTo, askName, callThrough, open } from './chain.ts';
 describe('MemoryStateStore', () => {
   it('holds a state until it expires, or is deleted', async () => {
     const clock = new FakeClock();
+    expect(() => new MemoryStateStore({ clok: clock } as never)).toThrow(/unknown option "clok"/);
     const store = new MemoryStateStore({ clock });
     await store.put('a', 'A', clock.now() + 10);
     await store.put('b', 'B', clock.now() + 20);

@@ -57,6 +57,14 @@ describe('rateLimit', () => {
     expect(await ask(limit, from('10.0.0.1'))).toBe('ok');
     expect(await ask(limit, from('10.0.0.1'))).toBeInstanceOf(ProtocolError);
     expect(await ask(limit, from('10.0.0.2'))).toBe('ok');
+    // One customer has a whole /64 of IPv6.
+    expect(await ask(limit, from('2001:db8:0:1::1'))).toBe('ok');
+    expect(await ask(limit, from('2001:db8:0:1:ffff:0:0:2'))).toBeInstanceOf(ProtocolError);
+    expect(await ask(limit, from('2001:db8:0:2::1'))).toBe('ok');
+  });
+
+  it('takes no rate of zero, for nobody could wait until then', () => {
+    expect(() => rateLimit({ perSecond: 0 })).toThrow(/"perSecond" must be more than 0/);
   });
 
   it('remembers 10,000 callers, and forgets the one who was away longest', async () => {

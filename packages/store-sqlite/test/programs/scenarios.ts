@@ -52,7 +52,8 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async write() {
     const stores = await createSqliteStores({ path: file });
     await stores.tasks.create(task);
-    await stores.tasks.putStep('T1', 'k', 7);
+    await stores.tasks.create({ ...task, id: 'T3' });
+    for (const id of ['T1', 'T3']) await stores.tasks.putStep(id, 'k', 7);
     await stores.tasks.update('T1', 1, { status: 'completed' });
     await stores.sessions.put({ id: 'S', principal: 'ada', state: { layout: 1 }, expiresAtMs: now + HOUR_MS }, 0);
     await stores.taskHandles.add({ server: 's', taskId: 'T1', method: 'tools/call', createdAtMs: now });
@@ -64,7 +65,7 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async read() {
     await using stores = await createSqliteStores({ path: file });
     const handles = (await stores.taskHandles.list('s')).map(({ taskId }) => taskId);
-    const found = { task: (await stores.tasks.get('T1'))?.status, step: (await stores.tasks.getStep('T1', 'k'))?.value };
+    const found = { task: (await stores.tasks.get('T1'))?.status, step: (await stores.tasks.getStep('T3', 'k'))?.value };
     return { ...found, session: (await stores.sessions.get('S'))?.principal, handles };
   },
   async claim() {

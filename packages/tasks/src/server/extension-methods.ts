@@ -64,13 +64,13 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
   const followed = new Followed(host, engine);
   host.addFilter({
     key: 'taskIds',
-    async accept(wish, call) {
+    async accept(wish, call, ended) {
       if (!takesTasks(call)) throw undeclared();
       if (!Array.isArray(wish) || wish.length > MAX_TASK_IDS || !wish.every((id: JsonValue) => typeof id === 'string'))
         throw new ProtocolError(INVALID_PARAMS, `taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
       const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
       const records = known.filter((record) => record !== undefined);
-      for (const record of records) followed.add(record, call.signal);
+      for (const record of records) followed.add(record, ended);
       // A task may have changed before the client subscribed, so its state is sent right after the acknowledgement.
       clock.schedule(() => void followed.publishAll(records), 0, { keepAlive: true });
       return records.map(({ id }) => id);

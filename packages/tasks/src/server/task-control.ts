@@ -2,7 +2,7 @@
 
 import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { type ChangeTask, endAs, isEnded, type MakeChanges, taskWriter } from '../engine/task-states.ts';
 import { toOutcome } from '../wire.ts';
@@ -28,6 +28,7 @@ export interface TaskControl {
  * @param options.clock @default the platform's clock
  */
 export function createTaskControl(store: TaskStore, options: { readonly clock?: Clock } = {}): TaskControl {
+  checkOptions('createTaskControl options', options, { clock: 'object' });
   return controlBy(
     taskWriter(store, options.clock ?? systemClock, () => undefined),
     (id) => store.get(id),

@@ -3,6 +3,7 @@
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { CallOrigin, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
+import { toNetwork } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
 
@@ -238,17 +239,5 @@ export function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined
 /** The principal, or the address of an anonymous caller. For IPv6 its network, because one host has many addresses. */
 function defaultLimitKey({ principal, remoteAddress }: LimitSubject): string {
   if (principal !== 'anonymous') return `principal ${principal}`;
-  if (remoteAddress === undefined || !remoteAddress.includes(':') || remoteAddress.includes('.'))
-    return `address ${remoteAddress ?? 'unknown'}`;
-  return `network ${toNetwork(remoteAddress)}`;
-}
-
-function toNetwork(address: string): string {
-  const [head = '', tail] = address.split('::', 2);
-  const groups = head === '' ? [] : head.split(':');
-  if (tail !== undefined) {
-    const last = tail === '' ? [] : tail.split(':');
-    while (groups.length + last.length < 8) groups.push('0');
-  }
-  return groups.slice(0, 4).join(':');
+  return `address ${toNetwork(remoteAddress ?? 'unknown')}`;
 }

@@ -65,6 +65,7 @@ export class ScriptedEndpoint implements McpEndpoint {
     if (method === 'tools/list') return { jsonrpc: '2.0', id: request.id, result: { tools: [], ...complete(link) } };
     if (method !== 'tools/call') return failure(request, -32601, 'Method not found');
     const tool = this.tools.get(String(params['name']));
+    if (call.paramFault) return { jsonrpc: '2.0', id: request.id, error: toWireError(call.paramFault) };
     if (tool === undefined) return failure(request, -32602, 'Unknown tool');
     const args = (params['arguments'] ?? {}) as JsonObject;
     try {

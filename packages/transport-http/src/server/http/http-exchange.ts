@@ -69,6 +69,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   requestId: RequestId | undefined;
   /** Set for a `subscriptions/listen`: ends the request with its result when the server closes. */
   endListen: (() => void) | undefined;
+  /** An `Mcp-Param-*` header that differs from the body. */
+  paramFault: ProtocolError | undefined;
   /** Whether the client closed the connection or cancelled the response before it was complete. */
   hasLeft = false;
   hasAnswered = false;

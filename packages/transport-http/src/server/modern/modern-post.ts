@@ -13,6 +13,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type JsonValue,
+  ProtocolError,
 } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
@@ -111,8 +112,14 @@ function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, re
   checkMirror(http, 'Mcp-Name', name);
   if (facts?.paramHeaders !== 'sent' || typeof name !== 'string') return;
   // Ignores `Mcp-Param-*` headers for arguments that the tool's schema does not mark.
-  for (const [header, path] of server.paramHeaders(name, http.principal, http) ?? [])
-    checkMirror(http, `Mcp-Param-${header}`, readPath(params?.['arguments'], path));
+  try {
+    for (const [header, path] of server.paramHeaders(name) ?? [])
+      checkMirror(http, `Mcp-Param-${header}`, readPath(params?.['arguments'], path));
+  } catch (error) {
+    if (!(error instanceof HttpRefusal)) throw error;
+    // Only the endpoint knows whether the caller may see the tool at all.
+    http.paramFault = new ProtocolError(HEADER_MISMATCH, error.message);
+  }
 }
 
 /** Checks `MCP-Protocol-Version`. @param inBody The version in `_meta`. If it is missing too, the endpoint refuses the request. */
