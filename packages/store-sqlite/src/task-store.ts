@@ -7,7 +7,6 @@ import { LIMIT, number, type Row, type SqliteConnection, text } from './connecti
 type NewRecord = Omit<TaskRecord, 'version'>;
 
 const COLUMNS = 'record, version, lease_owner, lease_until_ms';
-const OPEN: ReadonlySet<TaskStatus> = new Set(['working', 'input_required']);
 const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 
 /** Keeps tasks in a file, for any number of processes. Keeps the promises K1 to K8 of `TaskStore`. */
@@ -61,8 +60,6 @@ export class SqliteTaskStore implements TaskStore {
     );
     // Another process wrote between the two statements.
     if (written === 0) return undefined;
-    // Steps belong to the run of a task.
-    if (!OPEN.has(record.status)) this.#db.run('DELETE FROM mortise_steps WHERE task_id = ?', id);
     return fromText(toText(record), version + 1, record.lease);
   }
 

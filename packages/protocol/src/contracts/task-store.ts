@@ -91,7 +91,12 @@ export interface TaskStore {
   /** Gives the ids of unfinished `engine` tasks without an unexpired lease. K8. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
-  /** @returns The stored value: that of the first `putStep` for this key. A store may drop the steps of a task that has ended. */
+  /**
+   * Drops nothing that a process may still ask for: a store in memory drops the steps of a task that has ended, one that processes share keeps
+   * them until the task expires, since a process that lost its lease may go on for a while.
+   *
+   * @returns The stored value: that of the first `putStep` for this key.
+   */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
   deleteExpired(nowMs: number): Promise<number>;
   close(): Promise<void>;
