@@ -73,7 +73,7 @@ export interface AuthorizationProxyOptions {
   readonly privateSchemes?: readonly string[] | undefined;
   /**
    * How long an unused grant lasts, and how long a browser remembers a consent to the same client, redirect URI and scopes, in
-   * milliseconds. At most ten years. For programs on the user's machine the user is asked every time, because they cannot be told apart.
+   * milliseconds. At most ten years. A client on the user's machine is confirmed every time, because the server cannot distinguish such clients.
    *
    * @default 30 days
    */

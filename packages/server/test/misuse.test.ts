@@ -60,7 +60,7 @@ describe('what no compiler checks', () => {
       /resource "r": "config" must be an object, got a function/,
     ],
     ['a resource without a reader', (s) => s.registerResource('r', 'x://y', {}), /resource "r": the last parameter must be a function/],
-    ['a template that is none', (s) => s.registerResource('r', { uri: 'x' }, {}, run), /a URI string or a new ResourceTemplate/],
+    ['an object that is not a template', (s) => s.registerResource('r', { uri: 'x' }, {}, run), /a URI string or a new ResourceTemplate/],
     [
       'a template in the place of an address',
       (s) => s.registerResource('r', 'x://{y}', {}, run),

@@ -4,7 +4,7 @@
  *
  * E1  `handle` never throws or rejects: every failure is an error response with the request's id. It responds once, after the last
  *     notification of the call was passed to `call.send`. If it need not wait, it returns the response without a promise.
- * E2  Calls are independent: any number may run concurrently, even with equal ids, for any principals.
+ * E2  Calls are independent: they may run concurrently, even with equal ids, for one principal or several.
  * E3  After `call.signal` aborts, the server sends nothing more for the call. `handle` still settles.
  * E4  A session belongs to the principal that opened it. For a message of another principal the session does not exist.
  * E5  `state` is plain JSON that fully describes the session between calls. A session opened from it continues where it was.

@@ -101,7 +101,7 @@ export interface PaginatedResult extends Result {
   readonly nextCursor?: Cursor | undefined;
 }
 
-/** Who may get a cached result: any caller, or only the authorization context that fetched it. */
+/** Who may get a cached result: every caller, or only the authorization context that fetched it. */
 export type CacheScope = 'public' | 'private';
 
 /**
