@@ -2,12 +2,13 @@
 
 import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification, UsageError } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
+import { KeepAlive } from '@mortise/protocol/edge';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/open-session.ts';
 import { assertHas } from './capabilities.ts';
 import { MissingCapabilityError } from './errors.ts';
-import { keepSessionAlive, ReconnectPace } from './reconnect.ts';
+import { ReconnectPace } from './reconnect.ts';
 import { ChannelLink, undecidedHost } from './link.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.ts';
@@ -40,7 +41,7 @@ export class Connector {
   #pending: Promise<Session> | undefined;
   #closing = new AbortController();
   #closed = new Closed();
-  #stopKeepAlive: (() => void) | undefined;
+  #keepAlive: KeepAlive | undefined;
 
   constructor(settings: SessionSettings, options: ClientOptions, host: ConnectorHost) {
     this.#settings = settings;
@@ -153,9 +154,21 @@ export class Connector {
   #use(session: Session): void {
     this.session = session;
     this.#onSession();
-    this.#stopKeepAlive?.();
-    this.#stopKeepAlive = keepSessionAlive(session, this.#settings, this.#options.keepAliveMs);
+    this.#keepAlive?.stop();
+    this.#keepAlive = this.#keepAliveOf(session);
     for (const subscription of this.#subscriptions) subscription.openOn(session);
+  }
+
+  #keepAliveOf(session: Session): KeepAlive | undefined {
+    const { keepAliveMs } = this.#options;
+    if (keepAliveMs === undefined || !session.revision.requests.has('ping')) return undefined;
+    const { clock, logger } = this.#settings;
+    const target = {
+      ping: (timeoutMs: number) => session.ping({ timeoutMs }),
+      onNoResponse: (inARow: number) => logger.log('warning', `the server did not respond to a ping (${inARow} in a row)`),
+      onGone: () => void session.link.close(),
+    };
+    return new KeepAlive(target, keepAliveMs, clock);
   }
 
   // ---- lost
@@ -174,7 +187,7 @@ export class Connector {
   #forget(): void {
     this.#opened = undefined;
     this.session = undefined;
-    this.#stopKeepAlive?.();
+    this.#keepAlive?.stop();
     this.#pace.onLost();
   }
 
@@ -217,7 +230,7 @@ export class Connector {
     this.#source = undefined;
     this.session = undefined;
     this.#opened = undefined;
-    this.#stopKeepAlive?.();
+    this.#keepAlive?.stop();
     this.#closing.abort(new ConnectionClosedError('the client was closed'));
     for (const subscription of this.#subscriptions) subscription.close();
     await Promise.all([...this.#running].map((opened) => opened.close()));

@@ -1,43 +1,7 @@
-/** Pings legacy servers, and delays repeated attempts to open a lost connection. */
+/** Delays repeated attempts to open a lost connection. */
 
-import { type Clock, type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
-import type { Session, SessionSettings } from './session.ts';
-
-const MAX_FAILED_PINGS = 3;
-/** The timeout of one ping. */
-const PING_TIMEOUT_MS = 10_000;
-
-/**
- * Pings a session's server at an interval, and closes the session's link after three pings in a row without a response.
- *
- * @param everyMs The interval in milliseconds; undefined for no pings.
- * @returns A function that ends the pings.
- * @see 2025-11-25 basic/utilities/ping
- */
-export function keepSessionAlive(session: Session, { clock, logger }: SessionSettings, everyMs: number | undefined): () => void {
-  if (everyMs === undefined || !session.revision.requests.has('ping')) return () => undefined;
-  let timer: ClockTimer;
-  let isOver = false;
-  let failures = 0;
-  const onOutcome = (error?: unknown): void => {
-    if (isOver) return;
-    // An error response also shows that the server is alive.
-    failures = error === undefined || error instanceof RemoteError ? 0 : failures + 1;
-    if (failures > 0) logger.log('warning', `the server did not respond to a ping (${failures} in a row)`);
-    if (failures < MAX_FAILED_PINGS) wait();
-    else void session.link.close();
-  };
-  const ping = (): void => void session.ping({ timeoutMs: PING_TIMEOUT_MS }).then(() => onOutcome(), onOutcome);
-  const wait = (): void => {
-    timer = clock.schedule(ping, everyMs);
-  };
-  wait();
-  return () => {
-    isOver = true;
-    timer.cancel();
-  };
-}
 
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;

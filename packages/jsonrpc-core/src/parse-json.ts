@@ -29,8 +29,10 @@ export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES):
 /** Returns the limit that a text exceeds, with the remedy, or undefined. */
 function findExcess(text: string, maxValues: number): string | undefined {
   // Each level and each value takes two characters, so a short text needs no scan. The native search rules out most others.
-  const mayNest = text.length > 2 * MAX_DEPTH && countAny(text, '{[', MAX_DEPTH) > MAX_DEPTH;
-  const mayBeMany = text.length > 2 * maxValues && countAny(text, '{[,', maxValues) > maxValues;
+  if (text.length <= 2 * MAX_DEPTH) return undefined;
+  const opened = countAny(text, '{[', maxValues);
+  const mayNest = opened > MAX_DEPTH;
+  const mayBeMany = text.length > 2 * maxValues && opened + countAny(text, ',', maxValues) > maxValues;
   return mayNest || mayBeMany ? scan(text, maxValues) : undefined;
 }
 
@@ -54,7 +56,7 @@ function scan(text: string, maxValues: number): string | undefined {
       values++;
     } else if (char === COMMA) values++;
     else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth--;
-    if (values > maxValues) return `The JSON holds more than ${maxValues} values: send it in pages, or raise maxValues`;
+    if (values > maxValues) return `The JSON holds more than ${maxValues} values: send it in pages`;
   }
   return undefined;
 }

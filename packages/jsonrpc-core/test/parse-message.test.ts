@@ -38,7 +38,7 @@ describe('parseJson', () => {
   it('[ROBUSTNESS-7] takes half a million values and refuses one more', () => {
     const items = (count: number): string => `[${Array.from({ length: count }, () => '{}').join(',')}]`;
     expect(parseJson(items(250_000))).toHaveLength(250_000);
-    expect(String(catchError(() => parseJson(items(250_001))))).toContain('more than 500000 values: send it in pages, or raise maxValues');
+    expect(String(catchError(() => parseJson(items(250_001))))).toContain('more than 500000 values: send it in pages');
   });
 
   it('[ROBUSTNESS-7] counts values outside strings alone, however many a string seems to hold', () => {

@@ -8,6 +8,7 @@ export { isProgressToken } from './model/progress.ts';
 export { checkClientResult } from './checks/answers.ts';
 export { checkClientNotification, checkClientParams } from './checks/from-client.ts';
 export { checkListItem, checkServerNotification, checkServerParams, checkServerResult } from './checks/from-server.ts';
+export { blocksOf, findBrokenToolUse, findMisusedTool } from './checks/tool-uses.ts';
 export { checkJsonSchema, decodePointer, dialectOf, mapSubschemas } from './json-schema/check-json-schema.ts';
 export { checkExtensionId, checkMetaKey, checkToolName, isReservedMetaKey } from './names.ts';
 export { hasCapability, hasExtension, missingCapability, toCapabilities } from './capabilities.ts';

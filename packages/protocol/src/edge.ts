@@ -7,6 +7,7 @@ export { createHostGuard, type HostGuard } from './edge/host-guard.ts';
 export { checkUrl, type UrlPolicy } from './edge/url-policy.ts';
 export { classifyHost, isLoopbackHost, toNetwork, toReachableHost } from './edge/address.ts';
 export { checkAuthInfo, type Credentials, parseAuthorization } from './edge/authorization.ts';
+export { KeepAlive, type KeepAliveTarget } from './edge/keep-alive.ts';
 export { BytePieces, readBytes } from './edge/read-bytes.ts';
 export { KeyedLimit } from './edge/keyed-limit.ts';
 export { MemorySessionStore } from './edge/memory-session-store.ts';

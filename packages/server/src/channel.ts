@@ -12,9 +12,9 @@ import { Connection, type ConnectionRules, type InboundCall } from '@mortise/jso
 import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
+import { KeepAlive, type KeepAliveTarget } from '@mortise/protocol/edge';
 import { isModernParams } from '@mortise/protocol/wire';
 import { ChannelCall, LOCAL } from './calls.ts';
-import { KeepAlive } from './keep-alive.ts';
 import type { Listen } from './listen.ts';
 import type { Server } from './server.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
@@ -29,7 +29,7 @@ export async function openChannel(server: Server, transport: Transport): Promise
 }
 
 /** A server on one transport. */
-export class Channel implements ServerConnection, ConnectionRules {
+export class Channel implements ServerConnection, ConnectionRules, KeepAliveTarget {
   readonly listens: Set<Listen> = new Set();
   readonly isAnswering = true;
   readonly #server: Server;
@@ -65,9 +65,9 @@ export class Channel implements ServerConnection, ConnectionRules {
 
   async start(): Promise<void> {
     this.#server.channels.add(this);
-    const { keepAliveMs } = this.#server.options;
-    if (keepAliveMs !== undefined && keepAliveMs !== Infinity)
-      this.#keepAlive = new KeepAlive(this.#server, this.#connection, keepAliveMs, () => this.#session?.isReady === true);
+    const { options, clock } = this.#server;
+    const { keepAliveMs = Infinity } = options;
+    if (keepAliveMs !== Infinity) this.#keepAlive = new KeepAlive(this, keepAliveMs, clock);
     await this.#connection.start();
   }
 
@@ -88,6 +88,20 @@ export class Channel implements ServerConnection, ConnectionRules {
     return this.#connection.notify(notification.method, notification.params);
   }
 
+  /** Only legacy clients are pinged, once they are ready. */
+  ping(timeoutMs: number): Promise<JsonObject> | undefined {
+    return this.#session?.isReady ? this.#connection.request('ping', undefined, { timeoutMs, resetTimeoutOnProgress: false }) : undefined;
+  }
+
+  onNoResponse(inARow: number): void {
+    const { sessionId } = this.#connection.transport;
+    this.#server.logger.log('warning', 'A ping got no response', { sessionId, inARow });
+  }
+
+  onGone(): void {
+    void this.close();
+  }
+
   #onRequest(request: JsonRpcRequest, inbound: InboundCall): Served {
     this.#keepAlive?.heard();
     const call = new ChannelCall(inbound, this);
@@ -96,7 +110,7 @@ export class Channel implements ServerConnection, ConnectionRules {
       return this.#server.handle(request, call);
     }
     this.#session ??= new ChannelSession(this.#server, this.#connection, call);
-    return this.#server.serve(request, call, this.#session);
+    return this.#server.handle(request, call, this.#session);
   }
 
   #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {

@@ -3,7 +3,7 @@
  * first use.
  */
 
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, ProtocolError, RequestId } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, ProtocolError, RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
@@ -146,6 +146,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
   get principal(): Principal {
     return this.call.principal;
+  }
+  get clock(): Clock {
+    return this.server.clock;
   }
   get auth(): AuthInfo | undefined {
     return this.call.auth;

@@ -48,7 +48,7 @@ export class HostedSession extends Session implements LegacySession {
   #serve(request: JsonRpcRequest, call: Call): Served | Promise<JsonRpcResponse | undefined> {
     const { id } = request;
     if (this.#running.has(id)) return refuse(request, 'A request with this id is still being served: use a new id');
-    const served = this.server.serve(request, call, this);
+    const served = this.server.handle(request, call, this);
     if (!(served instanceof Promise)) return served;
     return new Promise((resolve) => {
       const running: RunningCall = { call, settle: resolve };

@@ -34,6 +34,6 @@ export type {
   ToolReturn,
 } from './config.ts';
 export type { ToolOptions } from '@mortise/protocol/contracts';
-export type { CloseOptions } from './server.ts';
+export type { CloseOptions } from '@mortise/protocol/contracts';
 export { RegistrationError, Suspended, ToolError, UrlElicitationRequiredError } from './errors.ts';
 export { describeError } from './describe-error.ts';

@@ -1,6 +1,7 @@
 /** `@mortise/server/low-level`: handlers for methods by name and for raw requests, for gateways and for what `McpServer` does not offer. */
 
-export { type CloseOptions, type HandlerRequest, type RequestHandler, Server } from './server.ts';
+export type { CloseOptions } from '@mortise/protocol/contracts';
+export { type HandlerRequest, type RequestHandler, Server } from './server.ts';
 export type { RawHandler, RawSession } from './raw-handler.ts';
 export type { ClientRequestOptions } from './session.ts';
 export type { HandlerContext } from './handler-context.ts';

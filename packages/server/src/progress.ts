@@ -40,7 +40,7 @@ export class ProgressReporter {
     this.#token = token;
     this.#context = context;
     this.#outbox = new Outbox(context);
-    this.#bucket = new TokenBucket(BURST, PER_SECOND, context.server.clock);
+    this.#bucket = new TokenBucket(BURST, PER_SECOND, context.clock);
   }
 
   report(update: ProgressUpdate): void {
@@ -64,7 +64,7 @@ export class ProgressReporter {
       this.#timer = undefined;
       this.#sendOrWait();
     };
-    this.#timer = this.#context.server.clock.schedule(onTimer, Math.max(1, this.#bucket.msUntilNext()));
+    this.#timer = this.#context.clock.schedule(onTimer, Math.max(1, this.#bucket.msUntilNext()));
   }
 
   #send(): void {

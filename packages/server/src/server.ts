@@ -6,6 +6,7 @@ import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@morti
 import { isLoggingLevel } from '@mortise/protocol/checks';
 import type {
   Call,
+  CloseOptions,
   EndpointTransport,
   LegacySession,
   ListenFilter,
@@ -53,12 +54,6 @@ export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
 ) => JsonObject | Promise<JsonObject>;
-
-/** Options of `close`. */
-export interface CloseOptions {
-  /** How long requests in flight may still take, in milliseconds. @default 0 */
-  readonly drainMs?: number | undefined;
-}
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
 
@@ -146,24 +141,19 @@ export class Server<App = unknown> implements McpEndpoint {
 
   // ---- requests
 
-  /** Serves one modern request. */
-  handle(request: JsonRpcRequest, call: Call): Served {
-    return this.serve(request, call);
-  }
-
-  openSession(link: SessionLink, saved?: SessionState): LegacySession {
-    return new HostedSession(this, link, saved);
-  }
-
   /**
    * Serves one request of any connection, session or HTTP exchange. Neither throws nor rejects. Returns a promise only if something has to be
    * awaited.
    *
-   * @internal
+   * @param session The session of a legacy client. Without it, the request must be a modern one.
    */
-  serve(request: JsonRpcRequest, call: Call, session?: Session): Served {
+  handle(request: JsonRpcRequest, call: Call, session?: Session): Served {
     const raw = this.#rawHandler;
     return raw ? serveRaw(this, raw, request, call, session) : serveRequest(this, request, call, session);
+  }
+
+  openSession(link: SessionLink, saved?: SessionState): LegacySession {
+    return new HostedSession(this, link, saved);
   }
 
   // ---- what it serves

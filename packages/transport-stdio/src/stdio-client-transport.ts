@@ -62,8 +62,8 @@ export class StdioClientTransport extends StreamTransport {
 
   constructor(options: StdioClientTransportOptions) {
     const child = new Child(options);
-    const { maxMessageBytes, maxValues, maxQueuedBytes, flushMs, clock } = options;
-    super((control) => child.open(control), { maxMessageBytes, maxValues, maxQueuedBytes, flushMs, clock, drainMs: 0 });
+    const { maxMessageBytes, maxQueuedBytes, flushMs, clock } = options;
+    super((control) => child.open(control), { maxMessageBytes, maxQueuedBytes, flushMs, clock, drainMs: 0 });
     this.#child = child;
   }
 

@@ -64,9 +64,9 @@ export class StdioServerTransport extends StreamTransport {
    */
   constructor(stdin: Readable = process.stdin, stdout: Writable = process.stdout, options: StdioServerTransportOptions = {}) {
     checkOptions('StdioServerTransport options', options, SERVER_OPTIONS);
-    const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxValues, maxQueuedBytes, drainMs, flushMs, clock } = options;
+    const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxQueuedBytes, drainMs, flushMs, clock } = options;
     // Reading stops while the client leaves more than `maxMessageBytes` of responses unread.
-    const bounds = { maxMessageBytes, maxPendingBytes: maxMessageBytes, maxValues, maxQueuedBytes, drainMs, flushMs, clock };
+    const bounds = { maxMessageBytes, maxPendingBytes: maxMessageBytes, maxQueuedBytes, drainMs, flushMs, clock };
     super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), bounds);
     this.defaultLogger = stdout === process.stdout ? stderrLogger : undefined;
     if (this.defaultLogger) this.onerror = (error) => stderrLogger.log('warning', TRANSPORT_FAULT, { error });

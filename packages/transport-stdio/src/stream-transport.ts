@@ -36,13 +36,6 @@ export interface StreamTransportOptions {
    */
   readonly maxMessageBytes?: number | undefined;
   /**
-   * How many values a message may contain, counted as the `{`, `[` and `,` outside strings. A message with more is skipped, and `onerror`
-   * gets a `ParseError`.
-   *
-   * @default 500_000
-   */
-  readonly maxValues?: number | undefined;
-  /**
    * How many bytes may be queued for a slow reader; while there are more, `send` waits.
    *
    * @default 1 MiB
@@ -75,7 +68,6 @@ export interface StreamTransportOptions {
 /** The allowed values of the options that both stdio transports have. */
 export const BOUND_OPTIONS: OptionTable<Omit<StreamTransportOptions, 'maxPendingBytes' | 'drainMs'>> = {
   maxMessageBytes: 1,
-  maxValues: 1,
   maxQueuedBytes: 0,
   flushMs: 0,
   clock: 'object',
@@ -98,7 +90,6 @@ export class StreamTransport implements Transport {
 
   readonly #open: OpenChannel;
   readonly #maxQueuedBytes: number;
-  readonly #maxValues: number | undefined;
   readonly #drainMs: number;
   readonly #flushMs: number;
   readonly #clock: Clock;
@@ -126,7 +117,6 @@ export class StreamTransport implements Transport {
     checkOptions('StreamTransport options', options, STREAM_OPTIONS);
     this.#open = open;
     const maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
-    this.#maxValues = options.maxValues;
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
     this.#drainMs = options.drainMs ?? 500;
     this.#flushMs = options.flushMs ?? 2000;
@@ -254,7 +244,7 @@ export class StreamTransport implements Transport {
 
   #onLine(line: string): void {
     try {
-      const message = parse(line, this.#maxValues);
+      const message = parse(line);
       this.#hasSpoken = true;
       this.#unanswered?.onReceived(message);
       this.onmessage?.(message, this.#toInfo(line));
@@ -347,9 +337,9 @@ export function frame(message: JsonRpcMessage): string {
 }
 
 /** Parses a line. If it is not JSON, the error quotes its start, because such a line is usually printed text. */
-function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
+function parse(line: string): JsonRpcMessage {
   try {
-    return parseJson(line, maxValues) as unknown as JsonRpcMessage;
+    return parseJson(line) as unknown as JsonRpcMessage;
   } catch (cause) {
     if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));

@@ -6,26 +6,19 @@ import type { Duplex } from 'node:stream';
 import { inspect } from 'node:util';
 import type { Connectable, Logger, LogLevel } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import type { CloseOptions } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { SocketHost, type WebSocketServerOptions } from './socket-host.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade.ts';
 
 /** The options of `serveWebSocket`. */
-export interface ServeWebSocketOptions extends WebSocketServerOptions {
+export interface ServeWebSocketOptions extends WebSocketServerOptions, CloseOptions {
   /** The port to listen on; 0 lets the system choose a free one. */
   readonly port: number;
   /** The address to listen on. Any address but loopback is reachable from the network: set a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /** Closes the server when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long calls in flight may go on when the server closes, in milliseconds. @default 5_000 */
-  readonly drainMs?: number | undefined;
-}
-
-/** The options of `close`. */
-export interface CloseOptions {
-  /** How long calls in flight may still run, in milliseconds; then they are aborted. @default 5_000 */
-  readonly drainMs?: number | undefined;
 }
 
 /** The WebSocket connections on an HTTP server. */

@@ -1,9 +1,9 @@
 /** `@mortise/transport-ws-custom/server`: serves MCP over WebSocket on Node. */
 
+export type { CloseOptions } from '@mortise/protocol/contracts';
 export {
   type AttachedWebSocket,
   attachWebSocket,
-  type CloseOptions,
   serveWebSocket,
   type ServeWebSocketOptions,
   type UpgradeSource,

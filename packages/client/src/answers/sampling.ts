@@ -2,12 +2,8 @@
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import type {
-  CreateMessageRequestParams,
-  CreateMessageResult,
-  SamplingMessage,
-  SamplingMessageContentBlock,
-} from '@mortise/protocol/model';
+import { findBrokenToolUse, findMisusedTool } from '@mortise/protocol/checks';
+import type { CreateMessageRequestParams, CreateMessageResult } from '@mortise/protocol/model';
 import { type AnswerContext, type AnswerOptions, checkAnswer } from './answer-options.ts';
 
 /**
@@ -32,33 +28,4 @@ export async function sample(
   const misuse = findMisusedTool(result, asked);
   if (misuse !== undefined) throw new TypeError(misuse);
   return result;
-}
-
-function findMisusedTool(result: CreateMessageResult, { tools = [], toolChoice }: CreateMessageRequestParams): string | undefined {
-  const usesTool = blocksOf(result).some(({ type }) => type === 'tool_use');
-  const mayUse = tools.length > 0 && toolChoice?.mode !== 'none';
-  if (usesTool && !mayUse) return 'the model used a tool, but the server allows none';
-  return !usesTool && toolChoice?.mode === 'required' ? 'the model used no tool, but the server requires one' : undefined;
-}
-
-/**
- * Describes the first tool use that is not followed by one message with all its results and nothing else.
- *
- * @see 2025-11-25 client/sampling#message-content-constraints
- */
-function findBrokenToolUse(messages: readonly SamplingMessage[]): string | undefined {
-  let open: readonly string[] = [];
-  for (const [index, message] of messages.entries()) {
-    const blocks = blocksOf(message);
-    const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : []));
-    if (results.length > 0 && results.length < blocks.length) return `messages[${index}] mixes tool results with other content`;
-    const missing = open.find((id) => !results.includes(id));
-    if (missing !== undefined) return `messages[${index}] has no result for the tool use ${JSON.stringify(missing)}`;
-    open = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
-  }
-  return open.length === 0 ? undefined : 'messages ends with a tool use that has no result';
-}
-
-function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContentBlock[] {
-  return Array.isArray(content) ? (content as readonly SamplingMessageContentBlock[]) : [content as SamplingMessageContentBlock];
 }

@@ -23,6 +23,12 @@ import type {
 } from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './auth.ts';
 
+/** The options of `close`, of a server and of what serves it to clients. */
+export interface CloseOptions {
+  /** How long requests in flight may still run, in milliseconds; then they are aborted. @default 5_000; 0 for `server.close()` */
+  readonly drainMs?: number | undefined;
+}
+
 /** The HTTP request of a call. */
 export interface CallOrigin {
   readonly method: string;

@@ -1,45 +1,67 @@
 /** Reads request and response bodies up to a size limit. */
 
-const MIN_GROWTH_BYTES = 4 * 1024;
+/** Pieces of this length or longer are kept as they are. Shorter ones are copied together, because each array costs more than a few bytes. */
+const LARGE_BYTES = 16 * 1024;
+const MIN_BUFFER_BYTES = 4 * 1024;
 const NOTHING = new Uint8Array(0);
 
-/**
- * Collects bytes in one buffer that doubles when it is full.
- *
- * The first piece is not copied, because it is usually the only one: do not change it afterwards.
- */
+/** Collects bytes. The first piece and large ones are not copied: do not change them afterwards. */
 export class BytePieces {
   /** The length of all pieces, in bytes. */
   length = 0;
+  #pieces: Uint8Array[] = [];
+  /** The short pieces since the last large one. It doubles when it is full. */
   #buffer = NOTHING;
+  #used = 0;
 
   /** Adds a piece. */
   push(piece: Uint8Array): void {
-    const length = this.length + piece.byteLength;
-    if (this.length === 0) this.#buffer = piece as Uint8Array<ArrayBuffer>;
-    else {
-      if (length > this.#buffer.byteLength) this.#grow(length);
-      this.#buffer.set(piece, this.length);
+    const isKept = this.length === 0 || piece.byteLength >= LARGE_BYTES;
+    this.length += piece.byteLength;
+    if (isKept) {
+      this.#endBuffer();
+      this.#pieces.push(piece);
+      return;
     }
-    this.length = length;
+    const used = this.#used + piece.byteLength;
+    if (used > this.#buffer.byteLength) this.#grow(used);
+    this.#buffer.set(piece, this.#used);
+    this.#used = used;
   }
 
-  /** Returns all bytes in one array, and clears the buffer. */
+  /** Returns all bytes in one array, and drops the pieces. */
   join(): Uint8Array {
-    const joined = this.length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.length);
+    this.#endBuffer();
+    const [first = NOTHING] = this.#pieces;
+    const joined = this.#pieces.length <= 1 ? first : new Uint8Array(this.length);
+    let at = 0;
+    if (joined !== first)
+      for (const piece of this.#pieces) {
+        joined.set(piece, at);
+        at += piece.byteLength;
+      }
     this.clear();
     return joined;
   }
 
   /** Drops all bytes. */
   clear(): void {
+    this.#pieces = [];
     this.#buffer = NOTHING;
+    this.#used = 0;
     this.length = 0;
   }
 
+  #endBuffer(): void {
+    if (this.#used === 0) return;
+    this.#pieces.push(this.#buffer.subarray(0, this.#used));
+    this.#buffer = NOTHING;
+    this.#used = 0;
+  }
+
   #grow(needed: number): void {
-    const grown = new Uint8Array(Math.max(needed, 2 * this.length, MIN_GROWTH_BYTES));
-    grown.set(this.#buffer.subarray(0, this.length));
+    const grown = new Uint8Array(Math.max(needed, 2 * this.#used, MIN_BUFFER_BYTES));
+    grown.set(this.#buffer.subarray(0, this.#used));
     this.#buffer = grown;
   }
 }

@@ -144,7 +144,7 @@ export class Round {
   /** Delayed, because a handler that asks again in a loop would block the process. */
   #rejectLater(error: Error): Promise<never> {
     const delayMs = Math.min(this.#lateAsks++, MAX_LATE_MS);
-    return new Promise((_, reject) => this.#context.server.clock.schedule(() => reject(error), delayMs, { keepAlive: true }));
+    return new Promise((_, reject) => this.#context.clock.schedule(() => reject(error), delayMs, { keepAlive: true }));
   }
 
   #rejectAll(reason: unknown): void {
@@ -155,7 +155,7 @@ export class Round {
 
   #gather(delayMs: number): void {
     this.#timer?.cancel();
-    this.#timer = this.#context.server.clock.schedule(() => this.#onGathered(delayMs), delayMs, { keepAlive: true });
+    this.#timer = this.#context.clock.schedule(() => this.#onGathered(delayMs), delayMs, { keepAlive: true });
   }
 
   #onGathered(waitedMs: number): void {
@@ -173,7 +173,7 @@ export class Round {
   #suspend(): void {
     this.isSuspended = true;
     const onGraceOver = (): void => this.#context.onSuspended?.(this.conclude(undefined));
-    this.#timer = this.#context.server.clock.schedule(onGraceOver, GRACE_MS, { keepAlive: true });
+    this.#timer = this.#context.clock.schedule(onGraceOver, GRACE_MS, { keepAlive: true });
     this.#rejectAll(new Suspended(`${this.#context.name} has asked the client, and will run again with the answer`));
   }
 

@@ -1,8 +1,8 @@
 /** `auditLog()`: writes one record for each request: caller, method, outcome and duration. */
 
-import { type Clock, isMortiseError, type JsonObject, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Principal } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
@@ -40,8 +40,6 @@ export interface AuditLogOptions {
    * @default false
    */
   readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined) | undefined;
-  /** @default the platform's clock */
-  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -51,9 +49,9 @@ export interface AuditLogOptions {
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
  */
 export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
-  checkOptions('auditLog', options, { arguments: ['boolean', 'function'], clock: 'object' }, RegistrationError);
-  const { clock = systemClock } = options;
+  checkOptions('auditLog', options, { arguments: ['boolean', 'function'] }, RegistrationError);
   return async (call, next) => {
+    const { clock } = call;
     const atMs = clock.now();
     const startMs = clock.monotonicMs();
     const report = (outcome: AuditOutcome, errorCode?: number): void => {

@@ -1,6 +1,6 @@
 /** Middleware: `server.use((call, next) => ...)` wraps all requests, or those of one method. */
 
-import type { JsonObject, RequestId } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Era, Implementation, Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
 
@@ -34,6 +34,8 @@ export interface MiddlewareCall<App = unknown> {
   readonly origin: CallOrigin | undefined;
   /** The legacy session's id, if the transport has one. */
   readonly sessionId: string | undefined;
+  /** The server's clock. */
+  readonly clock: Clock;
   /** Shares values with other middleware and with the handler (`ctx.state`). Lives as long as the request. */
   readonly state: Map<unknown, unknown>;
 }

@@ -1,7 +1,7 @@
 /** `rateLimit()`: limits how often a caller may use a method. */
 
-import { type Clock, ProtocolError } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { toNetwork } from '@mortise/protocol/edge';
 import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
@@ -21,8 +21,6 @@ export interface RateLimitOptions {
   readonly perSecond?: number | undefined;
   /** Returns the key whose limit the request counts against. @default the principal, or the remote address if no user was verified */
   readonly key?: ((call: MiddlewareCall) => string) | undefined;
-  /** @default the platform's clock */
-  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -35,13 +33,13 @@ export interface RateLimitOptions {
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
-  checkOptions('rateLimit', options, { burst: 0, perSecond: 0, key: 'function', clock: 'object' }, RegistrationError);
-  const { burst = 60, perSecond = 10, key = callerOf, clock = systemClock } = options;
+  checkOptions('rateLimit', options, { burst: 0, perSecond: 0, key: 'function' }, RegistrationError);
+  const { burst = 60, perSecond = 10, key = callerOf } = options;
   if (perSecond === 0) throw new RegistrationError('rateLimit: "perSecond" must be more than 0: nobody refused could ever come back');
   const buckets = new Map<string, TokenBucket>();
   return (call, next) => {
     const name = JSON.stringify([call.method, key(call)]);
-    const bucket = buckets.get(name) ?? new TokenBucket(burst, perSecond, clock);
+    const bucket = buckets.get(name) ?? new TokenBucket(burst, perSecond, call.clock);
     // Moved to the end of the map, so that the first entry is always the least recently used.
     buckets.delete(name);
     buckets.set(name, bucket);

@@ -9,11 +9,14 @@ describe('auditLog', () => {
   it('writes who did what, how it ended and how long it took, without arguments', async () => {
     const records: AuditRecord[] = [];
     const clock = new FakeClock(1_000);
-    const audit = auditLog((record) => void records.push(record), { clock });
-    await audit(createCall({ requestId: 7, sessionId: 's1', auth: { principal: 'alice', clientId: 'app', scopes: [] } }), async () => {
-      clock.advance(40);
-      return { content: [] };
-    });
+    const audit = auditLog((record) => void records.push(record));
+    await audit(
+      createCall({ clock, requestId: 7, sessionId: 's1', auth: { principal: 'alice', clientId: 'app', scopes: [] } }),
+      async () => {
+        clock.advance(40);
+        return { content: [] };
+      },
+    );
     expect(records).toEqual([
       {
         atMs: 1_000,

@@ -2,7 +2,11 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { NEWEST } from '@mortise/protocol';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import type { MiddlewareCall } from '../../src/middleware/middleware.ts';
+
+/** Stands still, so that no rate limit refills during a test. */
+const clock = new FakeClock();
 
 export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCall {
   const params: JsonObject = { name: 'add', arguments: { a: 1 } };
@@ -20,6 +24,7 @@ export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCal
     signal: new AbortController().signal,
     app: undefined,
     origin: undefined,
+    clock,
     sessionId: undefined,
     state: new Map(),
     ...changes,

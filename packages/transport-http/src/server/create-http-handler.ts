@@ -1,17 +1,11 @@
 /** `createHttpHandler`: serves an endpoint on `node:http` and `fetch`. */
 
-import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
+import type { AuthInfo, CloseOptions, McpEndpoint } from '@mortise/protocol/contracts';
 import { routeRequest } from './http/route-request.ts';
 import { NodeExchange, type NodeRequest, type NodeResponse } from './http/node-exchange.ts';
 import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { SharedState } from './http/shared-state.ts';
 import { type HttpHandlerOptions, toSettings } from './options.ts';
-
-/** The options of `HttpHandler.close`. */
-export interface CloseOptions {
-  /** How long to wait for calls in flight, in milliseconds. Stores get the rest of that time, at least one second. @default 5_000 */
-  readonly drainMs?: number | undefined;
-}
 
 /** What a framework knows about a Node request. */
 export interface NodeInfo {

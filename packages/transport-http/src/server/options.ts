@@ -2,7 +2,7 @@
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { CallOrigin, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
+import type { CallOrigin, CloseOptions, EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { toNetwork } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
@@ -112,15 +112,13 @@ export interface HttpHandlerOptions {
 }
 
 /** The options of `serveHttp`: these, and those of `createHttpHandler`. */
-export interface ServeHttpOptions extends HttpHandlerOptions {
+export interface ServeHttpOptions extends HttpHandlerOptions, CloseOptions {
   /** The port to listen on. Required. 0 means any free port. */
   readonly port: number;
   /** The address to listen on. Any other than loopback is open to the network: set a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /** Closes the server when aborted. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long closing waits for calls in flight and their responses, in milliseconds. @default 5_000 */
-  readonly drainMs?: number | undefined;
 }
 
 /** One table for `createHttpHandler` and `serveHttp`, because a program may pass the same options to both. */

@@ -122,6 +122,8 @@ const encoder = new TextEncoder();
 
 class WebSink implements ByteSink {
   readonly readable: ReadableStream<Uint8Array>;
+  /** Kept here, because the stream's own count is slow to read. */
+  queuedBytes = 0;
   onDrain: (() => void) | undefined;
   readonly #onEnd: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -133,23 +135,23 @@ class WebSink implements ByteSink {
         start: (controller) => {
           this.#controller = controller;
         },
-        pull: () => this.onDrain?.(),
+        pull: () => {
+          this.queuedBytes = 0;
+          this.onDrain?.();
+        },
         cancel: () => {
           this.#controller = undefined;
           onCancel();
         },
       },
-      // So `pull` is called only when the reader has taken data.
+      // So `pull` is called only when the reader has taken all data.
       { highWaterMark: 0, size: (chunk) => chunk?.length ?? 0 },
     );
   }
 
-  get queuedBytes(): number {
-    return -(this.#controller?.desiredSize ?? 0);
-  }
-
   write(text: string): boolean {
     this.#controller?.enqueue(encoder.encode(text));
+    this.queuedBytes = -(this.#controller?.desiredSize ?? 0);
     return this.queuedBytes === 0;
   }
 
