@@ -29,7 +29,7 @@ export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES):
 /** Returns the limit that a text exceeds, with the remedy, or undefined. */
 function findExcess(text: string, maxValues: number): string | undefined {
   // Each level and each value takes two characters, so a short text needs no scan. The native search rules out most others.
-  if (text.length <= 2 * MAX_DEPTH) return undefined;
+  if (text.length <= 2 * Math.min(MAX_DEPTH, maxValues)) return undefined;
   const opened = countAny(text, '{[', maxValues);
   const mayNest = opened > MAX_DEPTH;
   const mayBeMany = text.length > 2 * maxValues && opened + countAny(text, ',', maxValues) > maxValues;
