@@ -184,7 +184,8 @@ export class ResponseStream {
 
   readonly #onDrain = (): void => {
     this.#isFull = false;
-    this.#flush();
+    // During a turn, a reader that takes each text at once gets them together at its end.
+    if (this.#busy === undefined || this.#queue.length >= PIECE || this.#state === 'ending') this.#flush();
     this.#stalledSinceMs = this.#waitsForReader ? this.#shared.settings.clock.monotonicMs() : undefined;
   };
 
