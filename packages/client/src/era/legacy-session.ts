@@ -10,7 +10,7 @@ import {
   type RequestId,
 } from '@mortise/jsonrpc-core';
 import type { ConnectionRules, InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
-import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { copyObject, isJsonObject, METHOD_NOT_FOUND, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS, type Revision } from '@mortise/protocol';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { ClientCapabilities, InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
@@ -96,10 +96,8 @@ class LegacySession implements Session, LinkHost {
   }
 
   toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject {
-    const toWire = this.revision.toWire.params.get(method);
-    const wire = toWire ? toWire(params) : params;
-    if (progressToken !== undefined) return withMeta(wire, { ...meta, progressToken });
-    return meta === undefined ? wire : withMeta(wire, meta);
+    const wire = convert(this.revision.toWire.params, method, params);
+    return meta === undefined && progressToken === undefined ? wire : withMeta(wire, meta, progressToken);
   }
 
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined {
@@ -187,7 +185,13 @@ function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, 
   return table.get(method)?.(value) ?? value;
 }
 
-/** Adds the caller's `_meta` members to those of the parameters. */
-function withMeta(params: JsonObject, meta: MetaObject): JsonObject {
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
+/** Adds the caller's `_meta` members and the progress token to those of the parameters. */
+function withMeta(params: JsonObject, meta: MetaObject | undefined, progressToken?: RequestId): JsonObject {
+  const own = params['_meta'] as JsonObject | undefined;
+  // Spread is slow for members that are undefined.
+  const members: MutableJsonObject = own === undefined && meta === undefined ? {} : { ...own, ...meta };
+  if (progressToken !== undefined) members['progressToken'] = progressToken;
+  const wire = copyObject(params);
+  wire['_meta'] = members;
+  return wire;
 }
