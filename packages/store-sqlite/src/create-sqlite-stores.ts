@@ -78,7 +78,7 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   if ((path === undefined) === (options.database === undefined))
     throw new TypeError('createSqliteStores options: set "path" or "database", and not both');
   if (options.database !== undefined && !isDatabase(options.database))
-    throw new SqliteStoreError('ERR_SQLITE_DRIVER', 'the database must have exec, prepare and close: use better-sqlite3 or node:sqlite');
+    throw new SqliteStoreError('ERR_SQLITE_DRIVER', '"database" must have exec, prepare and close: use better-sqlite3 or node:sqlite');
   const database = options.database ?? (await openDatabase(path ?? '', driver));
   const connection = new SqliteConnection(database);
   try {

@@ -87,7 +87,7 @@ export class SqliteStateStore implements StateStore {
   }
 }
 
-/** Lets each request state (`requestState` of MCP) be used only once, in all processes together. Has the guarantees P1 and P2 of `ReplayStore`. */
+/** Lets each request state (`requestState`) be used only once, in all processes together. Has the guarantees P1 and P2 of `ReplayStore`. */
 export class SqliteReplayStore implements ReplayStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
