@@ -59,7 +59,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Calls `clear`, which deletes expired rows, once in many calls with the same `what`, so that expired rows do not fill the file. */
+  /** Calls `clear`, which deletes the expired rows of the table `what`, once in many calls, so that these rows do not fill the file. */
   clearSometimes(what: string, clear: () => void): void {
     const writes = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, writes % WRITES_PER_CLEARING);

@@ -181,7 +181,7 @@ function toRecord(row: Row): TaskRecord {
   return fromText(text(row, 'record'), number(row, 'version'), lease);
 }
 
-/** Reads from a cursor of `list` the task after which the next page begins. */
+/** Reads from a cursor of `list` after which task the next page begins. */
 function readCursor(cursor: string | undefined): { readonly createdAtMs: number; readonly id: string } {
   if (cursor === undefined) return { createdAtMs: -Infinity, id: '' };
   const at = cursor.indexOf(' ');

@@ -1,4 +1,4 @@
-/** The errors of tasks, for servers and clients. */
+/** The errors that `@mortise/tasks` throws, on servers and on clients. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
@@ -50,5 +50,5 @@ export class TaskInputError extends MortiseError {
   }
 }
 
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** Every error class of `@mortise/tasks`: `switch (error.code)` narrows the type. */
 export type AnyTaskError = TaskError | TaskLimitError | TaskInputError;

@@ -14,14 +14,14 @@ interface Entry {
   stepsWeight: number;
 }
 
-/** The ended tasks of one principal, or of all, and the total size of their tasks. */
+/** What the store counts for one principal, or for all: the ended tasks, and the total size of all tasks. */
 interface Kept {
   weight: number;
   /** The ids of ended tasks. The task that ended first comes first. */
   readonly ended: Set<string>;
 }
 
-/** The limits of one principal, or of all. At a limit, the tasks that ended first are deleted. If none has ended, `create` rejects. */
+/** The limits of one principal's tasks, or of all. At a limit, tasks that ended first are deleted; if none has ended, `create` rejects. */
 interface Bound {
   readonly maxEnded: number;
   readonly maxWeight: number;
@@ -264,7 +264,7 @@ function byCreation(one: Position, other: Position): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-/** Reads from a cursor of `list` the task after which the next page begins. @throws {RangeError} The cursor is not from this store. */
+/** Reads from a cursor of `list` after which task the next page begins. @throws {RangeError} The cursor is not from this store. */
 function parseCursor(cursor: string): Position {
   const [, createdAtMs, id = ''] = /^(\d+):(.+)$/.exec(cursor) ?? [];
   if (createdAtMs === undefined) throw new RangeError('invalid cursor: it is not from this task store');

@@ -68,7 +68,7 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
   // A signal that could not be sent needs no handling: the exit of the process tells what happened.
   child.on('error', () => undefined);
   const { stdin, stdout } = child;
-  if (!stdin || !stdout) throw new ServerStartError(`The server "${command.command}" has no input or output`, { command: command.command });
+  if (!stdin || !stdout) throw new ServerStartError(`The server "${command.command}" has no stdin or stdout`, { command: command.command });
   return { process: child, stdin, stdout, stderr: child.stderr, exited, closed };
 }
 
@@ -192,7 +192,7 @@ export class StderrLines {
   readonly #kept: string[] = [];
   #rest = '';
 
-  /** @param onLine Called with each line, without its line end. Errors that it throws are ignored. */
+  /** @param onLine Called with each line of the server's standard error, without its line end. Errors that it throws are ignored. */
   constructor(stream: Readable, onLine?: (line: string) => void) {
     this.#onLine = onLine;
     stream.on('data', (chunk: Uint8Array) => this.#push(this.#decoder.decode(chunk, { stream: true })));

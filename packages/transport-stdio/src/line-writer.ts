@@ -12,7 +12,7 @@ export interface LineWriterOptions {
   readonly output: Writable;
   /** Writes text to `output`. On standard output this is the original `write`, because `guardStdout` replaces `output.write`. */
   readonly write: WriteText;
-  /** The method `write` of `LineWriter` waits while more bytes than this are queued. */
+  /** The most bytes that may be queued for a slow reader. Above this, calls of `LineWriter.write` wait. */
   readonly maxQueuedBytes: number;
   /** Called when the queue was full and has room again. */
   onRoom(): void;
@@ -38,7 +38,7 @@ export class LineWriter {
     this.#options = options;
   }
 
-  /** True while the queue is full, so that `write` waits. */
+  /** True while so many bytes are queued for the reader that calls of `write` wait. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -49,7 +49,7 @@ export class LineWriter {
   }
 
   /**
-   * Writes one line. Resolves at once, unless the queue is full.
+   * Writes one line. Resolves at once, unless more than `maxQueuedBytes` are queued for the reader.
    *
    * @param line The text with its line end.
    * @throws {ConnectionClosedError} The stream failed, or the writer was stopped while this call waited.

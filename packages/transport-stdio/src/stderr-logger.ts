@@ -1,4 +1,4 @@
-/** A logger on standard error, which MCP hosts show or keep for stdio servers. */
+/** `stderrLogger`: writes log messages to standard error, which MCP hosts show or store for stdio servers. */
 
 import type { Logger, LogLevel } from '@mortise/jsonrpc-core';
 

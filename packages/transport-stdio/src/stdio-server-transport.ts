@@ -152,7 +152,7 @@ export function exitSoon(delayMs: number = EXIT_GRACE_MS): void {
   setTimeout(() => process.exit(), delayMs).unref();
 }
 
-/** Tells whether `exitSoon` was called. */
+/** Tells whether `exitSoon` was called, so that this process is about to end. */
 export function isExiting(): boolean {
   return isExitScheduled;
 }

@@ -57,7 +57,7 @@ export interface StreamTransportOptions {
   readonly maxPendingBytes?: number | undefined;
   /**
    * How long requests in flight may still run after the peer has ended its stream, in milliseconds; then they are aborted. With
-   * `serveStdio` also the time after a signal.
+   * `serveStdio`, requests in flight get the same time after a signal.
    *
    * @default 500, which is also the most that `serveStdio` takes
    */
@@ -86,7 +86,7 @@ const STREAM_OPTIONS: OptionTable<StreamTransportOptions> = { ...BOUND_OPTIONS, 
 /**
  * A transport over a reliable byte stream: one message a line, in UTF-8.
  *
- * Has the guarantees T1 to T14 of `Transport`. Skips a message that is too long (T6), reads the next. After the peer has ended its stream,
+ * Has the guarantees T1 to T14 of `Transport`. Skips a message that is too long (T6) and reads on. After the peer has ended its stream,
  * responses can still be sent for `drainMs`. Then the transport closes.
  *
  * @see 2026-07-28 basic/transports#custom-transports, basic/transports/stdio

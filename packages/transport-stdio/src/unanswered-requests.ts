@@ -19,7 +19,7 @@ export class UnansweredRequests {
   #batch: unknown[] | undefined;
   #onNone: (() => void) | undefined;
 
-  /** Counts the requests in a message before its delivery. Until `onDelivered`, a response without an id counts for all of them. */
+  /** Counts the requests in a message before its delivery. Until `onDelivered`, a response without an id answers all of them. */
   onReceived(message: Messages): void {
     if (!Array.isArray(message)) return this.#count(message);
     this.#batch = [];

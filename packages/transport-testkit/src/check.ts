@@ -17,7 +17,7 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
   if (!isEqual(actual, expected)) throw new KitFailure(`${what} should be ${show(expected)} but is ${show(actual)}`);
 }
 
-/** Waits for a promise to reject. @returns The rejection's reason. @throws {KitFailure} The promise resolves, or does not settle in time. */
+/** Waits for a promise to reject. @returns The reason of the rejection. @throws {KitFailure} The promise resolves, or does not settle. */
 export async function checkRejects(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await within(
     promise.then(

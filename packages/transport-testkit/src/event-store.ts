@@ -8,9 +8,9 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** The object that the `EventStore` cases test: an empty store. */
 export interface EventStoreSubject extends KitSubject {
   readonly store: EventStore;
-  /** For stores with the trait `maxEvents`: how many events of a stream (or of a session, or in total) the store keeps. */
+  /** For stores that declare the trait `maxEvents`: how many events of a stream (or of a session, or in total) the store keeps. */
   readonly maxEvents?: number;
-  /** For stores with the trait `maxAge`: advances the store's clock until every stored event is too old to be kept. */
+  /** For stores that declare the trait `maxAge`: advances the store's clock until every stored event is too old to be kept. */
   age?(): void | Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export class FakeClock implements Clock {
   readonly #timers = new Set<FakeTimer>();
   #onSchedule: (() => void)[] = [];
 
-  /** @param startMs The first value of `now` and `monotonicMs`. @default 1000000 */
+  /** @param startMs The time that `now` and `monotonicMs` first return, in milliseconds. @default 1000000 */
   constructor(startMs = 1_000_000) {
     this.#nowMs = startMs;
   }

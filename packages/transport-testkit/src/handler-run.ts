@@ -5,7 +5,7 @@ import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import { check, checkEqual, checkRejects, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** What the `HandlerRun` cases test: runs handlers, with a client that answers their requests, such as elicitation. */
+/** What the `HandlerRun` cases test: something that runs handlers, and a client that answers their requests, such as elicitation. */
 export interface HandlerRunSubject extends KitSubject {
   /**
    * Runs a handler to its end in one call. An implementation that suspends the handler runs it again from the start for each answer of the

@@ -7,7 +7,7 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** What the `MessageBus` cases test: a bus, and with the trait `shared` a second bus object over the same backend. */
 export interface MessageBusSubject extends KitSubject {
   readonly bus: MessageBus;
-  /** For implementations with the trait `shared`: the same bus, as another machine would open it. */
+  /** For implementations that declare the trait `shared`: the same bus, as another machine would open it. */
   readonly other?: MessageBus;
 }
 

@@ -7,7 +7,7 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** The object that the `ReplayStore` cases test: an empty store. */
 export interface ReplayStoreSubject extends KitSubject {
   readonly store: ReplayStore;
-  /** For implementations with the trait `shared`: another store over the same data, as another machine or process would open it. */
+  /** For implementations that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
   readonly other?: ReplayStore;
   /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
   now?(): number;

@@ -7,7 +7,7 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** What the `TaskQueue` cases test: an empty queue. It must deliver a failed job again well before the timeout set by `setPatience`. */
 export interface TaskQueueSubject extends KitSubject {
   readonly queue: TaskQueue;
-  /** For implementations with the trait `shared`: another queue over the same jobs, as another machine or process would open it. */
+  /** For implementations that declare the trait `shared`: another queue over the same jobs, as another machine or process would open it. */
   readonly other?: TaskQueue;
   /** For the trait `durable`: ends `queue` and its running jobs as a crash would. Resolves with the queue that another process opens. */
   crash?(): Promise<TaskQueue>;

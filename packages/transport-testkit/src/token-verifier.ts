@@ -13,9 +13,9 @@ export interface TokenVerifierSubject extends KitSubject {
   readonly another: TokenRequest;
   /** Requests whose token must be refused, by its fault: expired, for another resource, altered, bound to another request. */
   readonly refused: Readonly<Record<string, TokenRequest>>;
-  /** For verifiers with the trait `faults`: a request that causes an internal error, such as keys that cannot be fetched. */
+  /** For verifiers that declare the trait `faults`: a request that causes an internal error, such as keys that cannot be fetched. */
   readonly faulty?: TokenRequest;
-  /** For verifiers with the trait `waits`: a request whose verification takes long. */
+  /** For verifiers that declare the trait `waits`: a request whose verification takes long. */
   readonly slow?: TokenRequest;
 }
 

@@ -28,9 +28,9 @@ import {
 export interface TaskClientOptions {
   /** Where the ids of unfinished tasks are stored. `server` is the server's name there, such as its URL or command. @default in memory */
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
-  /** Called when a call of `callTool` becomes a task, such as to show the progress. Errors that it throws are ignored. @default none */
+  /** Called when a call of `callTool` becomes a task, for example to show its progress. Errors it throws are ignored. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** Whether `callTool` asks a 2025-11-25 server for a task if the tool's `taskSupport` is `optional`. @default false */
+  /** Whether `callTool` asks a 2025-11-25 server for a task if the tool's `taskSupport` is `optional`. Newer servers decide. @default false */
   readonly prefersTasks?: boolean | undefined;
   /** How long a 2025-11-25 server should keep a task after its creation, in ms. The server may shorten it. @default the server's choice */
   readonly ttlMs?: number | undefined;
@@ -49,7 +49,7 @@ export interface TaskClient extends ClientExtension {
   start(tool: string, args?: JsonObject, options?: TaskOptions): Promise<TaskHandle>;
   /** Returns a handle of the task with this id, such as after a restart of this program. Sends no request. */
   resumeTask(taskId: string): TaskHandle;
-  /** Lists the server's tasks, from the store of `handles`, whose results this program has not received yet, oldest first. */
+  /** Lists the server's tasks whose results were not received yet, oldest first. With `handles`, also tasks from before a restart. */
   pending(): Promise<readonly TaskHandle[]>;
 }
 

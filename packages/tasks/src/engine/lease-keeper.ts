@@ -8,14 +8,14 @@ import { isEnded } from './task-states.ts';
 
 /** The most orphaned tasks (whose process has died) that one check puts into the queue. */
 const ORPHANS_AT_ONCE = 100;
-/** How many task leases are renewed in the store at the same time. */
+/** How many task leases (rights to run a task) are renewed in the store at the same time. */
 const RENEWALS_AT_ONCE = 50;
 /** How often expired tasks are deleted, in milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
-/** The most attempts to take the lease of a task, if other writers change the task at the same moment. */
+/** The most attempts to take the lease of a task (the right to run it), if other writers change the task at the same moment. */
 const MAX_TRIES = 20;
 
-/** The result of taking the lease of a task. */
+/** The result of taking the lease of a task, which is the right to run it. */
 export interface Taken {
   /** Whether a process has already started to run the task before. */
   readonly wasStarted: boolean;
@@ -62,7 +62,7 @@ export class LeaseKeeper {
     return this.#runs.get(id);
   }
 
-  /** Takes the lease of a run's task in the store. @returns undefined if the task has ended or is gone, or another process runs it. */
+  /** Takes a task's lease, so that only this process runs it. @returns undefined if the task is over, or another process runs it. */
   async take(run: TaskRun): Promise<Taken | undefined> {
     const { store, clock } = this.#init;
     let before: TaskRecord | undefined = run.record;
@@ -122,7 +122,7 @@ export class LeaseKeeper {
     run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
 
-  /** Queues tasks that no process has a lease for. Some only wait for a worker: the queue ignores tasks that it already has (Q3). */
+  /** Queues tasks that no process has a lease for. If one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`). */
   async #findOrphans(): Promise<void> {
     const { store, queue, clock } = this.#init;
     for (const id of await store.listOrphans(clock.now(), ORPHANS_AT_ONCE)) if (!this.#runs.has(id)) await queue.enqueue(id);

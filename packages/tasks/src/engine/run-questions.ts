@@ -9,7 +9,7 @@ import { isEnded, isOutstanding, type MakeChanges, statusOf, type Written } from
 /** The most input requests of one run of a task's handler, to stop an endless loop. */
 const MAX_ASKS = 1_000;
 
-/** The parts of a task's run that `RunQuestions` uses. */
+/** What `RunQuestions` uses of a task's run, which is one execution of the task's handler. */
 export interface AskingRun {
   readonly clock: Clock;
   readonly signal: AbortSignal;

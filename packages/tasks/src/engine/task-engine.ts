@@ -44,7 +44,7 @@ export interface TaskEngineInit {
   readonly clock: Clock;
 }
 
-/** The most attempts to store a task's final state. The pauses between them grow from 100 ms to twice as long each: 13 seconds in all. */
+/** The most attempts to store a task's final state. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
 /** How long `close` waits for aborted task handlers to return, in milliseconds. */
@@ -55,7 +55,7 @@ const DAY_MS = 86_400_000;
 
 /** Creates, runs and ends tasks, and keeps them in a `TaskStore`. */
 export class TaskEngine {
-  /** Changes a task of any principal. For the server's own code: does not check that a client owns the task, as `get` does. */
+  /** Changes a task of any principal. For the server's own code: unlike `get`, does not check who owns the task. */
   readonly change: ChangeTask;
   readonly #init: TaskEngineInit;
   readonly #store: TaskStore;
@@ -175,7 +175,7 @@ export class TaskEngine {
     return written ?? { record: task, isChanged: false };
   }
 
-  /** Gets a task of any principal. For the server's own code: does not check that a client owns the task, as `get` does. */
+  /** Gets a task of any principal. For the server's own code: unlike `get`, does not check who owns the task. */
   peek(id: string): Promise<TaskRecord | undefined> {
     return this.#store.get(id);
   }

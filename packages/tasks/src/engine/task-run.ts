@@ -7,7 +7,7 @@ import { TaskError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
 import { type ChangeTask, isEnded, type MakeChanges, type Written } from './task-states.ts';
 
-/** The parts of a `TaskEngine` that its runs use. */
+/** What a `TaskRun` uses of its `TaskEngine`: the store, the clock, and functions that change the task and report. */
 export interface RunHost {
   readonly store: TaskStore;
   readonly change: ChangeTask;
@@ -72,7 +72,7 @@ export class TaskRun implements HandlerRun {
     await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
   }
 
-  /** Stores the `ctx.once` steps and client answers of a call that became a task. Resolves once the finished ones are stored. */
+  /** Stores the `ctx.once` steps and client answers of a call that became a task. Resolves once the finished steps are stored. */
   async takeUp({ steps, running, answers }: RunSoFar): Promise<void> {
     for (const [key, step] of running) this.#begin(key, () => step.then((value) => this.#put(key, value)));
     const done: Promise<unknown>[] = [...steps].map(([key, value]) => this.#begin(key, () => this.#put(key, value)));
@@ -136,7 +136,7 @@ export class TaskRun implements HandlerRun {
   }
 }
 
-/** Converts the value of a `ctx.once` step to JSON and back, as a resumed run sees it. @returns A list of it; empty for `undefined`. */
+/** Converts a `ctx.once` step's value to JSON and back, as a resumed run gets it. @returns A list of the value; empty for `undefined`. */
 function toKept(key: string, value: unknown): readonly JsonValue[] {
   if (value === undefined) return [];
   const text: string | undefined = JSON.stringify(value);

@@ -70,7 +70,7 @@ export function giveAnswers(answers: ReadonlyMap<string, GivenAnswer>): MakeChan
   };
 }
 
-/** The most attempts to change a task that other writers change too. A store that refuses more is faulty. */
+/** The most attempts to change a task that other writers change too. A store that refuses more attempts is faulty. */
 const MAX_TRIES = 1_000;
 
 /** Computes the changes to a task's record; undefined for none. Called again with the newer record if another writer was faster. */

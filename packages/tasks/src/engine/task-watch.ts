@@ -3,7 +3,7 @@
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 
-/** Called after a task has changed. @param record Undefined once the task is gone. @param isElsewhere Another process changed it. */
+/** Called after a task has changed. @param record Undefined if the task is gone. @param isElsewhere True if another process changed it. */
 export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => void;
 
 /** The shortest and longest time between two reads of the store, in milliseconds. Between these, the tasks' poll interval is used. */

@@ -56,7 +56,7 @@ export class CoreClients {
     this.#answer = answer;
   }
 
-  /** Makes a task's notifications go over the connection of this request from now on. */
+  /** Sends a task's notifications over the connection of this request from now on. */
   remember(task: TaskRecord, { tell }: ExtensionCall): void {
     if (!tell || isEnded(task.status)) return;
     this.#channels.delete(task.id);
@@ -80,7 +80,7 @@ export class CoreClients {
     if (waiting?.size === 0) this.#waiting.delete(taskId);
   }
 
-  /** Sends `notifications/tasks/status`, unless that state was already sent. @see 2025-11-25 basic/utilities/tasks#task-notifications */
+  /** Sends a task's state as a notification, unless it was already sent. @see 2025-11-25 basic/utilities/tasks#task-notifications */
   sendStatus(task: TaskRecord): void {
     const channel = this.#channels.get(task.id);
     if (!channel) return;
@@ -115,7 +115,7 @@ export class CoreClients {
   }
 }
 
-/** Sends a request to the client. @returns The answer; undefined if the client could not be reached and another caller may be tried. */
+/** Sends a request to the client. @returns The answer; undefined if the client could not be reached; then another caller may be tried. */
 async function request(method: string, params: JsonObject, call: ExtensionCall): Promise<GivenAnswer | undefined> {
   try {
     return { answer: await call.request({ method, params, timeoutMs: Infinity }) };

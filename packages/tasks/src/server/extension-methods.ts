@@ -30,7 +30,7 @@ export function topicOf(taskId: string): string {
   return `task:${taskId}`;
 }
 
-/** Makes the message for the bus that carries a task's state to the task's subscribers. */
+/** Makes the message with which the message bus carries a task's state to the task's subscribers. */
 export function toEvent(record: TaskRecord): BusMessage {
   return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }
@@ -67,7 +67,7 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
     async accept(wish, call, ended) {
       if (!takesTasks(call)) throw undeclared();
       if (!Array.isArray(wish) || wish.length > MAX_TASK_IDS || !wish.every((id: JsonValue) => typeof id === 'string'))
-        throw new ProtocolError(INVALID_PARAMS, `taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
+        throw new ProtocolError(INVALID_PARAMS, `Invalid params: taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
       const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
       const records = known.filter((record) => record !== undefined);
       for (const record of records) followed.add(record, ended);
@@ -148,7 +148,7 @@ function readResponses(given: JsonValue | undefined, { asks }: TaskRecord): Read
     const question = questions.get(key);
     if (!question) continue;
     const problem = checkClientResult(question.method, answer);
-    if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: the answer to "${key}" is invalid: ${problem}`);
+    if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses["${key}"] is invalid: ${problem}`);
     answers.set(key, { answer });
   }
   return answers;

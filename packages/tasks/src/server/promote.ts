@@ -9,7 +9,7 @@ import type { TaskRun } from '../engine/task-run.ts';
 import { TaskError } from '../errors.ts';
 import { toCreated, toOutcome } from '../wire.ts';
 
-/** The pause, in ms, before the next attempt to make a call a task whose handler still reads answers that came with the request. */
+/** How long to wait, in ms, before trying again to make a call a task. The handler must first read the answers sent with the request. */
 const RETRY_MS = 250;
 
 /** The options of `promote`: the task that a slow tool call becomes, and when it becomes one. */

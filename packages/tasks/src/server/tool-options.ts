@@ -20,8 +20,8 @@ export interface TaskToolOptions {
    */
   readonly promoteAfterMs?: number | undefined;
   /**
-   * Whether the handler may run again from its start after its process has died. Finished `ctx.once` steps and answered requests are
-   * not repeated. @default false: the task fails, with the reason in its error
+   * Whether the handler may run again from its start after its process has died. Finished `ctx.once` steps and requests that the client
+   * has answered are not repeated. @default false: the task fails, with the reason in its error
    */
   readonly resumable?: boolean | undefined;
   /** A text that the client's host may give its model while the task runs. 2025-11-25 only. @default none */

@@ -7,7 +7,7 @@ import type { KitCase, KitSubject } from '../kit-case.ts';
 /** The object that the `TaskStore` cases test: an empty store. */
 export interface TaskStoreSubject extends KitSubject {
   readonly store: TaskStore;
-  /** For implementations with the trait `shared`: another store over the same data, as another machine or process would open it. */
+  /** For implementations that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
   readonly other?: TaskStore;
   /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
   now?(): number;

@@ -1,4 +1,4 @@
-/** Test cases for T9 and T10: the messages of a transport arrive unchanged. */
+/** Test cases for T9 and T10 of `Transport`: the messages of a transport arrive unchanged. */
 
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { check, checkEqual } from '../check.ts';

@@ -1,4 +1,4 @@
-/** Test cases for T14: a closed transport leaves nothing that would keep the process alive. */
+/** Test cases for T14 of `Transport`: a closed transport leaves nothing that would keep the process alive. */
 
 import { check, turns } from '../check.ts';
 import { Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';

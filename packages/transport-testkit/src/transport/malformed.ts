@@ -1,4 +1,4 @@
-/** Test cases for T5, T6 and T8: a transport reports faulty messages and thrown errors, and the next message still arrives. */
+/** Test cases for T5, T6 and T8 of `Transport`: it reports faulty messages and thrown errors, and the next message still arrives. */
 
 import type { Transport } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';

@@ -1,4 +1,4 @@
-/** Test cases for T3 and T12: the promise of a transport's `send` always settles, and waits for a slow reader. */
+/** Test cases for T3 and T12 of `Transport`: the promise of a transport's `send` always settles, and waits for a slow reader. */
 
 import { check, checkEqual, checkRejects, settlesWithin, turns, within } from '../check.ts';
 import { type End, Listener, note, numberOf, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';

@@ -21,7 +21,7 @@ export interface TransportPair extends KitSubject {
    * Sends one raw frame to an end of the connection, as a faulty peer might. Needed for the trait `frames`.
    *
    * @param frame The bytes of the message, without the delimiter or header that the transport adds.
-   * @param chunkBytes For transports with the trait `chunks`: sends the frame in pieces of this size.
+   * @param chunkBytes For transports that declare the trait `chunks`: sends the frame in pieces of this size.
    */
   injectFrame?(to: End, frame: Uint8Array, chunkBytes?: number): Promise<void>;
 }
@@ -98,7 +98,7 @@ export function upTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
 
-/** Records the callbacks of a transport, and can wait for further ones. */
+/** Records what a transport passes to its callbacks, and can wait for further calls. */
 export class Listener {
   readonly messages: JsonRpcMessage[] = [];
   readonly errors: Error[] = [];

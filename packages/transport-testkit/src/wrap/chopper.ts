@@ -10,7 +10,7 @@ export interface Chopper {
 }
 
 /**
- * Makes a `Chopper`, which splits bytes into random pieces. They have from one byte to thousands, and may end in the middle of a character.
+ * Makes a `Chopper`, which splits bytes into random pieces. A piece has one byte to thousands, and may split a character.
  *
  * @param seed The same seed cuts the same bytes in the same places.
  * @param emit Called with each piece, in order.

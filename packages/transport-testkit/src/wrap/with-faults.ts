@@ -36,7 +36,7 @@ export function withFaults<T extends Transport | TransportFactory>(inner: T, opt
 function createHooks(random: Random, options: FaultOptions): TransportHooks {
   const { drop = 0, duplicate = 0, delay = 0, reject = 0, maxDelayMs = 20, clock = systemClock } = options;
   const [outbound, inbound] = [new Line(clock), new Line(clock)];
-  /** Decides at random how often and how late a message is delivered. Always draws three numbers, so that faults do not affect others. */
+  /** Decides at random how often and how late a message is delivered. Always draws three numbers, so that later faults stay the same. */
   const draw = (): { readonly times: number; readonly delayMs: number } => {
     const [isLost, isDoubled, late] = [random() < drop, random() < duplicate, random()];
     return { times: isLost ? 0 : isDoubled ? 2 : 1, delayMs: late < delay ? Math.ceil((late / delay) * maxDelayMs) : 0 };
