@@ -8,7 +8,7 @@ import { TaskInputError } from '../errors.ts';
 /** The most input requests of one task that may wait for an answer at once. */
 const MAX_QUESTIONS = 100;
 
-/** The methods that a task's input requests may have: those of the requests that a server may also send to a client without a task. */
+/** The methods of the input requests that a task may make: the same requests that a server may send to a client without a task. */
 const METHODS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 /** The functions with which `InputAnswers` gets an answer, sends it to the server, and reports a failure. */

@@ -30,7 +30,7 @@ export interface TaskClientOptions {
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
   /** Called when a call of `callTool` becomes a task, for example to show its progress. Errors it throws are ignored. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** Whether `callTool` asks a 2025-11-25 server for a task if the tool's `taskSupport` is `optional`. Newer servers decide. @default false */
+  /** Whether `callTool` asks for a task if the tool's `taskSupport` is `optional`. 2025-11-25 only: newer servers decide. @default false */
   readonly prefersTasks?: boolean | undefined;
   /** How long a 2025-11-25 server should keep a task after its creation, in ms. The server may shorten it. @default the server's choice */
   readonly ttlMs?: number | undefined;

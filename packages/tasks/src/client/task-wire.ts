@@ -89,7 +89,7 @@ export function generationOf({ revision, serverCapabilities }: ClientExtensionHo
   return revision.era === 'modern' && hasExtension(serverCapabilities, TASKS_EXTENSION) ? 'modern' : undefined;
 }
 
-/** A client's task requests: the same methods for 2025-11-25 servers and for servers with the 2026-07-28 extension. */
+/** Sends a client's task requests. The methods are the same for 2025-11-25 servers and for servers with the 2026-07-28 extension. */
 export interface TaskWire {
   get(taskId: string, signal?: AbortSignal): Promise<DetailedState>;
   /** Gets the result of a task that has ended. @throws The error that the task ended with. */
@@ -105,7 +105,7 @@ export interface TaskWire {
   cancel(taskId: string): Promise<DetailedState | undefined>;
 }
 
-/** Makes the task requests for servers with the 2026-07-28 extension. */
+/** Makes an object that sends task requests to servers with the 2026-07-28 tasks extension. */
 export function modernWire(host: ClientExtensionHost): TaskWire {
   return {
     get: async (taskId, signal) =>
@@ -126,7 +126,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
   };
 }
 
-/** Makes the task requests for 2025-11-25 servers. */
+/** Makes an object that sends task requests to 2025-11-25 servers. */
 export function legacyWire(host: ClientExtensionHost): TaskWire {
   const result = async (taskId: string, signal: AbortSignal): Promise<JsonObject> => {
     try {

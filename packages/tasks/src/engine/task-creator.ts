@@ -47,7 +47,7 @@ export interface TaskCreatorInit {
 
 export class TaskCreator {
   readonly #init: TaskCreatorInit;
-  /** By principal: the latest creation of a task that is still in progress. */
+  /** By principal: the task creation that began last and is still in progress. */
   readonly #creating = new Map<Principal, Promise<unknown>>();
 
   constructor(init: TaskCreatorInit) {

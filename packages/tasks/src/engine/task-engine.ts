@@ -1,6 +1,6 @@
 /**
  * The task engine: creates tasks, runs each in one process, resumes tasks whose process died, and reads, answers and cancels tasks for
- * callers. It neither parses MCP messages nor calls tools itself: its users do.
+ * callers. The code that uses the engine parses the MCP messages and calls the tools.
  */
 
 import { type Clock, isMortiseError, type JsonRpcNotification, type Logger, type Meter } from '@mortise/jsonrpc-core';
