@@ -1,14 +1,14 @@
-/** An open database with its prepared statements and transactions. */
+/** `SqliteConnection`: an open SQLite database, with its prepared statements and transactions. */
 
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.ts';
 
-/** A row: the values by column name. */
+/** A row of a query's result: its values by column name. */
 export type Row = Readonly<Record<string, SqliteValue>>;
 
-/** The LIMIT clause of a statement. The cast is needed because SQLite accepts only integers and a program may pass `Infinity`. */
+/** The LIMIT clause of queries for lists. The cast is needed because SQLite accepts only integers, and a program may pass `Infinity`. */
 export const LIMIT = 'LIMIT CAST(? AS INTEGER)';
 
-/** Expired rows of a kind are deleted once in this many writes. */
+/** After this many writes to a table, the table's expired rows are deleted. */
 const WRITES_PER_CLEARING = 256;
 
 /** The database connection that all stores of one file share. All calls are synchronous, so calls of this process never interleave. */
@@ -21,7 +21,7 @@ export class SqliteConnection {
     this.#database = database;
   }
 
-  /** @returns How many rows were changed. */
+  /** Runs an SQL statement that changes rows. @returns How many rows were changed. */
   run(sql: string, ...values: SqliteValue[]): number {
     return Number(this.#prepare(sql).run(...values).changes);
   }
@@ -39,8 +39,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs `fn` in a transaction that holds the write lock from its first statement on, so that no other process writes between its reads and
-   * its writes.
+   * Runs `fn` in a transaction that locks the database for writing from the start, so that no other process writes between the reads and
+   * the writes of `fn`.
    */
   transaction<T>(fn: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
@@ -59,7 +59,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Runs `clear` once in many calls, so that expired rows do not fill the file. */
+  /** Calls `clear`, which deletes the expired rows of the table `what`, once in many calls, so that these rows do not fill the file. */
   clearSometimes(what: string, clear: () => void): void {
     const writes = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, writes % WRITES_PER_CLEARING);
@@ -78,12 +78,12 @@ export class SqliteConnection {
   }
 }
 
-/** Reads a text column of a row. */
+/** Reads a column of a row as text. */
 export function text(row: Row, column: string): string {
   return String(row[column]);
 }
 
-/** Reads a number column of a row. */
+/** Reads a column of a row as a number. */
 export function number(row: Row, column: string): number {
   return Number(row[column]);
 }

@@ -1,4 +1,4 @@
-/** `createSqliteStores`: opens a file and returns the stores over it. */
+/** `createSqliteStores`: opens a SQLite file and returns the stores in it. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -11,12 +11,12 @@ import { migrate } from './migrations.ts';
 import { SqliteReplayStore, SqliteSessionStore, SqliteStateStore, SqliteTaskHandleStore } from './table-stores.ts';
 import { SqliteTaskStore } from './task-store.ts';
 
-/** SQLite stores the timeout in 32 bits, and treats a larger number as no timeout. */
+/** The longest busy timeout: SQLite keeps the timeout in 32 bits, and would treat a larger number as no timeout. */
 const MAX_BUSY_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The options of `createSqliteStores`. Set exactly one of `path` and `database`. */
 export interface SqliteStoresOptions {
-  /** The path of the file, which is created if it does not exist. `:memory:` is a new database in memory. @default none: set `database` */
+  /** The path of the SQLite file, which is created if needed. `:memory:` is a new database in memory. @default none: set `database` */
   readonly path?: string | undefined;
   /**
    * A database opened by the program, with better-sqlite3, `node:sqlite` or a compatible driver. The program closes it.
@@ -24,20 +24,20 @@ export interface SqliteStoresOptions {
    * @default none: set `path`
    */
   readonly database?: SqliteDatabase | undefined;
-  /** The driver that opens `path`. @default better-sqlite3 where it is installed and loads, else node:sqlite */
+  /** The SQLite driver that opens `path`. @default better-sqlite3 where it is installed and loads, else node:sqlite */
   readonly driver?: SqliteDriverName | undefined;
-  /** How long a call waits while another process writes, in milliseconds. The wait blocks the event loop. @default 5_000 */
+  /** How long a call waits while another process writes to the file, in milliseconds. The wait blocks the event loop. @default 5_000 */
   readonly busyTimeoutMs?: number | undefined;
   /**
-   * `full`: written data survives a power failure. `normal`: it survives a crash of the process only; faster, because writes do not flush
+   * `full`: stored data survives a power failure. `normal`: it survives a crash of the process only; faster, because writes do not flush
    * the disk.
    *
    * @default 'full'
    */
   readonly durability?: 'full' | 'normal' | undefined;
-  /** The limits of the event store. @default those of `SqliteEventOptions` */
+  /** How many events the event store keeps, and for how long. @default the defaults of `SqliteEventOptions` */
   readonly events?: SqliteEventOptions | undefined;
-  /** The clock that expiry is measured by. @default the platform's clock */
+  /** The clock that decides which stored entries have expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -51,16 +51,16 @@ const OPTIONS: OptionTable<SqliteStoresOptions> = {
   clock: 'object',
 };
 
-/** The stores of one file. Several stores and several processes may use the file at the same time. */
+/** The stores in one SQLite file. Several stores and several processes may use the file at the same time. */
 export interface SqliteStores extends AsyncDisposable {
   readonly tasks: TaskStore;
   readonly sessions: SessionStore;
   readonly events: EventStore;
   readonly states: StateStore;
   readonly replays: ReplayStore;
-  /** For clients: keeps the ids of the tasks that they started. */
+  /** A store for clients: keeps the ids of the tasks that a client has started. */
   readonly taskHandles: TaskHandleStore;
-  /** Closes the file, unless it was given as `database`. The `close` of a single store leaves the file open. */
+  /** Closes the file, unless the program opened it and passed it as `database`. Closing a single store leaves the file open. */
   close(): Promise<void>;
 }
 
@@ -69,16 +69,16 @@ export interface SqliteStores extends AsyncDisposable {
  *
  * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `path` and `database` are set.
  * @throws {SqliteStoreError} `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
- * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or it stays locked.
+ * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or another process keeps it locked.
  */
 export async function createSqliteStores(options: SqliteStoresOptions): Promise<SqliteStores> {
   checkOptions('createSqliteStores options', options, OPTIONS);
   const { path, driver, clock = systemClock, durability = 'full' } = options;
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
   if ((path === undefined) === (options.database === undefined))
-    throw new TypeError('createSqliteStores needs exactly one of "path" and "database"');
+    throw new TypeError('createSqliteStores options: set "path" or "database", and not both');
   if (options.database !== undefined && !isDatabase(options.database))
-    throw new SqliteStoreError('ERR_SQLITE_DRIVER', 'the database must have exec, prepare and close: use better-sqlite3 or node:sqlite');
+    throw new SqliteStoreError('ERR_SQLITE_DRIVER', '"database" must have exec, prepare and close: use better-sqlite3 or node:sqlite');
   const database = options.database ?? (await openDatabase(path ?? '', driver));
   const connection = new SqliteConnection(database);
   try {
@@ -107,10 +107,10 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   };
 }
 
-/** The pause before the switch to WAL is tried again, in milliseconds. */
+/** The pause before a locked database file is tried again, in milliseconds. */
 const RETRY_MS = 20;
 
-/** Repeats `fn` while the file is locked. Needed for the switch to WAL, which ignores SQLite's busy timeout. */
+/** Repeats `fn` while another process locks the database file. Needed to switch to WAL mode, which ignores SQLite's busy timeout. */
 async function untilFree(timeoutMs: number, fn: () => void): Promise<void> {
   for (let triesLeft = Math.ceil(timeoutMs / RETRY_MS); ; triesLeft--) {
     try {
@@ -120,7 +120,7 @@ async function untilFree(timeoutMs: number, fn: () => void): Promise<void> {
       if (triesLeft <= 0)
         throw new SqliteStoreError(
           'ERR_SQLITE_SCHEMA',
-          `another process locked the file for longer than ${timeoutMs} ms: raise busyTimeoutMs`,
+          `another process locked the SQLite file for longer than ${timeoutMs} ms: raise busyTimeoutMs`,
           {
             cause: error,
           },

@@ -1,11 +1,11 @@
-/** The interface that better-sqlite3 and `node:sqlite` have in common, and the choice between them. */
+/** The interface that the drivers better-sqlite3 and `node:sqlite` have in common, and the choice between these two. */
 
 import { SqliteStoreError } from './errors.ts';
 
 /** A value that SQLite can store. */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
-/** A prepared statement. */
+/** A prepared SQL statement, as better-sqlite3 and `node:sqlite` have it. */
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
@@ -19,12 +19,12 @@ export interface SqliteDatabase {
   close(): unknown;
 }
 
-/** The drivers that this package can load itself. */
+/** The SQLite drivers that this package can load by itself. */
 export type SqliteDriverName = 'better-sqlite3' | 'node:sqlite';
 
 type Open = (path: string) => SqliteDatabase;
 
-/** In the order in which they are tried: better-sqlite3 first, because it is there only if the program installed it. */
+/** Loads each driver. better-sqlite3 is tried first, because it is there only if the program installed it. */
 const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
   'better-sqlite3': async () => {
     // The name is in a variable so that bundlers and type checkers ignore this optional package.
@@ -68,11 +68,11 @@ export async function openDatabase(path: string, driver: SqliteDriverName | unde
   throw new SqliteStoreError(
     'ERR_SQLITE_DRIVER',
     `no driver of SQLite can be loaded (tried ${names.join(', ')}): install better-sqlite3 12, or run on Node 22.13 or later, which has node:sqlite`,
-    { cause: new AggregateError(reasons, 'every driver failed') },
+    { cause: new AggregateError(reasons, 'no SQLite driver could be loaded') },
   );
 }
 
-/** Tells whether a value has the methods of a database. */
+/** Tells whether a value has the methods of a `SqliteDatabase`. */
 export function isDatabase(value: unknown): value is SqliteDatabase {
   if (typeof value !== 'object' || value === null) return false;
   return (['exec', 'prepare', 'close'] as const).every((name) => typeof (value as Record<string, unknown>)[name] === 'function');

@@ -1,12 +1,12 @@
-/** The error of opening the stores. Errors of statements come from the driver unchanged. */
+/** The error for stores that cannot be opened. Errors of later SQL statements come from the driver, unchanged. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
 /**
- * The stores cannot be opened.
+ * The SQLite stores cannot be opened.
  *
  * `ERR_SQLITE_DRIVER`: no driver loads, the file cannot be opened, or the `database` option is not a database.
- * `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or it stays locked.
+ * `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or another process keeps it locked.
  */
 export class SqliteStoreError extends MortiseError {
   override readonly name: string = 'SqliteStoreError';

@@ -1,18 +1,18 @@
-/** `EventStore` over SQLite. Events of all streams share one counter, whose numbers are never reused, even after a deletion. */
+/** The `EventStore` in SQLite. One counter numbers the events of all streams, and never reuses a number, even after a deletion. */
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 
-/** The limits of the event store. */
+/** The limits of the SQLite event store. */
 export interface SqliteEventOptions {
-  /** How many events of one stream are kept; the oldest are dropped first. @default 1000 */
+  /** The most events of one stream that are kept. The oldest are dropped first. @default 1000 */
   readonly maxEventsPerStream?: number | undefined;
   /** How long events are kept, in milliseconds. @default 300_000 */
   readonly maxAgeMs?: number | undefined;
 }
 
-/** Keeps the events of streams in a file, so that clients can resume. Keeps the promises V1 to V3 of `EventStore`. */
+/** Keeps the events of SSE streams in a SQLite file, so that clients can resume a stream. Has the guarantees V1 to V3 of `EventStore`. */
 export class SqliteEventStore implements EventStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;

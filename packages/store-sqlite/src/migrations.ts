@@ -1,5 +1,5 @@
 /**
- * The schema, as numbered migration steps. Each step runs once per file, in one transaction with the version number, so that several
+ * The schema of the database, as numbered steps. Each step runs once per file, in one transaction with the version number, so that several
  * processes may open a file at once and a crash leaves no step half done. Never change a published step.
  */
 
@@ -69,7 +69,7 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * Runs the migration steps that a file does not have yet.
+ * Runs the migration steps that a database file has not had yet.
  *
  * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file.
  */
@@ -82,7 +82,7 @@ export function migrate(connection: SqliteConnection): void {
     if (version > known) {
       throw new SqliteStoreError(
         'ERR_SQLITE_SCHEMA',
-        `the file has schema ${version}, but this version of @mortise/store-sqlite supports up to ${known}: update the package`,
+        `the SQLite file has schema ${version}, but this version of @mortise/store-sqlite supports up to ${known}: update the package`,
       );
     }
     for (const sql of migrations.slice(version)) connection.exec(sql);

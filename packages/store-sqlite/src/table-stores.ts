@@ -1,10 +1,10 @@
-/** The stores with one table each: sessions, request states, used request states, and task handles. */
+/** The stores that use one table each: for sessions, request states, used request states, and task ids of clients. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { ReplayStore, SessionRecord, SessionStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
 import { number, type SqliteConnection, text } from './connection.ts';
 
-/** Keeps sessions in a file. Keeps the promises S1 to S4 of `SessionStore`. */
+/** Keeps sessions in a SQLite file. Has the guarantees S1 to S4 of `SessionStore`. */
 export class SqliteSessionStore implements SessionStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 }
 
-/** Keeps request states that are too long to send to the client. Keeps the promises P2 and P3 of `StateStore`. */
+/** Keeps request states that are too long to be sent to the client in `requestState`. Has the guarantees P2 and P3 of `StateStore`. */
 export class SqliteStateStore implements StateStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -87,7 +87,7 @@ export class SqliteStateStore implements StateStore {
   }
 }
 
-/** Lets each request state be used only once over all processes. Keeps the promises P1 and P2 of `ReplayStore`. */
+/** Lets each request state (`requestState`) be used only once, in all processes together. Has the guarantees P1 and P2 of `ReplayStore`. */
 export class SqliteReplayStore implements ReplayStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -107,7 +107,7 @@ export class SqliteReplayStore implements ReplayStore {
   }
 }
 
-/** Keeps the task ids of a client in a file, by server. */
+/** Keeps the ids of a client's tasks in a SQLite file, by server. */
 export class SqliteTaskHandleStore implements TaskHandleStore {
   readonly #db: SqliteConnection;
 

@@ -1,4 +1,4 @@
-/** `TaskStore` over SQLite. Members that queries use have columns of their own; the rest of a record is one JSON text. */
+/** The `TaskStore` in SQLite. Properties that queries use have columns of their own; the rest of a task's record is one JSON text. */
 
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
@@ -9,7 +9,7 @@ type NewRecord = Omit<TaskRecord, 'version'>;
 const COLUMNS = 'record, version, lease_owner, lease_until_ms';
 const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 
-/** Keeps tasks in a file, for any number of processes. Keeps the promises K1 to K8 of `TaskStore`. */
+/** Keeps tasks in a SQLite file, for any number of processes. Has the guarantees K1 to K8 of `TaskStore`. */
 export class SqliteTaskStore implements TaskStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -135,7 +135,7 @@ export class SqliteTaskStore implements TaskStore {
       this.#clock.now(),
     );
     const row = this.#step(id, key);
-    if (row === undefined) throw new Error('the step cannot be stored: its task does not exist or has expired');
+    if (row === undefined) throw new Error('the ctx.once step cannot be stored: its task does not exist or has expired');
     return JSON.parse(text(row, 'value')) as JsonValue;
   }
 
@@ -146,7 +146,7 @@ export class SqliteTaskStore implements TaskStore {
     });
   }
 
-  /** Does nothing: close the file with the `close` of `SqliteStores`. */
+  /** Does nothing. To close the file, call the `close` of `SqliteStores`. */
   async close(): Promise<void> {
     return undefined;
   }
@@ -166,7 +166,7 @@ export class SqliteTaskStore implements TaskStore {
   }
 }
 
-/** Writes a record as JSON, without its lease and version, which have columns of their own. */
+/** Converts a task's record to JSON, without its lease and version, which have columns of their own. */
 function toText({ lease: _lease, version: _version, ...rest }: Omit<TaskRecord, 'version'> & { readonly version?: number }): string {
   return JSON.stringify(rest);
 }
@@ -181,11 +181,11 @@ function toRecord(row: Row): TaskRecord {
   return fromText(text(row, 'record'), number(row, 'version'), lease);
 }
 
-/** Reads a cursor. The task engine has already verified cursors that come from clients. */
+/** Reads from a cursor of `list` after which task the next page begins. */
 function readCursor(cursor: string | undefined): { readonly createdAtMs: number; readonly id: string } {
   if (cursor === undefined) return { createdAtMs: -Infinity, id: '' };
   const at = cursor.indexOf(' ');
   const createdAtMs = Number(cursor.slice(0, at));
-  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('invalid cursor: it is not from this store');
+  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('invalid cursor: it is not from this task store');
   return { createdAtMs, id: cursor.slice(at + 1) };
 }

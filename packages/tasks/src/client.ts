@@ -1,4 +1,4 @@
-/** `@mortise/tasks/client`: tasks for clients, of 2025-11-25 and of the 2026-07-28 extension. */
+/** `@mortise/tasks/client`: lets a client call tools as tasks, on servers of 2025-11-25 and with the 2026-07-28 tasks extension. */
 
 export { taskClient, type TaskClient, type TaskClientOptions } from './client/task-client.ts';
 export type { TaskHandle, TaskOptions } from './client/task-handle.ts';

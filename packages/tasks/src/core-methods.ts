@@ -1,4 +1,4 @@
-/** Handlers of the 2025-11-25 `tasks/*` requests. Servers and clients share them. */
+/** Handlers of the 2025-11-25 `tasks/*` requests. Servers and clients share them, because both may run tasks in 2025-11-25. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -10,25 +10,25 @@ import { CORE_GENERATION, toCoreTask, toPayload } from './wire.ts';
 /** How many tasks a page of `tasks/list` holds. */
 const PAGE_SIZE = 100;
 
-/** The caller of a `tasks/*` request. */
+/** The sender of a 2025-11-25 `tasks/*` request. */
 export interface CoreCaller {
   readonly principal: Principal;
   readonly signal?: AbortSignal;
-  /** Called with the task of a `tasks/get` or `tasks/result` request, and with each change while `tasks/result` waits. */
+  /** Called with the task of a `tasks/get` or `tasks/result` request, and again after each change while `tasks/result` waits. */
   onRecord(task: TaskRecord): void;
 }
 
 const isCore = ({ generation }: TaskRecord): boolean => generation === CORE_GENERATION;
 
-/** Hides tasks of the extension from these methods. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+/** Makes 2025-11-25 methods treat a task of the 2026-07-28 extension as unknown. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
 function requireCore(task: TaskRecord): TaskRecord {
   if (isCore(task)) return task;
-  throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task in this protocol version');
+  throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task: it was created in another protocol version');
 }
 
 type CoreMethod = (engine: TaskEngine, params: JsonObject, caller: CoreCaller) => Promise<JsonObject>;
 
-/** The handler of each method. */
+/** The handlers of the 2025-11-25 task requests, by method. */
 export const CORE_METHODS: Readonly<Record<string, CoreMethod>> = {
   async 'tasks/get'(engine, { taskId }, { principal, onRecord }) {
     const task = requireCore(await engine.poll(taskId, principal));
@@ -53,7 +53,7 @@ export const CORE_METHODS: Readonly<Record<string, CoreMethod>> = {
   },
 };
 
-/** Stores reject with a RangeError for an unknown cursor. */
+/** Converts the RangeError with which a task store rejects an unknown cursor to "invalid params". Rethrows other errors. */
 function refuseCursor(error: unknown): never {
   if (!(error instanceof RangeError)) throw error;
   throw new ProtocolError(INVALID_PARAMS, 'Unknown cursor: list the tasks again without a cursor');

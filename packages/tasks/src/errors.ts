@@ -1,4 +1,4 @@
-/** The errors of tasks, for servers and clients. */
+/** The errors that `@mortise/tasks` throws, on servers and on clients. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
@@ -24,11 +24,11 @@ export class TaskError extends MortiseError {
   }
 }
 
-/** A caller has too many unfinished tasks, polls too often, or the store is full. */
+/** A caller has too many unfinished tasks or polls them too often, or the task store is full. */
 export class TaskLimitError extends MortiseError {
   override readonly name: string = 'TaskLimitError';
   override readonly code: 'ERR_TASK_LIMIT' = 'ERR_TASK_LIMIT';
-  /** How long to wait before another attempt, in milliseconds; undefined if unknown. */
+  /** How long to wait before the request is sent again, in milliseconds; undefined if unknown. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, retryAfterMs?: number) {
@@ -37,11 +37,11 @@ export class TaskLimitError extends MortiseError {
   }
 }
 
-/** The task asked a question that this client did not answer: its handler threw, or it has no handler. */
+/** A task's input request (such as elicitation) got no answer from this client: the client's handler threw, or it has none. */
 export class TaskInputError extends MortiseError {
   override readonly name: string = 'TaskInputError';
   override readonly code: 'ERR_TASK_INPUT' = 'ERR_TASK_INPUT';
-  /** The method of the question, such as `elicitation/create`. */
+  /** The method of the input request that was not answered, such as `elicitation/create`. */
   readonly method: string;
 
   constructor(message: string, method: string, options?: ErrorOptions) {
@@ -50,5 +50,5 @@ export class TaskInputError extends MortiseError {
   }
 }
 
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** Every error class of `@mortise/tasks`: `switch (error.code)` narrows the type. */
 export type AnyTaskError = TaskError | TaskLimitError | TaskInputError;

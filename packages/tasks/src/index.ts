@@ -1,6 +1,6 @@
 /**
- * `@mortise/tasks`: what servers and clients share, that is errors, the in-memory store and the in-memory queue. Servers use `/server`,
- * clients `/client`.
+ * `@mortise/tasks`: the errors, the in-memory store and the in-memory queue of tasks, which servers and clients share. Servers also import
+ * `@mortise/tasks/server`, clients `@mortise/tasks/client`.
  */
 
 export { MemoryTaskStore, type MemoryTaskStoreOptions } from './memory-task-store.ts';

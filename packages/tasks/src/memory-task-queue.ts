@@ -1,4 +1,4 @@
-/** `MemoryTaskQueue`: runs tasks in this process. */
+/** `MemoryTaskQueue`: a task queue in memory, whose tasks run in this process. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -6,13 +6,13 @@ import type { TaskQueue } from '@mortise/protocol/contracts';
 
 /** The options of `MemoryTaskQueue`. */
 export interface MemoryTaskQueueOptions {
-  /** The most tasks that run at once. Further tasks wait in order. A task that waits for an answer counts as running. @default Infinity */
+  /** The most tasks that run at once; others wait in order. A task that waits for a user's answer counts as running. @default Infinity */
   readonly maxConcurrent?: number | undefined;
-  /** The clock of the pause before a failed job is tried again. @default the platform's clock */
+  /** The clock that times the pause before a failed task is run again. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The pause before a job whose handler rejected is tried again, in milliseconds. */
+/** How long the queue waits before it runs a task again whose handler rejected, in milliseconds. */
 const RETRY_MS = 1000;
 
 type Handler = (taskId: string, signal: AbortSignal) => Promise<void>;
@@ -23,7 +23,7 @@ interface Worker {
   readonly running: Set<Promise<void>>;
 }
 
-/** Hands jobs to the workers of this process, in order. Waiting jobs are lost when the process ends; the engine finds their tasks in the store again. */
+/** Gives queued tasks to the workers of this process, in order. The queue is lost with the process; the tasks stay in the task store. */
 export class MemoryTaskQueue implements TaskQueue {
   readonly #clock: Clock;
   readonly #maxConcurrent: number;
@@ -41,7 +41,7 @@ export class MemoryTaskQueue implements TaskQueue {
   }
 
   enqueue(taskId: string): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new Error('The queue is closed and takes no more tasks'));
+    if (this.#isClosed) return Promise.reject(new Error('The MemoryTaskQueue is closed and takes no more tasks'));
     this.#waiting.add(taskId);
     this.#handOut();
     return Promise.resolve();

@@ -9,19 +9,19 @@ import { TaskLimitError } from './errors.ts';
 interface Entry {
   record: TaskRecord;
   steps: Map<string, JsonValue> | undefined;
-  /** The length of the record and its steps as JSON. */
+  /** The length in characters of the task's record and `ctx.once` steps as JSON, which the limits of the store count. */
   weight: number;
   stepsWeight: number;
 }
 
-/** The totals of one principal, or of all. */
+/** What the store counts for one principal, or for all: the ended tasks, and the total size of all tasks. */
 interface Kept {
   weight: number;
-  /** The ids of ended tasks, in the order in which they ended. */
+  /** The ids of ended tasks. The task that ended first comes first. */
   readonly ended: Set<string>;
 }
 
-/** A limit. Past it, the tasks that ended first are deleted. If none has ended, `create` rejects. */
+/** The limits of one principal's tasks, or of all. At a limit, tasks that ended first are deleted; if none has ended, `create` rejects. */
 interface Bound {
   readonly maxEnded: number;
   readonly maxWeight: number;
@@ -30,29 +30,29 @@ const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxWeight: 32 * 2 ** 20 };
 const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxWeight: 128 * 2 ** 20 };
 
 interface Owner extends Kept {
-  /** In the order of their creation. */
+  /** The ids of this principal's tasks, in the order of their creation. */
   readonly ids: Set<string>;
-  /** The number of tasks by state, so that `count` needs no scan. */
+  /** The number of this principal's tasks by status, so that `count` needs no scan. */
   readonly counts: Map<TaskStatus, number>;
 }
 
 /** The options of `MemoryTaskStore`. */
 export interface MemoryTaskStoreOptions {
-  /** The clock that decides whether a task has expired, in milliseconds since the epoch. @default Date.now */
+  /** Gives the current time in milliseconds since the epoch, which decides whether a task has expired. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * Keeps tasks in memory. The tasks are lost when the process ends: for durable tasks use a store such as `@mortise/store-sqlite`.
+ * Keeps tasks in memory. The tasks are lost when the process ends. For tasks that survive it use a store such as `@mortise/store-sqlite`.
  */
 export class MemoryTaskStore implements TaskStore {
   readonly #now: () => number;
   readonly #tasks = new Map<string, Entry>();
   readonly #all: Kept = { weight: 0, ended: new Set() };
   readonly #owners = new Map<Principal, Owner>();
-  /** The ids of unfinished tasks with the driver `engine`, oldest first. */
+  /** The ids of unfinished tasks that end with their tool's handler (driver `engine`), oldest first. */
   readonly #open = new Set<string>();
-  /** No task expires before this time. */
+  /** The time when the first task may expire, in milliseconds since the epoch: before it there is nothing to delete. */
   #nextExpiryMs = Infinity;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
@@ -60,9 +60,9 @@ export class MemoryTaskStore implements TaskStore {
     this.#now = options.now ?? Date.now;
   }
 
-  /** @throws {TaskLimitError} `ERR_TASK_LIMIT`: the store is full of unfinished tasks, of this principal or of all. */
+  /** Stores a new task. @throws {TaskLimitError} `ERR_TASK_LIMIT`: the unfinished tasks of this principal, or of all, fill the store. */
   async create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord> {
-    if (this.#tasks.has(record.id)) throw new Error('A task with this id already exists');
+    if (this.#tasks.has(record.id)) throw new Error('A task with this id already exists: use a new id');
     const kept: TaskRecord = copyJson({ ...record, version: 1 });
     const { id, principal } = kept;
     const owner = this.#owners.get(principal) ?? { weight: 0, ended: new Set(), ids: new Set(), counts: new Map() };
@@ -134,10 +134,10 @@ export class MemoryTaskStore implements TaskStore {
 
   async putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
     const entry = this.#find(id);
-    if (!entry) throw new Error('The step cannot be stored: its task does not exist or has expired');
+    if (!entry) throw new Error('The ctx.once step cannot be stored: its task does not exist or has expired');
     const known = entry.steps?.get(key);
     if (known !== undefined) return copyJson(known);
-    // Steps belong to the run of a task: none is kept once it has ended.
+    // Steps are needed only while the task may run again: none is kept once it has ended.
     if (isEnded(entry.record.status)) return copyJson(value);
     const weight = key.length + JSON.stringify(value).length;
     const owner = this.#owners.get(entry.record.principal) as Owner;
@@ -214,7 +214,7 @@ export class MemoryTaskStore implements TaskStore {
     if (owner.ids.size === 0) this.#owners.delete(record.principal);
   }
 
-  /** Deletes ended tasks until there is room. @returns false if unfinished tasks take all the room. */
+  /** Deletes ended tasks until a record of `weight` characters fits. @returns false if unfinished tasks take all the room. */
   #makeRoom(owner: Owner, weight: number): boolean {
     return this.#makeRoomIn(owner, BOUND_OF_EACH, weight) && this.#makeRoomIn(this.#all, BOUND_OF_ALL, weight);
   }
@@ -239,7 +239,7 @@ export class MemoryTaskStore implements TaskStore {
     this.#all.weight += weight;
   }
 
-  /** @param by 1 for a task that enters its state, -1 for a task that leaves it. */
+  /** Adds a task to the count of its status, or removes it. @param by 1 to add the task, -1 to remove it. */
   #count(owner: Owner, { id, status }: TaskRecord, by: 1 | -1): void {
     owner.counts.set(status, (owner.counts.get(status) ?? 0) + by);
     if (!isEnded(status)) return;
@@ -264,10 +264,10 @@ function byCreation(one: Position, other: Position): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-/** @throws {RangeError} The cursor is not from this store. */
+/** Reads from a cursor of `list` after which task the next page begins. @throws {RangeError} The cursor is not from this store. */
 function parseCursor(cursor: string): Position {
   const [, createdAtMs, id = ''] = /^(\d+):(.+)$/.exec(cursor) ?? [];
-  if (createdAtMs === undefined) throw new RangeError('not a cursor of this store');
+  if (createdAtMs === undefined) throw new RangeError('invalid cursor: it is not from this task store');
   return { createdAtMs: Number(createdAtMs), id };
 }
 

@@ -1,4 +1,4 @@
-/** `@mortise/tasks/server`: tasks for servers, of 2025-11-25 and of the 2026-07-28 extension. */
+/** `@mortise/tasks/server`: lets a server run tools as tasks, for clients of 2025-11-25 and with the 2026-07-28 tasks extension. */
 
 import type { TaskContext, TaskToolOptions } from './server/tool-options.ts';
 

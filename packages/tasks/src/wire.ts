@@ -1,4 +1,4 @@
-/** The wire forms of a task: that of 2025-11-25 ("core"), and that of the 2026-07-28 extension. */
+/** The forms of a task in messages: that of 2025-11-25 ("core"), and that of the 2026-07-28 tasks extension. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,19 +8,19 @@ import { META_RELATED_TASK } from '@mortise/protocol/wire';
 import { isOutstanding, type TaskOutcome, toFailure } from './engine/task-states.ts';
 import { TaskError, TaskLimitError } from './errors.ts';
 
-/** The id of the tasks extension. */
+/** The id of the 2026-07-28 tasks extension, as in `capabilities.extensions`. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** `TaskRecord.generation` of 2025-11-25 tasks. */
+/** The value of `TaskRecord.generation` for 2025-11-25 tasks. */
 export const CORE_GENERATION = 'core';
 
-/** `TaskRecord.generation` of tasks of the 2026-07-28 extension. */
+/** The value of `TaskRecord.generation` for tasks of the 2026-07-28 extension. */
 export const EXTENSION_GENERATION = 'extension';
 
-/** The JSON-RPC error code for a reached limit. It is HTTP's 429, outside the ranges that JSON-RPC and MCP reserve. */
+/** The JSON-RPC error code for too many tasks or polls. It is HTTP's 429, outside the ranges that JSON-RPC and MCP reserve. */
 const TOO_MANY = 429;
 
-/** The 2025-11-25 form of a task. @see 2025-11-25 basic/utilities/tasks#task */
+/** Converts a stored task to its form in 2025-11-25 messages. @see 2025-11-25 basic/utilities/tasks#task */
 export function toCoreTask(record: TaskRecord): Task {
   return {
     taskId: record.id,
@@ -34,9 +34,9 @@ export function toCoreTask(record: TaskRecord): Task {
 }
 
 /**
- * Gives the result of an ended task's request.
+ * Gives the result of an ended task, for `tasks/result`.
  *
- * @throws {ProtocolError} The request's error. For a cancelled task: -32603 with `data.taskId` and `data.status`.
+ * @throws {ProtocolError} The error that the task ended with. For a cancelled task: -32603 with `data.taskId` and `data.status`.
  */
 export function toPayload(record: TaskRecord): JsonObject {
   if (record.result) return withRelatedTask(record.result, record.id);
@@ -44,7 +44,7 @@ export function toPayload(record: TaskRecord): JsonObject {
   throw new ProtocolError(INTERNAL_ERROR, `The task has no result: it is ${record.status}`, { taskId: record.id, status: record.status });
 }
 
-/** Adds the id of a message's task to its `_meta`. */
+/** Adds to a message's `_meta` the id of the task that the message belongs to. */
 export function withRelatedTask(message: JsonObject, taskId: string): JsonObject {
   const meta = message['_meta'];
   return { ...message, _meta: { ...(isJsonObject(meta) ? meta : {}), [META_RELATED_TASK]: { taskId } } };
@@ -54,7 +54,7 @@ function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The text of a result's first content block, cut to 500 characters. */
+/** The text of a tool result's first content block, cut to 500 characters; undefined if it has none. */
 function textOf(result: JsonObject): string | undefined {
   const { content } = result;
   const [first]: readonly unknown[] = Array.isArray(content) ? content : [];
@@ -62,12 +62,12 @@ function textOf(result: JsonObject): string | undefined {
   return typeof text === 'string' && text !== '' ? text.slice(0, 500) : undefined;
 }
 
-/** The extension's form of a task, with its open questions, result or error. */
+/** Converts a stored task to its form in the 2026-07-28 extension, with its open input requests, result or error. */
 export function toDetailedTask(record: TaskRecord): JsonObject {
   return { ...toTask(record), ...detailOf(record) };
 }
 
-/** The result of a call that became a task, in the extension's form. */
+/** Makes the result of a tool call that became a task, in the form of the 2026-07-28 extension. */
 export function toCreated(record: TaskRecord): JsonObject {
   return { resultType: 'task', ...toTask(record) };
 }
@@ -92,11 +92,11 @@ function detailOf({ status, result, error, asks }: TaskRecord): JsonObject {
   return { inputRequests: Object.fromEntries(asks.filter(isOutstanding).map(({ key, method, params }) => [key, { method, params }])) };
 }
 
-/** The outcome that a tool result gives its task. A 2025-11-25 task fails if the result has `isError`. */
+/** How a task ends whose tool returned this result: as completed; as failed if the result has `isError` and the task is of 2025-11-25. */
 export function toOutcome(generation: string, result: JsonObject): TaskOutcome {
   const { resultType, isError } = result;
   if (typeof resultType === 'string' && resultType !== 'complete')
-    return toFailure(new Error(`A task cannot end with resultType "${resultType}": return a complete result`));
+    return toFailure(new Error(`A task cannot end with a tool result of resultType "${resultType}": return a complete result`));
   if (generation !== CORE_GENERATION || isError !== true) return { status: 'completed', result };
   return { status: 'failed', result, statusMessage: textOf(result) ?? 'The tool failed' };
 }

@@ -4,22 +4,22 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { WriteText } from './line-writer.ts';
 
 /**
- * Why a channel ended. `closed`: this side closed it. `peer-ended`: the peer ended its stream. `peer-gone`: the peer's process or its end
- * of the pipe is gone, so nothing that is written would be read.
+ * Why the connection to a peer ended. `closed`: this side closed it. `peer-ended`: the peer ended its stream. `peer-gone`: the peer's
+ * process or its end of the pipe is gone, so nothing that is written would be read.
  */
 export type ChannelEnd = 'closed' | 'peer-ended' | 'peer-gone';
 
 /** The two byte streams to one peer. `input` and `output` may be the same duplex stream, such as a socket. */
 export interface ByteChannel {
-  /** The bytes from the peer. `start` begins to read them. */
+  /** The stream of bytes from the peer. The transport's `start` begins to read it. */
   readonly input: Readable;
-  /** The bytes to the peer. */
+  /** The stream of bytes to the peer. */
   readonly output: Writable;
   /** Writes UTF-8 text to `output`. @default output.write */
   readonly write?: WriteText | undefined;
   /**
-   * Frees the channel. Called once, after the accepted messages have been written, as far as the peer reads them. `onclose` is called when
-   * the returned promise settles.
+   * Frees what the streams use, such as a child process. Called once at the end, after the messages passed to `send` have been written, as
+   * far as the peer reads them. The transport calls `onclose` when the returned promise settles.
    *
    * @param hasSpoken Whether the peer has sent a message.
    * @default frees nothing: the program ends the streams itself
@@ -27,19 +27,19 @@ export interface ByteChannel {
   release?(end: ChannelEnd, hasSpoken: boolean): void | Promise<void>;
 }
 
-/** Lets an `OpenChannel` function report later events of its channel to the transport. */
+/** Functions with which an opened channel reports later events to its transport. */
 export interface ChannelControl {
-  /** Reports an error that does not end the channel. */
+  /** Passes an error that does not end the connection to the transport's `onerror`. */
   report(error: Error): void;
-  /** Ends the transport at once, because the peer is gone. */
+  /** Closes the transport at once, because the peer is gone. */
   peerGone(): void;
 }
 
-/** Opens the channel of a transport. Called once, by `start`. */
+/** Opens the two byte streams of a transport. Called once, by the transport's `start`. */
 export type OpenChannel = (control: ChannelControl) => ByteChannel | Promise<ByteChannel>;
 
 /**
- * Makes a channel from one duplex stream, such as a socket. Closing the channel ends and destroys the stream.
+ * Makes a `ByteChannel` from one duplex stream, such as a socket. Closing the transport ends and destroys the stream.
  *
  * @param stream An open stream. Create a socket with `allowHalfOpen: true` to send responses after the peer has ended its half.
  */

@@ -1,4 +1,4 @@
-/** Starts a server's process without a shell, reads its standard error, and ends the process in the specification's order. */
+/** Starts a server's process without a shell, reads its standard error, and ends the process in the order that MCP specifies. */
 
 import { type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import crossSpawn from 'cross-spawn';
 import { ServerStartError } from './errors.ts';
 
-/** The command that starts a server, with its environment and folder. */
+/** The command that starts a server, with its environment variables and working directory. */
 export interface ServerCommand {
   /** The program: a path, or a name that is looked up in `PATH`. It runs without a shell. */
   readonly command: string;
   /** The program's arguments, passed on unchanged: no quoting or expansion. @default [] */
   readonly args?: readonly string[] | undefined;
   /**
-   * Environment variables to add to `getDefaultEnvironment()`, such as the server's credentials. The value `undefined` removes a default one.
+   * Environment variables to add to `getDefaultEnvironment()`, such as the server's credentials. `undefined` removes a default variable.
    *
    * @default {}
    */
@@ -24,7 +24,7 @@ export interface ServerCommand {
   readonly cwd?: string | undefined;
 }
 
-/** How long `close` waits for the server's process to end. */
+/** How long `close` waits for the server's process to end before it sends a signal. */
 export interface EndTimes {
   /** The time between closing the server's input and SIGTERM, in milliseconds. @default 2,000 */
   readonly stdinCloseMs?: number | undefined;
@@ -37,16 +37,16 @@ export interface RunningServer {
   readonly process: ChildProcess;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** `null` unless standard error is piped. */
+  /** The server's standard error; `null` unless it is piped. */
   readonly stderr: Readable | null;
   /** Resolves when the process has ended and its exit status is known. */
   readonly exited: Promise<void>;
-  /** Resolves when the process has ended and its output is read to the end. A child of the process may keep the output open. */
+  /** Resolves when the process has ended and its output was read to the end. A child of the process may keep the output open for longer. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Starts a server's process. Resolves once it runs.
+ * Starts a server's process. Resolves once the process runs.
  *
  * @throws {ServerStartError} `ERR_SERVER_START`: the command or folder does not exist, or the command is not executable.
  */
@@ -68,13 +68,13 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
   // A signal that could not be sent needs no handling: the exit of the process tells what happened.
   child.on('error', () => undefined);
   const { stdin, stdout } = child;
-  if (!stdin || !stdout) throw new ServerStartError(`The server "${command.command}" has no pipes`, { command: command.command });
+  if (!stdin || !stdout) throw new ServerStartError(`The server "${command.command}" has no stdin or stdout`, { command: command.command });
   return { process: child, stdin, stdout, stderr: child.stderr, exited, closed };
 }
 
 /**
- * Ends a process and waits for its exit: closes its input, sends SIGTERM after `stdinCloseMs`, and SIGKILL after `terminateMs` more. On
- * Windows SIGTERM already kills the process.
+ * Ends a server's process and waits for its exit: closes its input, sends SIGTERM after `stdinCloseMs`, SIGKILL after `terminateMs` more.
+ * On Windows SIGTERM already kills the process.
  *
  * @returns True if a signal ended the process: the process died of it, or exited with code 0 or 143 after it. False if the process exited
  *   before the first signal, or with another code.
@@ -96,7 +96,7 @@ export async function endServer(server: RunningServer, times: EndTimes, clock: C
   return !hasEnded && (child.signalCode === 'SIGTERM' || child.signalCode === 'SIGKILL' || child.exitCode === 0 || child.exitCode === 143);
 }
 
-/** How long the rest of a process's output is waited for after its exit, in milliseconds. */
+/** How long the rest of a server's output is still read after the server's process has ended, in milliseconds. */
 export const LAST_WORDS_MS: number = 100;
 
 function spawn(command: ServerCommand, options: SpawnOptions): ChildProcess {
@@ -128,7 +128,7 @@ function explain(error: NodeJS.ErrnoException, command: string, cwd: string | un
   return error.message;
 }
 
-/** Resolves with whether a promise settles within `limitMs`. */
+/** Resolves with true once a promise settles, or with false if it does not settle within `limitMs`. */
 async function within(promise: Promise<void>, limitMs: number, clock: Clock): Promise<boolean> {
   let timer: ClockTimer | undefined;
   const limit = new Promise<false>((resolve) => {
@@ -183,7 +183,7 @@ const MAX_KEPT_LINES = 20;
 const MAX_LINE_LENGTH = 4096;
 
 /**
- * Reads a server's standard error and keeps the last lines. It always reads, so that a full pipe never blocks the server. Bytes that are
+ * Reads a server's standard error and keeps its last lines. Always reads, so that a full pipe never blocks the server. Bytes that are
  * not UTF-8 become U+FFFD. A line longer than 4,096 characters becomes several lines.
  */
 export class StderrLines {
@@ -192,7 +192,7 @@ export class StderrLines {
   readonly #kept: string[] = [];
   #rest = '';
 
-  /** @param onLine Called with each line, without its line end. Errors that it throws are ignored. */
+  /** @param onLine Called with each line of the server's standard error, without its line end. Errors that it throws are ignored. */
   constructor(stream: Readable, onLine?: (line: string) => void) {
     this.#onLine = onLine;
     stream.on('data', (chunk: Uint8Array) => this.#push(this.#decoder.decode(chunk, { stream: true })));
@@ -201,7 +201,7 @@ export class StderrLines {
     stream.on('error', () => undefined);
   }
 
-  /** The last lines, at most 20. The last one may be unfinished. */
+  /** The last lines that the server wrote to standard error, at most 20. The last one may be unfinished. */
   get last(): readonly string[] {
     return this.#rest === '' ? [...this.#kept] : [...this.#kept, this.#rest].slice(-MAX_KEPT_LINES);
   }

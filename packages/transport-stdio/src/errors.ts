@@ -1,13 +1,13 @@
-/** The errors of this package, beside those that every transport can throw. */
+/** The errors of the stdio transports, in addition to those that every transport can throw. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 
-/** The server's command could not be started. */
+/** The command that runs the server could not be started. */
 export class ServerStartError extends MortiseError {
   override readonly name: string = 'ServerStartError';
   override readonly code: 'ERR_SERVER_START' = 'ERR_SERVER_START';
-  /** The command, without its arguments. */
+  /** The command that should run the server, without its arguments. */
   readonly command: string;
   /** The error code of the operating system, such as `ENOENT`; `undefined` if there is none. */
   readonly errno: string | undefined;
@@ -21,11 +21,11 @@ export class ServerStartError extends MortiseError {
 
 /** How a server's process ended. */
 export interface ServerProcessExit {
-  /** The command, without its arguments. */
+  /** The command that ran the server, without its arguments. */
   readonly command: string;
-  /** The exit code; `null` if a signal ended the process. */
+  /** The exit code of the server's process; `null` if a signal ended the process. */
   readonly exitCode: number | null;
-  /** The signal that ended the process, or `null`. */
+  /** The signal that ended the server's process; `null` if the process exited by itself. */
   readonly signal: NodeJS.Signals | null;
   /** The standard stream that the server closed although it kept running; the transport then stopped its process. `undefined` if none. */
   readonly closedStream: 'output' | 'input' | undefined;
@@ -33,11 +33,11 @@ export interface ServerProcessExit {
   readonly lastStderrLines: readonly string[];
 }
 
-/** The server's process ended, or closed one of its standard streams, before the client closed. `onerror` gets it before `onclose` is called. */
+/** The server's process ended or closed a standard stream before the client closed. `onerror` gets this error, before `onclose`. */
 export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
   override readonly name: string = 'ServerProcessExitedError';
   override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';
-  /** Makes this error the `cause` of the `ConnectionClosedError` that requests in flight are rejected with. */
+  /** Marks the error that ended the connection: requests in flight reject with a `ConnectionClosedError` whose `cause` is this error. */
   readonly endsChannel = true;
   readonly command: string;
   readonly exitCode: number | null;
@@ -72,7 +72,7 @@ function toExitMessage({ command, exitCode, signal, closedStream, lastStderrLine
   return `The server process "${command}" ${how}.${hint}${words}`;
 }
 
-/** The hint for exit code 0, which is an error only if the server sent no MCP message. */
+/** The part of the error message for exit code 0, which is an error only if the server sent no MCP message. */
 function toHint(hasPrinted: boolean): string {
   const said = hasPrinted ? 'text that is not MCP messages' : 'nothing';
   return ` It wrote ${said} to its standard output: check that the program serves MCP, as with serveStdio(server)`;

@@ -7,7 +7,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 import { readMessageHead } from '@mortise/jsonrpc-core/messages';
 
-/** The default of `maxMessageBytes`: 16 MiB. */
+/** The default of the option `maxMessageBytes`, the longest message that is accepted: 16 MiB. */
 export const DEFAULT_MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
 /** The callbacks and the limit of a `LineReader`. */
@@ -16,11 +16,11 @@ export interface LineReaderOptions {
   onLine(text: string): void;
   /** Called for each line that is not UTF-8 or is too long; the line is skipped. Must not throw. */
   onError(error: ParseError | MessageTooLargeError): void;
-  /** How many bytes a line may have. A longer line is dropped. */
+  /** The most bytes of a line. A longer line is dropped, and `onError` is called. */
   readonly maxMessageBytes: number;
 }
 
-/** The first and last bytes of a line that is too long. They may contain the message's id. */
+/** The first and last bytes of a line that is too long, in which the id of its message is searched. */
 interface Skipped {
   readonly start: string;
   end: Buffer;
@@ -39,7 +39,7 @@ export class LineReader {
   /** The first `#heldBytes` bytes of this buffer are the start of a line whose end has not arrived. */
   #held: Buffer = EMPTY;
   #heldBytes = 0;
-  /** Set while the rest of a too long line is dropped; `reported` after `onError` was called for that line. */
+  /** Set while the rest of a line that is too long is dropped. `reported`: `onError` was already called for that line. */
   #skipped: Skipped | 'reported' | undefined;
   #isStopped = false;
 
@@ -48,7 +48,7 @@ export class LineReader {
     this.#maxBytes = options.maxMessageBytes;
   }
 
-  /** Takes the next bytes and calls `onLine` for each line that they complete. */
+  /** Reads the next bytes of the stream, and calls `onLine` for each line that they complete. */
   push(bytes: Uint8Array): void {
     if (this.#isStopped) return;
     const chunk = toBuffer(bytes);
@@ -68,7 +68,7 @@ export class LineReader {
     if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
-  /** Delivers the last line if it has no line end. Call this when no more bytes can arrive. */
+  /** Passes the last line to `onLine` if it has no line end. Call this when no more bytes can arrive. */
   end(): void {
     this.#finishHeld();
     this.stop();
@@ -99,7 +99,7 @@ export class LineReader {
     this.#heldBytes = length;
   }
 
-  /** Reports a too long line: at once, or at its end if it looks like a message whose id has not been found yet. */
+  /** Reports a line that is too long: at once, or at its end if it looks like a message whose id has not been found yet. */
   #skip(chunk: Buffer): void {
     const held = this.#held.subarray(0, this.#heldBytes);
     const start = toText(Buffer.concat([held.subarray(0, EDGE_BYTES), chunk.subarray(0, EDGE_BYTES)])).slice(0, EDGE_BYTES);
@@ -148,7 +148,7 @@ export class LineReader {
     if (line.length > this.#maxBytes) return this.#reportTooLong(toText(line.subarray(0, EDGE_BYTES)), toText(line.subarray(-EDGE_BYTES)));
     const text = decode(line);
     if (text !== undefined) this.#tell(text);
-    else this.#options.onError(new ParseError('A line is not valid UTF-8: send messages encoded as UTF-8'));
+    else this.#options.onError(new ParseError('A line from the peer is not valid UTF-8: send messages encoded as UTF-8'));
   }
 
   #tell(line: string): void {
@@ -162,23 +162,23 @@ export class LineReader {
   }
 }
 
-/** How many bytes at the start and at the end of a too long line are searched for its id. */
+/** How many bytes at the start and at the end of a line that is too long are searched for the id of its message. */
 const EDGE_BYTES = 1024;
 const MESSAGE_START = /^\s*\{\s*"/;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const EMPTY = Buffer.alloc(0);
 const LEAST_BUFFER_BYTES = 16 * 1024;
-/** A buffer larger than this is released once its line has been read. */
+/** A line's buffer that is larger than this, in bytes, is freed once the line has been read. */
 const MOST_KEPT_BUFFER_BYTES = 256 * 1024;
 
-/** Copies the last bytes, so that the whole chunk can be freed. */
+/** Copies the last bytes of a line that is too long, so that the whole chunk can be freed. */
 function lastOf(before: Buffer, chunk: Buffer): Buffer {
   if (chunk.length >= EDGE_BYTES) return Buffer.from(chunk.subarray(-EDGE_BYTES));
   return Buffer.concat([before.subarray(-EDGE_BYTES), chunk]).subarray(-EDGE_BYTES);
 }
 
-/** Decodes as Latin-1: searching for an id needs ASCII characters only. */
+/** Decodes bytes as Latin-1, which is enough to search them for the id of a message. */
 function toText(bytes: Buffer): string {
   return bytes.toString('latin1');
 }

@@ -1,4 +1,4 @@
-/** Writes lines to a stream: all lines of one tick in one write, and with backpressure. */
+/** Writes lines to a stream: all lines of one tick in one write. Waits while the reader of the stream is slow (backpressure). */
 
 import type { Writable } from 'node:stream';
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
@@ -7,14 +7,14 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 /** Writes UTF-8 text to a stream, as `Writable.write` does, and calls `done` once the stream has taken it. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => boolean;
 
-/** The target and the limit of a `LineWriter`. */
+/** The stream, the limit and the callback of a `LineWriter`. */
 export interface LineWriterOptions {
   readonly output: Writable;
-  /** Writes to `output`. Not always `output.write`, which `guardStdout` replaces. */
+  /** Writes text to `output`. On standard output this is the original `write`, because `guardStdout` replaces `output.write`. */
   readonly write: WriteText;
-  /** `write` waits while more bytes than this are queued. */
+  /** The most bytes that may be queued for a slow reader. Above this, calls of `LineWriter.write` wait. */
   readonly maxQueuedBytes: number;
-  /** Called when a full queue has room again. */
+  /** Called when the queue was full and has room again. */
   onRoom(): void;
 }
 
@@ -23,7 +23,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Collects the lines of one tick and writes them together. */
+/** Collects the lines of one tick of the event loop, and writes them to a stream together. */
 export class LineWriter {
   readonly #options: LineWriterOptions;
   readonly #waiters: Waiter[] = [];
@@ -38,18 +38,18 @@ export class LineWriter {
     this.#options = options;
   }
 
-  /** True while the queue is full, so that `write` waits. */
+  /** True while so many bytes are queued for the reader that calls of `write` wait. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** How much is queued: the bytes in the stream, and the characters of lines not yet given to it. */
+  /** How much text waits for the reader: the bytes in the stream, plus the characters of lines that are not in the stream yet. */
   get queued(): number {
     return this.#pending.length + this.#options.output.writableLength;
   }
 
   /**
-   * Writes one line. Resolves at once, unless the queue is full.
+   * Writes one line. Resolves at once, unless more than `maxQueuedBytes` are queued for the reader.
    *
    * @param line The text with its line end.
    * @throws {ConnectionClosedError} The stream failed, or the writer was stopped while this call waited.
@@ -63,7 +63,7 @@ export class LineWriter {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Resolves once the stream has taken everything, or has failed. */
+  /** Resolves once the stream has taken all lines, or has failed. */
   idle(): Promise<void> {
     this.#flush();
     if (this.#writesUnderWay === 0 || this.#failure) return resolvedPromise;
@@ -72,7 +72,7 @@ export class LineWriter {
     });
   }
 
-  /** Takes no more lines, and rejects the calls of `write` that wait. */
+  /** Accepts no more lines, and rejects the calls of `write` that wait. */
   stop(error: ConnectionClosedError): void {
     if (this.#failure) return;
     this.#failure = error;
@@ -104,7 +104,7 @@ export class LineWriter {
 
   readonly #onWritten = (error?: Error | null): void => {
     this.#writesUnderWay--;
-    if (error) this.stop(new ConnectionClosedError('The peer no longer reads', { cause: error }));
+    if (error) this.stop(new ConnectionClosedError('The peer no longer reads messages', { cause: error }));
     else if (this.#isFull && this.#options.output.writableLength <= this.#options.maxQueuedBytes / 2) this.#makeRoom();
     if (this.#writesUnderWay === 0) this.#onIdle?.();
   };
@@ -116,5 +116,5 @@ export class LineWriter {
   }
 }
 
-/** Once this many characters are collected, they are written at once. */
+/** Once this many characters are collected, they are written without waiting for the end of the tick. */
 const WRITE_AT_ONCE = 64 * 1024;

@@ -1,19 +1,19 @@
-/** Backpressure for servers: stops reading requests from a client that does not read its responses. */
+/** Backpressure for servers: a `ReadGate` stops reading requests from a client that does not read its responses. */
 
 /** The limit and the callbacks of a `ReadGate`. */
 export interface ReadGateOptions {
-  /** The gate closes when the peer has left more bytes than this unread. Then as many bytes from the peer are buffered before `pause`. */
+  /** The most bytes of responses that the peer may leave unread. Above it, as many of the peer's bytes are buffered before `pause`. */
   readonly maxPendingBytes: number;
   /** How many bytes of responses wait for a peer that does not read; 0 while the peer reads. */
   unreadBytes(): number;
-  /** Called with the bytes that pass the gate. Must not throw. */
+  /** Called with bytes from the peer that may be processed now. Must not throw. */
   read(chunk: Uint8Array): void;
   pause(): void;
   resume(): void;
 }
 
 /**
- * Passes on the peer's bytes. While the peer leaves more than `maxPendingBytes` of responses unread, buffers them instead.
+ * Passes the peer's bytes on to `read`. While the peer leaves more than `maxPendingBytes` of responses unread, buffers its bytes instead.
  *
  * Running requests never close the gate; only unread responses do. Use a gate on the server's side only: with one on each side, both could
  * wait for each other. A closed gate still reads up to `maxPendingBytes` into its buffer, because the end of the input is only seen after
@@ -36,7 +36,7 @@ export class ReadGate {
     this.#isClosed = !this.#isEnded && this.#options.unreadBytes() > this.#options.maxPendingBytes;
   }
 
-  /** Opens the gate and passes on the buffered bytes. Call this when the peer has read its responses. */
+  /** Opens the gate: passes the buffered bytes on to `read`. Call this when the peer has read its responses. */
   open(): void {
     if (!this.#isClosed) return;
     this.#isClosed = false;
@@ -48,13 +48,13 @@ export class ReadGate {
     for (const chunk of held) this.push(chunk);
   }
 
-  /** Passes on the buffered bytes and never closes again. Call this when the input has ended. */
+  /** Opens the gate for good: passes the buffered bytes on to `read`, and buffers no more. Call this when the input has ended. */
   end(): void {
     this.#isEnded = true;
     this.open();
   }
 
-  /** Drops the buffered bytes and never closes again. */
+  /** Drops the buffered bytes of the peer, and buffers no more. */
   stop(): void {
     this.#held = [];
     this.end();

@@ -1,4 +1,4 @@
-/** `serveStdio`: serves a server on the standard streams of this process, with signals and exit. */
+/** `serveStdio`: connects a server to the standard streams of this process, handles signals, and ends the process. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
@@ -20,7 +20,7 @@ export interface ServeStdioOptions extends StdioServerTransportOptions {
   /** The stream for messages to the client. @default process.stdout */
   readonly stdout?: Writable | undefined;
   /**
-   * The signals that end the connection and the process, after calls in flight have drained. A second signal ends them at once.
+   * The signals that end the connection and the process, after calls in flight had `drainMs` to finish. A second signal ends them at once.
    *
    * @default SIGINT, SIGTERM and SIGHUP on the process's own streams, none on others
    */
@@ -32,15 +32,15 @@ export interface ServeStdioOptions extends StdioServerTransportOptions {
    * @default stderrLogger
    */
   readonly logger?: Logger | undefined;
-  /** Closes the connection when it aborts. @default none */
+  /** Closes the connection when this signal aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A running `serveStdio`. */
+/** The running connection that `serveStdio` returns. */
 export interface StdioServing {
   /** Resolves when the connection has ended for any reason. Never rejects. */
   readonly closed: Promise<void>;
-  /** Aborts calls in flight, closes, and releases the standard streams and signals. The process keeps running. */
+  /** Aborts calls in flight, closes the connection, and releases the standard streams and signals. The process keeps running. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -57,10 +57,10 @@ const SERVE_OPTIONS: OptionTable<ServeStdioOptions> = {
 };
 
 /**
- * Serves the client that started this process. Resolves once serving has begun.
+ * Connects a server to the client that started this process. Resolves once the connection is ready.
  *
- * Serves until the client ends the input or is gone, or a signal arrives. Then the process ends in under a second, with `process.exitCode`
- * or 0; see `exitWhenDone`.
+ * The connection ends when the client ends the input or is gone, or a signal arrives. Then the process ends in under a second, with
+ * `process.exitCode` or 0; see `exitWhenDone`.
  *
  * @throws {UsageError} `ERR_ALREADY_STARTED`: the standard streams already carry a transport.
  * @throws {TypeError} `server` is not a server, or an option is unknown or has a wrong value.
@@ -72,7 +72,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   const { stdin = process.stdin, stdout = process.stdout, logger = stderrLogger, signal, signals, ...own } = options;
   const { drainMs = MAX_DRAIN_MS } = own;
   if (typeof (server as Partial<Connectable> | undefined)?.connect !== 'function')
-    throw new TypeError('serveStdio(server) needs a server, such as an McpServer: it has no function "connect"');
+    throw new TypeError('serveStdio(server): the given value is not a server. Pass an McpServer or a Server');
   if (drainMs > MAX_DRAIN_MS) throw new TypeError(`serveStdio options: "drainMs" must be from 0 to ${MAX_DRAIN_MS}, got ${drainMs}`);
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;
@@ -98,7 +98,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   return { closed, close: () => close().then(() => closed), [Symbol.asyncDispose]: () => close().then(() => closed) };
 }
 
-/** Connects a server; if that rejects, closes the transport, which releases the standard streams. */
+/** Connects a server to the transport. If that fails, closes the transport, so that the standard streams are free again. */
 async function connect(server: Connectable, transport: StdioServerTransport, logger: Logger): Promise<ServerConnection> {
   const guarded = guardLogger(logger);
   transport.onerror = (error) => guarded.log('warning', TRANSPORT_FAULT, { error });
@@ -112,10 +112,10 @@ async function connect(server: Connectable, transport: StdioServerTransport, log
 
 const DEFAULT_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Kept short, because the process must end within a second of the signal. */
+/** How much longer than `drainMs` the process may run after a signal, in ms: short, because it must end within a second. */
 const SIGNAL_GRACE_MS = 250;
 
-/** Listens for signals. @returns A function that stops listening. */
+/** Calls `fn` at each of the given process signals. @returns A function that stops listening. */
 function onSignals(signals: readonly NodeJS.Signals[], fn: (isFirst: boolean) => void): () => void {
   let count = 0;
   const onSignal = (): void => fn(++count === 1);

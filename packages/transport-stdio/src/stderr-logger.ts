@@ -1,4 +1,4 @@
-/** A logger on standard error, which MCP hosts show or keep for stdio servers. */
+/** `stderrLogger`: writes log messages to standard error, which MCP hosts show or store for stdio servers. */
 
 import type { Logger, LogLevel } from '@mortise/jsonrpc-core';
 
@@ -20,7 +20,7 @@ function toLine(level: LogLevel, message: string, data: Readonly<Record<string, 
   return `${level}: ${message}${detail}${error === undefined ? '' : `\n${describe(error)}`}`;
 }
 
-/** Gives the stack of an error and the stacks of its causes. */
+/** Makes the text to log for an error: its stack and the stacks of its causes. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return toText(error);
   const { stack = `${error.name}: ${error.message}`, cause } = error;

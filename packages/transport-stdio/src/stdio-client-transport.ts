@@ -23,11 +23,11 @@ import {
 import { ServerProcessExitedError } from './errors.ts';
 import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
-/** The server's command, and the options of the transport to it. */
+/** The command that runs the server, and the options of the transport to the server. */
 export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Omit<StreamTransportOptions, 'drainMs' | 'maxPendingBytes'> {
   /**
-   * Where the server's standard error goes: `inherit` to that of this process, `pipe` to the transport's `stderr`, `ignore` nowhere, and
-   * a function gets each line. Text on standard error does not mean failure. It is always read, so that the server never blocks on it.
+   * Where the server's standard error goes. `inherit`: to that of this process. `pipe`: to the transport's property `stderr`. `ignore`:
+   * nowhere. A function gets each line. Text there does not mean failure. It is always read, so that the server never blocks on it.
    *
    * @default 'inherit'
    */
@@ -49,7 +49,7 @@ const CLIENT_OPTIONS: OptionTable<StdioClientTransportOptions> = {
  * Runs a server as a child process and exchanges messages over its standard input and output.
  *
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
- * `terminateMs`, sends SIGKILL, and resolves once the process has ended. If the server crashes, or exits before it sent a message, `onerror`
+ * `terminateMs`, sends SIGKILL, and resolves once the process has ended. If the server crashes or exits before it sent a message, `onerror`
  * gets a `ServerProcessExitedError` before `onclose` is called. If the server closes a standard stream but keeps running, it is ended as by
  * `close`, and `onerror` gets the same error. To run a server again make a new transport (see `stdioTransport`).
  *
@@ -68,8 +68,8 @@ export class StdioClientTransport extends StreamTransport {
   }
 
   /**
-   * The key under which a client caches the server's protocol era: the command, and a digest of `args`, `cwd` and `env`, which may contain
-   * secrets. With an `env` the key is different in each run of this program.
+   * The key under which a client remembers whether the server is legacy or modern: the command, and a digest of `args`, `cwd` and `env`,
+   * which may contain secrets. With an `env` the key is different in each run of this program.
    */
   get eraKey(): string {
     return this.#child.eraKey;
@@ -80,7 +80,7 @@ export class StdioClientTransport extends StreamTransport {
     return this.#child.pid;
   }
 
-  /** The server's standard error with `stderr: 'pipe'`, also before `start`; else `null`. Unread text above 1 MiB is dropped. */
+  /** The server's standard error if the option `stderr` is `'pipe'`, even before `start`; else `null`. Drops unread text above 1 MiB. */
   get stderr(): Readable | null {
     return this.#child.stderr;
   }
@@ -88,24 +88,24 @@ export class StdioClientTransport extends StreamTransport {
 
 /** A transport to a server's process. Calling it as a function returns another, unstarted transport, which runs its own process. */
 export interface StdioTransport extends Transport, TransportFactory {
-  /** The key under which a client caches the server's protocol era: the command, and a digest of `args`, `cwd` and `env`. */
+  /** The key under which a client remembers whether the server is legacy or modern: the command, and a digest of `args`, `cwd`, `env`. */
   readonly eraKey: string;
   /** The process id of this transport's server while it runs. */
   readonly pid: number | undefined;
-  /** The standard error of this transport's server with `stderr: 'pipe'`, else `null`. */
+  /** The standard error of this transport's server if the option `stderr` is `'pipe'`; else `null`. */
   readonly stderr: Readable | null;
 }
 
 /**
  * Makes a transport that runs a server as a child process: `stdioTransport({ command: 'node', args: ['server.js'] })`.
  *
- * The result is also a factory, so that a client can run the server again after a crash. Nothing runs before `start`.
+ * Calling the result makes a further transport, so that a client can run the server again after a crash. Nothing runs before `start`.
  */
 export function stdioTransport(options: StdioClientTransportOptions): StdioTransport {
   return createCallableTransport(new StdioClientTransport(options), () => new StdioClientTransport(options));
 }
 
-/** The server process of one transport. */
+/** The server's process behind one `StdioClientTransport`. */
 class Child {
   readonly stderr: PassThrough | null;
   readonly #options: StdioClientTransportOptions;
@@ -172,7 +172,7 @@ class Child {
 
 const PROCESS_SALT = randomBytes(32);
 
-/** Gives a keyed digest of `env` with a key of this process: a plain digest would let others guess a short password. */
+/** Makes a digest of environment variables with a secret key of this process: a plain digest would let others guess a short password. */
 function digestSecrets(variables: readonly (readonly [string, string | undefined])[]): string {
   return createHmac('sha256', PROCESS_SALT).update(JSON.stringify(variables)).digest('base64url');
 }
@@ -191,7 +191,7 @@ function toExitError(
 const STDERR: readonly string[] = ['inherit', 'pipe', 'ignore'];
 const MAX_UNREAD_STDERR_BYTES = 1024 * 1024;
 
-/** Copies a stream to another. Never blocks: drops text if `to` is not read. */
+/** Copies one stream to another. Never blocks: drops text while `to` is not read. */
 function forward(from: Readable, to: PassThrough): void {
   from.on('data', (chunk: Uint8Array) => {
     if (to.readableLength + to.writableLength < MAX_UNREAD_STDERR_BYTES) to.write(chunk);

@@ -10,7 +10,7 @@ import { stderrLogger } from './stderr-logger.ts';
 import { guardStdout, hasOwnConsole, routeConsole } from './stdout-guard.ts';
 import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
-/** The options of `StdioServerTransport`. `guardStdout`, `watchParent` and `exitWhenDone` apply to the process's own standard streams only. */
+/** The options of `StdioServerTransport`. `guardStdout`, `watchParent` and `exitWhenDone` apply to `process.stdin` and `.stdout` only. */
 export interface StdioServerTransportOptions extends Omit<StreamTransportOptions, 'maxPendingBytes'> {
   /**
    * Reserves standard output for MCP messages: other text that is written there, as by `console.log`, goes to standard error.
@@ -45,14 +45,14 @@ export const SERVER_OPTIONS: OptionTable<StdioServerTransportOptions> = {
 /**
  * Exchanges messages with the client that started this process, over standard input and output.
  *
- * When the input ends, waits up to `drainMs` for the responses to requests already read, then closes. Also closes when the output's reader
+ * When the input ends, waits up to `drainMs` for the responses to requests already read, then closes. Also closes when the reader of output
  * or the parent process is gone. Does NOT handle signals: `serveStdio` does.
  *
  * @see 2026-07-28 basic/transports/stdio
  */
 export class StdioServerTransport extends StreamTransport {
   /**
-   * The logger for a server that has none: `stderrLogger` on the process's own streams, `undefined` on others. It also gets the errors of
+   * The logger for a server without one: `stderrLogger` on the process's own streams, `undefined` on others. It also gets the errors of
    * the transport, unless `onerror` is set.
    */
   readonly defaultLogger: Logger | undefined;
@@ -73,14 +73,14 @@ export class StdioServerTransport extends StreamTransport {
   }
 }
 
-/** The log message for an error that the transport reports. */
+/** The log message for an error that the stdio transport of a server reports. */
 export const TRANSPORT_FAULT = 'The stdio transport reported an error';
 
 function openStreams(input: Readable, output: Writable): ByteChannel {
   return { input, output, release: () => void output.end() };
 }
 
-/** Only one transport may use the standard streams: messages of two would mix. */
+/** Whether a transport uses the standard streams of this process. Only one may, because the messages of two would mix. */
 let isProcessInUse = false;
 const IN_USE = 'The standard streams of this process already carry a transport: close it first, or give this one streams of its own';
 
@@ -112,7 +112,7 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
 const LOOK_EVERY_MS = 400;
 
 /**
- * Calls `onGone` once when the parent process has ended. The end of standard input does not tell, because another process may keep it open.
+ * Calls `onGone` once when the parent process has ended. The end of standard input is no proof, because another process may keep it open.
  * The watch does not keep this process alive.
  *
  * On POSIX the parent's id changes when the parent ends. On Windows it stays, so signal 0 tests whether the parent is alive.
@@ -152,7 +152,7 @@ export function exitSoon(delayMs: number = EXIT_GRACE_MS): void {
   setTimeout(() => process.exit(), delayMs).unref();
 }
 
-/** Tells whether `exitSoon` was called. */
+/** Tells whether `exitSoon` was called, so that this process is about to end. */
 export function isExiting(): boolean {
   return isExitScheduled;
 }

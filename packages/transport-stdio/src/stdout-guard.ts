@@ -4,16 +4,16 @@ import { Console } from 'node:console';
 import type { Writable } from 'node:stream';
 import type { WriteText } from './line-writer.ts';
 
-/** A guarded standard output. */
+/** What `guardStdout` returns: a function that writes MCP messages to standard output, and one that ends the guard. */
 export interface StdoutGuard {
-  /** Writes to the real standard output. */
+  /** Writes an MCP message to the real standard output. */
   readonly write: WriteText;
-  /** Restores the original `write`. */
+  /** Ends the guard: restores the original `stdout.write`. */
   restore(): void;
 }
 
 /**
- * Replaces `stdout.write`, so that text of the program goes to standard error.
+ * Replaces `stdout.write`, so that text that the program prints goes to standard error.
  *
  * `console.log` and similar methods call `stdout.write`, so their text moves too. Does NOT catch writes to file descriptor 1, as by
  * `fs.writeSync(1, ...)` or by a child process that inherited it.
@@ -60,7 +60,7 @@ function toWarning(chunk: unknown, writer: string): string {
   );
 }
 
-/** Finds the caller of a function in the stack: `console.log at file:///app/server.js:3:9`. */
+/** Finds out from the stack who called a function, such as `console.log at file:///app/server.js:3:9`. */
 function findWriter(called: (...args: never[]) => unknown): string {
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, called);
@@ -72,7 +72,7 @@ function findWriter(called: (...args: never[]) => unknown): string {
   return caller === undefined ? method : `${method} at ${caller}`;
 }
 
-/** The methods that write to standard output. */
+/** The methods of `console` that write to standard output. */
 const METHODS = ['log', 'info', 'debug', 'dir', 'dirxml', 'table', 'group', 'groupCollapsed', 'count', 'timeEnd', 'timeLog'] as const;
 
 /** Tells whether `console` does not use `stdout.write`, as on Bun and Deno, so that replacing `write` is not enough. */
@@ -81,7 +81,7 @@ export function hasOwnConsole(): boolean {
 }
 
 /**
- * Makes the methods of a console write with `stdout.write`.
+ * Makes the methods of a console (`log`, `info` and others) write with `stdout.write`.
  *
  * @returns A function that restores the original methods, except those that the program has replaced since.
  */

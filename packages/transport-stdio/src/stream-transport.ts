@@ -27,7 +27,7 @@ import { LineWriter } from './line-writer.ts';
 import { ReadGate } from './read-gate.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
-/** The limits of a `StreamTransport`. */
+/** The limits and timeouts of a `StreamTransport`. */
 export interface StreamTransportOptions {
   /**
    * How many bytes a message from the peer may have. A longer message is skipped, and `onerror` gets a `MessageTooLargeError`.
@@ -42,30 +42,30 @@ export interface StreamTransportOptions {
    */
   readonly maxQueuedBytes?: number | undefined;
   /**
-   * How many bytes of responses the peer may leave unread. With more, the peer's further requests wait until the peer has read; up to as
-   * many bytes of them are buffered. Set this on a server's side only: two sides that both stop reading could wait for each other.
+   * How many bytes of responses the peer may leave unread. Above this, the peer's further requests wait until it has read the responses; up
+   * to as many bytes of requests are buffered. Set this for servers only: two sides that both stop reading could wait for each other.
    *
    * @default Infinity; maxMessageBytes in a `StdioServerTransport`
    */
   readonly maxPendingBytes?: number | undefined;
   /**
    * How long requests in flight may still run after the peer has ended its stream, in milliseconds; then they are aborted. With
-   * `serveStdio` also the time after a signal.
+   * `serveStdio`, requests in flight get the same time after a signal.
    *
    * @default 500, which is also the most that `serveStdio` takes
    */
   readonly drainMs?: number | undefined;
   /**
-   * How long `close` waits for a slow reader to take the accepted messages, in milliseconds.
+   * How long `close` waits for a slow reader to take the messages already passed to `send`, in milliseconds.
    *
    * @default 2,000
    */
   readonly flushMs?: number | undefined;
-  /** Runs the timers of `drainMs`, `flushMs` and the like. @default systemClock */
+  /** The clock that times `drainMs`, `flushMs` and the like. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** The allowed values of the options that both stdio transports have. */
+/** The allowed values of the options that the stdio transports of clients and of servers have in common. */
 export const BOUND_OPTIONS: OptionTable<Omit<StreamTransportOptions, 'maxPendingBytes' | 'drainMs'>> = {
   maxMessageBytes: 1,
   maxQueuedBytes: 0,
@@ -78,7 +78,7 @@ const STREAM_OPTIONS: OptionTable<StreamTransportOptions> = { ...BOUND_OPTIONS, 
 /**
  * A transport over a reliable byte stream: one message a line, in UTF-8.
  *
- * Keeps the promises T1 to T14. A message that is too long (T6) is skipped; the next one is read. After the peer has ended its stream,
+ * Has the guarantees T1 to T14 of `Transport`. Skips a message that is too long (T6) and reads on. After the peer has ended its stream,
  * responses can still be sent for `drainMs`. Then the transport closes.
  *
  * @see 2026-07-28 basic/transports#custom-transports, basic/transports/stdio
@@ -110,7 +110,7 @@ export class StreamTransport implements Transport {
   #closing: Promise<void> | undefined;
 
   /**
-   * @param open Called once, by `start`.
+   * @param open Opens the byte streams to the peer. Called once, by `start`.
    * @throws {TypeError} An option is unknown or has a wrong value.
    */
   constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
@@ -137,11 +137,11 @@ export class StreamTransport implements Transport {
   }
 
   /**
-   * Opens the channel and begins to read.
+   * Opens the byte streams to the peer, and begins to read messages.
    *
    * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
    * @throws {ConnectionClosedError} The transport was closed before or during `start`.
-   * @throws The error of opening the channel. The transport is then closed.
+   * @throws The error with which opening the streams failed. The transport is then closed.
    */
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
@@ -154,7 +154,7 @@ export class StreamTransport implements Transport {
   }
 
   /**
-   * Sends a message. Resolves at once unless more than `maxQueuedBytes` are queued.
+   * Sends a message. Resolves at once, unless more than `maxQueuedBytes` wait for a slow peer.
    *
    * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
    * @throws {ConnectionClosedError} The transport is closed or the peer no longer reads, also if that happens while this call waits. If the
@@ -175,7 +175,7 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** Rejects a `send`. A request is rejected only once everything is freed, because its `cause`, why the peer ended, is known only then. */
+  /** Rejects a `send` on a closed transport. If the peer ended it, requests are rejected after `onclose`, when the reason is known. */
   #refuse(message: JsonRpcMessage, closing: Promise<void>): Promise<void> {
     const error = new ConnectionClosedError();
     const isRequest = 'method' in message && 'id' in message;
@@ -188,7 +188,7 @@ export class StreamTransport implements Transport {
     sent.then(settle, settle);
   }
 
-  /** Writes the accepted messages and resolves when everything is freed. Safe to call at any time and twice. */
+  /** Writes the messages already passed to `send`, frees the streams, and then resolves. May be called at any time, also twice. */
   close(): Promise<void> {
     return this.#end('closed');
   }
@@ -255,7 +255,7 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** Adds `bytes` for long lines only: short ones need no object of their own. */
+  /** Makes the info that `onmessage` gets: the message's size and the unread bytes. Undefined for short messages, to save an object. */
   #toInfo(line: string): MessageInfo | undefined {
     const bytes = measureMessage(line);
     if (bytes === undefined && this.#unreadBytes === 0) return undefined;
@@ -280,7 +280,7 @@ export class StreamTransport implements Transport {
   };
 
   readonly #onOutputError = (error: Error): void => {
-    this.#writer?.stop(new ConnectionClosedError('The peer no longer reads', { cause: error }));
+    this.#writer?.stop(new ConnectionClosedError('The peer no longer reads messages', { cause: error }));
     // Messages that the peer sent before may still arrive.
     this.#linger(LINGER_MS, 'peer-gone');
   };
@@ -331,12 +331,12 @@ export class StreamTransport implements Transport {
   }
 }
 
-/** Gives a message as one line: JSON without newlines, then `\n`. */
+/** Converts a message to one line of text: JSON without newlines, then `\n`. */
 export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
 }
 
-/** Parses a line. If it is not JSON, the error quotes its start, because such a line is usually printed text. */
+/** Parses a line as a message. If the line is not JSON, the error quotes its start, because such a line is usually printed text. */
 function parse(line: string): JsonRpcMessage {
   try {
     return parseJson(line) as unknown as JsonRpcMessage;
@@ -355,13 +355,13 @@ function parse(line: string): JsonRpcMessage {
 
 const QUOTED_CHARACTERS = 80;
 
-/** How long the input is still read after the output has failed. */
+/** How long messages from the peer are still read after writing to the peer has failed, in milliseconds. */
 const LINGER_MS = 100;
 
-/** How long a peer that has ended its stream may take to read the last responses. */
+/** How long a peer that has ended its stream may take to read the last responses, in milliseconds. */
 const PEER_ENDED_FLUSH_MS = 200;
 
-/** Ignores later errors of a stream: without a listener they would end the process. */
+/** Ignores later errors of a closed transport's stream: an error without a listener would end the process. */
 function ignoreErrors(stream: EventEmitter): void {
   if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
 }

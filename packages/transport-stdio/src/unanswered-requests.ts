@@ -1,4 +1,4 @@
-/** Tracks requests of the peer that have no response yet, so that the transport can wait for them before it closes. */
+/** Tracks the peer's requests that have no response yet, so that the transport can wait for the responses before it closes. */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { isRequestId } from '@mortise/jsonrpc-core/messages';
@@ -11,15 +11,15 @@ interface AnyMessage {
   readonly params?: { readonly requestId?: unknown } | null;
 }
 
-/** The ids of received requests that have no response yet. Ignores anything that is not a message. */
+/** Counts received requests that have no response yet, by their id. Ignores values that are not JSON-RPC messages. */
 export class UnansweredRequests {
   /** How many requests wait for a response, by id: two requests with the same id get a response each. */
   readonly #counts = new Map<unknown, number>();
-  /** The ids of the batch that is being delivered. One error response without an id can reject the whole batch. */
+  /** The request ids of the JSON-RPC batch that is being delivered. One error response without an id can reject the whole batch. */
   #batch: unknown[] | undefined;
   #onNone: (() => void) | undefined;
 
-  /** Counts the requests of a message before its delivery. A response without an id sent before `onDelivered` counts for all of them. */
+  /** Counts the requests in a message before its delivery. Until `onDelivered`, a response without an id answers all of them. */
   onReceived(message: Messages): void {
     if (!Array.isArray(message)) return this.#count(message);
     this.#batch = [];
@@ -69,5 +69,5 @@ export class UnansweredRequests {
   }
 }
 
-/** A limit, so that requests that never get a response cannot fill the memory. */
+/** The most requests that are counted, so that requests that never get a response cannot fill the memory. */
 const MAX_COUNTED = 20_000;

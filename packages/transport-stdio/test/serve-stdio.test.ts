@@ -78,7 +78,7 @@ describe('serveStdio', () => {
   });
 
   it.for([undefined, null, {}])('refuses to serve %s, which is no server', async (nothing) => {
-    await expect(serveStdio(nothing as unknown as Connectable, createStreams())).rejects.toThrow('needs a server, such as an McpServer');
+    await expect(serveStdio(nothing as unknown as Connectable, createStreams())).rejects.toThrow('the given value is not a server');
   });
 
   it.for([-1, 501, Number.NaN])('refuses a drainMs of %s', async (drainMs) => {

@@ -1,26 +1,26 @@
-/** `@mortise/transport-testkit/authorizer`: the promises A1 to A3 of `Authorizer`. */
+/** `@mortise/transport-testkit/authorizer`: test cases for the guarantees A1 to A3 of an `Authorizer`. */
 
 import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
 import { check, checkEqual, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An authorizer that has not signed in yet, and a server that requires it. */
+/** What the `Authorizer` cases test: an authorizer that has not signed in yet, and a server that requires a sign-in. */
 export interface AuthorizerSubject extends KitSubject {
   readonly authorizer: Authorizer;
-  /** The request to authorize. */
+  /** The HTTP request to which the authorizer adds credentials. */
   readonly request: { readonly method: string; readonly url: string };
-  /** Sends the request with the authorizer's headers. Resolves with the server's challenge; `undefined` if the server accepts. */
+  /** Sends the request with the authorizer's headers. Resolves with the server's challenge, or `undefined` if the server accepts it. */
   ask(headers: Readonly<Record<string, string>>, attempt: number): Promise<Challenge | undefined>;
-  /** How often credentials were requested: sign-ins, refreshes and token exchanges. */
+  /** Counts how often the authorizer requested credentials: by a sign-in, a refresh or a token exchange. */
   signIns(): number;
   /** Makes the server refuse every further request. */
   refuseAll(): void;
 }
 
-/** One promise of `Authorizer` as a test case. */
+/** A test case for one guarantee of an `Authorizer`. */
 export type AuthorizerCase = KitCase<AuthorizerSubject>;
 
-/** Makes one call, as a transport does. @returns The number of challenges, and whether the server accepted the call. */
+/** Sends a request with an authorizer, as a transport does. @returns How many challenges came, and whether the server accepted it. */
 async function call({
   authorizer,
   request,
@@ -35,7 +35,7 @@ async function call({
   }
 }
 
-/** The promises A1 to A3 of `Authorizer`: for `describeKit` or `runCases`. */
+/** Test cases for the guarantees A1 to A3 of an `Authorizer`. Run them with `describeKit` or `runCases`. */
 export const authorizerCases: readonly AuthorizerCase[] = [
   {
     id: 'A1.1',

@@ -1,6 +1,6 @@
-/** The assertions of the cases. They also run on platforms without `node:assert`. */
+/** The assertions that the test cases of all kits use. They also run on platforms without `node:assert`. */
 
-/** An assertion of a case failed. */
+/** Thrown when an assertion of a test case fails. */
 export class KitFailure extends Error {
   override get name(): string {
     return 'KitFailure';
@@ -17,7 +17,7 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
   if (!isEqual(actual, expected)) throw new KitFailure(`${what} should be ${show(expected)} but is ${show(actual)}`);
 }
 
-/** Waits for a promise to reject. @returns The rejection's reason. @throws {KitFailure} The promise resolves, or does not settle in time. */
+/** Waits for a promise to reject. @returns The reason of the rejection. @throws {KitFailure} The promise resolves, or does not settle. */
 export async function checkRejects(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await within(
     promise.then(
@@ -39,8 +39,8 @@ export function checkCode(error: unknown, code: string, what: string): void {
 let patienceMs = 5000;
 
 /**
- * Sets how long a case waits for an expected event before it fails, for all later cases. Only failing cases wait that long. Raise it for
- * slow machines.
+ * Sets how long each later test case waits for an expected event before the case fails. Only failing cases wait that long. Raise the time
+ * for slow machines.
  *
  * @param ms Milliseconds; 5,000 unless set.
  */
@@ -48,12 +48,12 @@ export function setPatience(ms: number): void {
   patienceMs = ms;
 }
 
-/** The timeout of a whole case, in milliseconds: longer than its single waits, whose errors say what is missing. */
+/** The timeout of a whole test case, in milliseconds. Longer than its single waits, so that their more precise errors come first. */
 export function longestCaseMs(): number {
   return 24 * patienceMs;
 }
 
-/** Waits for a promise. @param otherwise The error message. @throws {KitFailure} The promise did not settle in time. */
+/** Waits for a promise to settle. @param otherwise The error message. @throws {KitFailure} The promise did not settle in time. */
 export async function within<T>(promise: Promise<T>, otherwise: string | (() => string)): Promise<T> {
   const limitMs = patienceMs;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,28 +1,28 @@
-/** `@mortise/transport-testkit/credential-store`: the promises C1 and C2 of `CredentialStore` and `LockingStore`. */
+/** `@mortise/transport-testkit/credential-store`: test cases for the guarantees C1 and C2 of a `CredentialStore` and a `LockingStore`. */
 
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
 import { check, checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty store. */
+/** The object that the `CredentialStore` cases test: an empty store. */
 export interface CredentialStoreSubject extends KitSubject {
   readonly store: CredentialStore & Partial<LockingStore>;
   /** Another store object over the same records, as another process would open it. @default the same object */
   readonly other?: (CredentialStore & Partial<LockingStore>) | undefined;
 }
 
-/** One promise of `CredentialStore` as a test case. The trait `locks` says that the store has `withLock`. */
+/** A test case for one guarantee of a `CredentialStore`. Cases with the trait `locks` are for stores that have `withLock`. */
 export type CredentialStoreCase = KitCase<CredentialStoreSubject>;
 
 const ISSUER = 'https://issuer.example';
 
-/** The lock of a store, which the trait `locks` promises. */
+/** Gives the `withLock` of a store. Fails the case if the store declares the trait `locks` but has no `withLock`. */
 function lockOf(store: CredentialStore & Partial<LockingStore>): LockingStore['withLock'] {
   check(typeof store.withLock === 'function', 'A store with the trait "locks" has withLock');
   return (name, fn, options) => (store as LockingStore).withLock(name, fn, options);
 }
 
-/** The promises of `CredentialStore`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `CredentialStore`. The id of a case, such as C1.1, begins with the id of its guarantee. */
 export const credentialStoreCases: readonly CredentialStoreCase[] = [
   {
     id: 'C1.1',

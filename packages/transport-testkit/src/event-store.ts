@@ -1,20 +1,20 @@
-/** `@mortise/transport-testkit/event-store`: the promises V1 to V3 of `EventStore`. */
+/** `@mortise/transport-testkit/event-store`: test cases for the guarantees V1 to V3 of an `EventStore`. */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore } from '@mortise/protocol/contracts';
 import { check, checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty store. */
+/** The object that the `EventStore` cases test: an empty store. */
 export interface EventStoreSubject extends KitSubject {
   readonly store: EventStore;
-  /** With the trait `maxEvents`: how many events of a stream (or of a session, or in total) the store keeps. */
+  /** For stores that declare the trait `maxEvents`: how many events of a stream (or of a session, or in total) the store keeps. */
   readonly maxEvents?: number;
-  /** With the trait `maxAge`: advances the store's clock until every event is too old. */
+  /** For stores that declare the trait `maxAge`: advances the store's clock until every stored event is too old to be kept. */
   age?(): void | Promise<void>;
 }
 
-/** One promise of `EventStore` as a test case. */
+/** A test case for one guarantee of an `EventStore`. */
 export type EventStoreCase = KitCase<EventStoreSubject>;
 
 function message(n: number): JsonRpcMessage {
@@ -37,7 +37,7 @@ async function replayNumbers(
   return replayed?.events.map((event) => (event.message && 'params' in event.message ? event.message.params?.['n'] : undefined));
 }
 
-/** The promises of `EventStore`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of an `EventStore`. The id of a case, such as V1.1, begins with the id of its guarantee. */
 export const eventStoreCases: readonly EventStoreCase[] = [
   {
     id: 'V1.1',

@@ -1,51 +1,51 @@
-/** The exchange kit: the promises X1 to X5 of `ExchangeTransport`. */
+/** The exchange kit: test cases for the guarantees X1 to X5 of an `ExchangeTransport`, which sends each request on its own. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '@mortise/jsonrpc-core';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { check, checkCode, checkEqual, checkRejects, turns, within } from './check.ts';
 import type { KitCase, KitSetup, KitSubject } from './kit-case.ts';
 
-/** One exchange, as the responding side sees it. */
+/** One exchange (a request, its notifications and its response), as the server's side sees it. */
 export interface AnsweredExchange {
-  /** Aborts when the caller aborts the exchange. */
+  /** Aborts when the client aborts the exchange. */
   readonly signal: AbortSignal;
-  /** Sends a notification that belongs to the request. */
+  /** Sends the client a notification that belongs to the request. */
   notify(notification: JsonRpcNotification): void | Promise<void>;
-  /** Ends the stream now, without a response. Needed for the trait `cut`. */
+  /** Ends the stream of the exchange at once, without a response. Needed if the transport declares the trait `cut`. */
   cut?(): void | Promise<void>;
 }
 
-/** Responds to the requests of exchanges; the kit provides the function. */
+/** A function of the kit that responds to each request on the server's side. */
 export type AnswerExchange = (request: JsonRpcRequest, exchange: AnsweredExchange) => Promise<JsonRpcResponse>;
 
-/** The implementation that the exchange kit tests. */
+/** What an implementer gives the exchange kit: a function that opens the transport to test, and its optional abilities. */
 export interface ExchangeSetup {
-  /** Opens a transport whose requests `answer` responds to. Both ends must be ready for use. */
+  /** Opens a client's transport to a server that responds with `answer`. Both ends must be ready for use. */
   createPair(answer: AnswerExchange): Promise<ExchangePair>;
   readonly traits?: ExchangeTraits | undefined;
 }
 
-/** A client's end, and a function that frees everything opened for it. */
+/** The client's transport of an exchange case, and a function that frees everything that was opened for the case. */
 export interface ExchangePair {
   readonly client: ExchangeTransport;
   close(): Promise<void>;
 }
 
-/** Optional abilities of an exchange transport. */
+/** Optional abilities that an exchange transport may declare to the kit. */
 export interface ExchangeTraits {
-  /** A stream can end without a response: `cut` is implemented. Runs the cases of X4. */
+  /** Whether `cut` is implemented, so that a stream can end without a response. Then the kit runs the cases of X4. */
   readonly cut?: boolean;
 }
 
-/** One promise of `ExchangeTransport` as a test case. */
+/** A test case for one guarantee of an `ExchangeTransport`. */
 export type ExchangeCase = KitCase<ExchangeSubject>;
 
-/** Opens pairs and closes them at the end of the case. */
+/** Opens the transports of an exchange case. `close` closes them all at the end of the case. */
 export interface ExchangeSubject extends KitSubject {
   open(answer: AnswerExchange): Promise<ExchangeTransport>;
 }
 
-/** Converts an `ExchangeSetup` to the `KitSetup` that runners take. */
+/** Converts an `ExchangeSetup` to the `KitSetup` that `describeKit` and `runCases` take. */
 export function toExchangeKitSetup(setup: ExchangeSetup): KitSetup<ExchangeSubject> {
   return {
     traits: { ...setup.traits },
@@ -81,7 +81,7 @@ function numbersInto(numbers: unknown[]): (message: JsonRpcNotification) => void
   return (message) => void numbers.push(message.params?.['n']);
 }
 
-/** Makes a promise and the function that resolves it. */
+/** Makes a JavaScript promise and a function that resolves it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -90,7 +90,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** The promises of `ExchangeTransport`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of an `ExchangeTransport`. The id of a case, such as X1.1, begins with the id of its guarantee. */
 export const exchangeCases: readonly ExchangeCase[] = [
   {
     id: 'X1.1',
@@ -165,7 +165,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
         return echo(request);
       });
       const controller = new AbortController();
-      const reason = new Error('No longer wanted');
+      const reason = new Error('The test aborts this exchange');
       const numbers: unknown[] = [];
       const exchange = client.exchange(ask(1), { signal: controller.signal, onMessage: numbersInto(numbers) });
       const rejection = checkRejects(exchange, 'An aborted exchange');
@@ -205,7 +205,7 @@ export const exchangeCases: readonly ExchangeCase[] = [
         count++;
         return echo(request);
       });
-      const reason = new Error('Never wanted');
+      const reason = new Error('The test aborts this exchange before it begins');
       const rejection = await checkRejects(
         client.exchange(ask(1), { signal: AbortSignal.abort(reason) }),
         'An exchange aborted beforehand',

@@ -13,7 +13,7 @@ export class FakeClock implements Clock {
   readonly #timers = new Set<FakeTimer>();
   #onSchedule: (() => void)[] = [];
 
-  /** @param startMs The first value of `now` and `monotonicMs`. @default 1000000 */
+  /** @param startMs The time that `now` and `monotonicMs` first return, in milliseconds. @default 1000000 */
   constructor(startMs = 1_000_000) {
     this.#nowMs = startMs;
   }
@@ -26,7 +26,7 @@ export class FakeClock implements Clock {
     return this.#nowMs;
   }
 
-  /** How many timers are running. */
+  /** How many timers of this clock are running. */
   get running(): number {
     return this.#timers.size;
   }
@@ -43,12 +43,12 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
-  /** Resolves once at least one timer is running. */
+  /** Resolves once at least one timer of this clock is running. */
   async untilScheduled(): Promise<void> {
     while (this.#timers.size === 0) await new Promise<void>((resolve) => this.#onSchedule.push(resolve));
   }
 
-  /** Advances the time by `ms` milliseconds and fires the due timers, those included that a firing timer schedules. */
+  /** Advances the time by `ms` milliseconds and fires the timers that are due, including those that a firing timer schedules. */
   advance(ms: number): void {
     const untilMs = this.#nowMs + ms;
     for (;;) {

@@ -1,43 +1,44 @@
-/** `@mortise/transport-testkit/handler-run`: the promises R1 to R3 of `HandlerRun`. */
+/** `@mortise/transport-testkit/handler-run`: test cases for the guarantees R1 to R3 of a `HandlerRun`. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import { check, checkEqual, checkRejects, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** Makes handler runs, with a client that answers their questions. */
+/** What the `HandlerRun` cases test: something that runs handlers, and a client that answers their requests, such as elicitation. */
 export interface HandlerRunSubject extends KitSubject {
   /**
-   * Runs a handler to its end in one call. An implementation that suspends runs it again from the start for each answer.
+   * Runs a handler to its end in one call. An implementation that suspends the handler runs it again from the start for each answer of the
+   * client.
    *
-   * Resolves when the call is over, also if the handler threw.
+   * Resolves when the handler has ended, also if it threw.
    */
   call(handler: (run: HandlerRun) => Promise<void>): Promise<void>;
-  /** Makes a question that the client answers; each `text` gets a different answer. */
+  /** Makes a request that the client answers, such as elicitation. Each `text` gets a different answer. */
   question(text: string): Ask;
-  /** The client's answer to `question(text)`. */
+  /** Gives the answer that the client sends to the request `question(text)`. */
   answerTo(text: string): JsonObject;
-  /** Makes a question without an answer: the client refuses or does not support it. */
+  /** Makes a request that the client does not answer with a result, because it refuses or does not support it. */
   refused(): Ask;
-  /** Makes a notification for `report`. @param step Identifies the notification. */
+  /** Makes a notification that a handler sends with `report`. @param step Identifies the notification. */
   notification(step: number): JsonRpcNotification;
   /** The `step` numbers of the notifications that reached the client, in order of arrival. */
   told(): readonly number[];
 }
 
 /**
- * One promise of `HandlerRun` as a test case. The trait `suspends` says that an answer arrives in a later run, as in a modern exchange.
+ * A test case for one guarantee of a `HandlerRun`. With the trait `suspends`, the client's answer arrives in a later run of the handler.
  */
 export type HandlerRunCase = KitCase<HandlerRunSubject>;
 
 const END = 'The call should end';
 
-/** Recognises the error that suspends a run. Handlers must rethrow it. */
+/** Whether an error is the one that suspends a handler until the client's answer arrives. Handlers must rethrow it. */
 function isSuspended(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { readonly code?: unknown }).code === 'ERR_SUSPENDED';
 }
 
-/** Runs `work` in a call of its own. Resolves with its result in the run that reached the end. */
+/** Runs `work` as the handler of a new call. Resolves with the result of the run in which `work` reached its end. */
 async function inCall<T>(subject: HandlerRunSubject, work: (run: HandlerRun) => Promise<T>): Promise<T> {
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
   const handler = async (run: HandlerRun): Promise<void> => {
@@ -59,7 +60,7 @@ function answersTo(subject: HandlerRunSubject, texts: readonly string[]): readon
   return texts.map((text) => subject.answerTo(text));
 }
 
-/** The promises R1 to R3 of `HandlerRun`: for `describeKit` or `runCases`. */
+/** Test cases for the guarantees R1 to R3 of a `HandlerRun`. Run them with `describeKit` or `runCases`. */
 export const handlerRunCases: readonly HandlerRunCase[] = [
   {
     id: 'R1.1',
@@ -179,7 +180,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
     id: 'R2.5',
     title: 'rejects with the error that a step threw',
     async run(subject) {
-      const thrown = new Error('the step broke');
+      const thrown = new Error('The test makes this step fail');
       const error = await inCall(subject, (run) =>
         checkRejects(
           run.once('step', () => {

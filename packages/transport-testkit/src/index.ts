@@ -23,5 +23,5 @@ export {
 } from './exchange-cases.ts';
 export { type CaseResult, type KitCase, type KitSetup, type KitSubject, type KitTraits, runCase, runCases } from './kit-case.ts';
 
-// For authors of further kits.
+// For authors of further test kits.
 export { check, checkCode, checkEqual, checkRejects, KitFailure, setPatience, settlesWithin, turns, within } from './check.ts';

@@ -1,51 +1,51 @@
-/** The types of a compliance kit: its cases, and the setup that an implementer provides. */
+/** The types of a compliance kit: its test cases, and the setup that an implementer provides. */
 
-/** Optional abilities of an implementation. A trait that is absent, `false` or 0 counts as missing. */
+/** The optional abilities (traits) of a tested implementation, by name. A trait that is absent, `false` or 0 counts as missing. */
 export type KitTraits = Readonly<Record<string, unknown>>;
 
-/** The object under test. */
+/** The object that a test case tests. */
 export interface KitSubject {
-  /** Frees everything that was opened for the object. Called once, after the case. */
+  /** Frees everything that was opened for the tested object. Called once, after the test case. */
   close(): Promise<void>;
 }
 
-/** The implementation that a kit tests. */
+/** What an implementer gives a kit: a function that makes the objects to test, and the implementation's optional abilities. */
 export interface KitSetup<Subject extends KitSubject, Options = undefined> {
-  /** Makes a new subject that shares nothing with other subjects. */
+  /** Makes a new object to test, which shares nothing with the objects of other test cases. */
   create(options?: Options): Promise<Subject>;
-  /** The optional abilities of the implementation. Cases that need others are skipped. */
+  /** The optional abilities of the implementation. Test cases that need an ability that is missing are skipped. */
   readonly traits?: KitTraits | undefined;
 }
 
 /** One test case of a kit. */
 export interface KitCase<Subject extends KitSubject, Options = undefined> {
-  /** The promise's id and a number: `T4.1`. */
+  /** The id of the tested guarantee and a number: `T4.1` is the first test case of guarantee T4. */
   readonly id: string;
   /** The expected behaviour: a sentence in the present tense, without its subject. */
   readonly title: string;
-  /** The traits that the case requires. */
+  /** The optional abilities (traits) that an implementation must have for this test case. */
   readonly needs?: readonly string[] | undefined;
-  /** Runs the case. Rejects if the implementation does not pass. */
+  /** Runs the test case. Rejects if the implementation does not pass it. */
   run(subject: Subject, setup: KitSetup<Subject, Options>): Promise<void>;
 }
 
-/** The result of one case. */
+/** The result of one test case. */
 export interface CaseResult {
   readonly id: string;
   readonly title: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
-  /** Why it failed. */
+  /** The error with which the test case failed; absent if it passed or was skipped. */
   readonly error?: unknown;
-  /** The missing traits, if the case was skipped. */
+  /** The optional abilities (traits) that the implementation lacks, if the test case was skipped. */
   readonly lacks?: readonly string[];
 }
 
-/** Gives the traits that a case needs and the implementation does not have. */
+/** Finds the traits that a test case needs and the implementation does not have. */
 export function findLackingTraits(needs: readonly string[] | undefined, traits: KitTraits | undefined): readonly string[] {
   return (needs ?? []).filter((need) => !traits?.[need]);
 }
 
-/** Runs one case on a new subject. Rejects if the case fails. */
+/** Runs one test case on a newly made object. Rejects if the case fails. */
 export async function runCase<Subject extends KitSubject, Options>(
   kitCase: KitCase<Subject, Options>,
   setup: KitSetup<Subject, Options>,
@@ -59,9 +59,9 @@ export async function runCase<Subject extends KitSubject, Options>(
 }
 
 /**
- * Runs cases one after the other, without a test runner.
+ * Runs test cases one after the other, without a test runner.
  *
- * @returns The result of each case. Never rejects.
+ * @returns The result of each test case. Never rejects.
  */
 export async function runCases<Subject extends KitSubject, Options>(
   cases: readonly KitCase<Subject, Options>[],

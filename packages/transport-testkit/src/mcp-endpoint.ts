@@ -1,28 +1,28 @@
-/** `@mortise/transport-testkit/mcp-endpoint`: the promises E1 to E5 of `McpEndpoint`. */
+/** `@mortise/transport-testkit/mcp-endpoint`: test cases for the guarantees E1 to E5 of an `McpEndpoint`. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { check, checkEqual, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An endpoint, and requests that it supports. */
+/** What the `McpEndpoint` cases test: an endpoint, and requests that the endpoint supports. */
 export interface McpEndpointSubject extends KitSubject {
   readonly endpoint: McpEndpoint;
-  /** A modern request whose result contains `{ "told": <text> }`. */
+  /** Makes a 2026-07-28 request whose result contains `{ "told": <text> }`. */
   tell(id: string | number, text: string): JsonRpcRequest;
-  /** A modern request whose handler sends three notifications before its response. */
+  /** Makes a 2026-07-28 request whose handler sends three notifications before its response. */
   report(id: string | number): JsonRpcRequest;
-  /** A modern request that runs until it is cancelled, and then sends a notification. */
+  /** Makes a 2026-07-28 request whose handler runs until the request is cancelled, and then sends a notification. */
   wait(id: string | number): JsonRpcRequest;
-  /** Modern requests that must get error responses, by a description of their fault. */
+  /** 2026-07-28 requests that must get error responses, by a description of what is wrong with them. */
   readonly refused: Readonly<Record<string, JsonRpcRequest>>;
-  /** `initialize` of a legacy revision. */
+  /** An `initialize` request of a legacy revision (one with sessions). */
   readonly initialize: JsonRpcRequest;
-  /** A legacy request that gets a result in an initialized session. */
+  /** Makes a legacy request that gets a result in an initialized session. */
   legacy(id: string | number): JsonRpcRequest;
 }
 
-/** One promise of `McpEndpoint` as a test case. */
+/** A test case for one guarantee of an `McpEndpoint`. */
 export type McpEndpointCase = KitCase<McpEndpointSubject>;
 
 interface Seen {
@@ -45,7 +45,7 @@ function createCall(principal: string): Seen {
       sent.push(message);
     },
   };
-  return { call, sent, abort: () => abort.abort(new Error('The caller left')) };
+  return { call, sent, abort: () => abort.abort(new Error('The test aborts this call')) };
 }
 
 function openSession({ endpoint }: McpEndpointSubject, principal: string, saved?: LegacySession['state']): LegacySession {
@@ -65,7 +65,7 @@ async function openInitialized(subject: McpEndpointSubject, principal: string): 
   return session;
 }
 
-/** The promises E1 to E5 of `McpEndpoint`: for `describeKit` or `runCases`. */
+/** Test cases for the guarantees E1 to E5 of an `McpEndpoint`. Run them with `describeKit` or `runCases`. */
 export const mcpEndpointCases: readonly McpEndpointCase[] = [
   {
     id: 'E1.1',

@@ -1,20 +1,20 @@
-/** `@mortise/transport-testkit/message-bus`: the promises B1 to B5 of `MessageBus`. */
+/** `@mortise/transport-testkit/message-bus`: test cases for the guarantees B1 to B5 of a `MessageBus`. */
 
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 import { check, checkEqual, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** A bus, and with the trait `shared` a second one over the same backend. */
+/** What the `MessageBus` cases test: a bus, and with the trait `shared` a second bus object over the same backend. */
 export interface MessageBusSubject extends KitSubject {
   readonly bus: MessageBus;
-  /** With the trait `shared`: the same bus as another machine opens it. */
+  /** For implementations that declare the trait `shared`: the same bus, as another machine would open it. */
   readonly other?: MessageBus;
 }
 
-/** One promise of `MessageBus` as a test case. */
+/** A test case for one guarantee of a `MessageBus`. */
 export type MessageBusCase = KitCase<MessageBusSubject>;
 
-/** Collects what a subscription receives. */
+/** Subscribes to a topic of a message bus and collects the messages that arrive. */
 class Subscriber {
   readonly messages: BusMessage[] = [];
   readonly #waiters = new Set<() => void>();
@@ -55,7 +55,7 @@ async function reachesEverySubscriber(publisher: MessageBus, reader: MessageBus)
   );
 }
 
-/** The promises of `MessageBus`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `MessageBus`. The id of a case, such as B1.1, begins with the id of its guarantee. */
 export const messageBusCases: readonly MessageBusCase[] = [
   { id: 'B1.1', title: 'delivers a message once to every subscriber of its topic', run: ({ bus }) => reachesEverySubscriber(bus, bus) },
   {
@@ -124,7 +124,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
     async run({ bus }) {
       const before = new Subscriber(bus, 'a');
       bus.subscribe('a', () => {
-        throw new Error('thrown by a subscriber');
+        throw new Error('The test makes this subscriber throw');
       });
       const after = new Subscriber(bus, 'a');
       await turns(20);

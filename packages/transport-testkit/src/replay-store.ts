@@ -1,19 +1,19 @@
-/** `@mortise/transport-testkit/replay-store`: the promises P1 and P2 of `ReplayStore`. */
+/** `@mortise/transport-testkit/replay-store`: test cases for the guarantees P1 and P2 of a `ReplayStore`. */
 
 import type { ReplayStore } from '@mortise/protocol/contracts';
 import { checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty store. */
+/** The object that the `ReplayStore` cases test: an empty store. */
 export interface ReplayStoreSubject extends KitSubject {
   readonly store: ReplayStore;
-  /** With the trait `shared`: another store over the same data, as another machine or process would open it. */
+  /** For implementations that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
   readonly other?: ReplayStore;
-  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
   now?(): number;
 }
 
-/** One promise of `ReplayStore` as a test case. */
+/** A test case for one guarantee of a `ReplayStore`. */
 export type ReplayStoreCase = KitCase<ReplayStoreSubject>;
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ function later(subject: ReplayStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
-/** The promises of `ReplayStore`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `ReplayStore`. The id of a case, such as P1.1, begins with the id of its guarantee. */
 export const replayStoreCases: readonly ReplayStoreCase[] = [
   {
     id: 'P1.1',

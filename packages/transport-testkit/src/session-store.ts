@@ -1,17 +1,17 @@
-/** `@mortise/transport-testkit/session-store`: the promises S1 to S4 of `SessionStore`. */
+/** `@mortise/transport-testkit/session-store`: test cases for the guarantees S1 to S4 of a `SessionStore`. */
 
 import type { SessionRecord, SessionStore } from '@mortise/protocol/contracts';
 import { check, checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty store. */
+/** The object that the `SessionStore` cases test: an empty store. */
 export interface SessionStoreSubject extends KitSubject {
   readonly store: SessionStore;
-  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
   now?(): number;
 }
 
-/** One promise of `SessionStore` as a test case. */
+/** A test case for one guarantee of a `SessionStore`. */
 export type SessionStoreCase = KitCase<SessionStoreSubject>;
 
 type NewRecord = Omit<SessionRecord, 'version'>;
@@ -23,7 +23,7 @@ function record(subject: SessionStoreSubject, more: Partial<NewRecord> = {}): Ne
   return { id: 'one', principal: 'issuer|ada', state: { layout: 1, level: 'info' }, expiresAtMs: now + HOUR_MS, ...more };
 }
 
-/** The promises of `SessionStore`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `SessionStore`. The id of a case, such as S1.1, begins with the id of its guarantee. */
 export const sessionStoreCases: readonly SessionStoreCase[] = [
   {
     id: 'S1.1',

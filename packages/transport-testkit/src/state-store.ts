@@ -1,17 +1,17 @@
-/** `@mortise/transport-testkit/state-store`: the promises P2 and P3 of `StateStore`. */
+/** `@mortise/transport-testkit/state-store`: test cases for the guarantees P2 and P3 of a `StateStore`. */
 
 import type { StateStore } from '@mortise/protocol/contracts';
 import { checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty store. */
+/** The object that the `StateStore` cases test: an empty store. */
 export interface StateStoreSubject extends KitSubject {
   readonly store: StateStore;
-  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
   now?(): number;
 }
 
-/** One promise of `StateStore` as a test case. */
+/** A test case for one guarantee of a `StateStore`. */
 export type StateStoreCase = KitCase<StateStoreSubject>;
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ function later(subject: StateStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
-/** The promises of `StateStore`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `StateStore`. The id of a case, such as P2.1, begins with the id of its guarantee. */
 export const stateStoreCases: readonly StateStoreCase[] = [
   {
     id: 'P2.1',

@@ -1,15 +1,15 @@
-/** `@mortise/transport-testkit/task-handle-store`: the promises H1 to H3 of `TaskHandleStore`. */
+/** `@mortise/transport-testkit/task-handle-store`: test cases for the guarantees H1 to H3 of a `TaskHandleStore`. */
 
 import type { TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
 import { checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty store. */
+/** The object that the `TaskHandleStore` cases test: an empty store. */
 export interface TaskHandleStoreSubject extends KitSubject {
   readonly store: TaskHandleStore;
 }
 
-/** One promise of `TaskHandleStore` as a test case. */
+/** A test case for one guarantee of a `TaskHandleStore`. */
 export type TaskHandleStoreCase = KitCase<TaskHandleStoreSubject>;
 
 const SERVERS = ['https://a.example/mcp', 'https://a.example/', '__proto__', 'ключ', ''];
@@ -18,12 +18,12 @@ function handle(server: string, taskId: string): TaskHandleRecord {
   return { server, taskId, method: 'tools/call', createdAtMs: 1_800_000_000_000 };
 }
 
-/** The records of a server, sorted by id: the store promises no order. */
+/** Lists a server's records sorted by id, because the store may return them in any order. */
 async function listed(store: TaskHandleStore, server: string): Promise<readonly TaskHandleRecord[]> {
   return (await store.list(server)).toSorted((one, other) => (one.taskId < other.taskId ? -1 : 1));
 }
 
-/** The promises H1 to H3 of `TaskHandleStore`: for `describeKit` or `runCases`. */
+/** Test cases for the guarantees H1 to H3 of a `TaskHandleStore`. Run them with `describeKit` or `runCases`. */
 export const taskHandleStoreCases: readonly TaskHandleStoreCase[] = [
   {
     id: 'H1.1',

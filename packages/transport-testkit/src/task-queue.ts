@@ -1,22 +1,22 @@
-/** `@mortise/transport-testkit/task-queue`: the promises Q1 to Q3 of `TaskQueue`. */
+/** `@mortise/transport-testkit/task-queue`: test cases for the guarantees Q1 to Q3 of a `TaskQueue`. */
 
 import type { TaskQueue } from '@mortise/protocol/contracts';
 import { check, checkEqual, settlesWithin, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** An empty queue. Its delay before it delivers a job again must be well below the kit's timeout (see `setPatience`). */
+/** What the `TaskQueue` cases test: an empty queue. It must deliver a failed job again well before the timeout set by `setPatience`. */
 export interface TaskQueueSubject extends KitSubject {
   readonly queue: TaskQueue;
-  /** With the trait `shared`: another queue over the same jobs, as another machine or process would open it. */
+  /** For implementations that declare the trait `shared`: another queue over the same jobs, as another machine or process would open it. */
   readonly other?: TaskQueue;
-  /** With the trait `durable`: ends `queue` as a crash would, running jobs included. Resolves with the queue that another process opens. */
+  /** For the trait `durable`: ends `queue` and its running jobs as a crash would. Resolves with the queue that another process opens. */
   crash?(): Promise<TaskQueue>;
 }
 
-/** One promise of `TaskQueue` as a test case. */
+/** A test case for one guarantee of a `TaskQueue`. */
 export type TaskQueueCase = KitCase<TaskQueueSubject>;
 
-/** A worker that records its jobs. */
+/** A worker of a task queue that records the jobs it gets. */
 class Worker {
   readonly seen: string[] = [];
   #wake = (): void => undefined;
@@ -26,7 +26,7 @@ class Worker {
     this.#wake();
   };
 
-  /** Waits until `holds` is true for the recorded jobs. */
+  /** Waits until `holds` returns true for the ids of the jobs that this worker got. */
   async until(holds: (seen: readonly string[]) => boolean, otherwise: string): Promise<void> {
     while (!holds(this.seen)) {
       const woken = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ class Worker {
   }
 }
 
-/** Makes a promise and the function that resolves it. */
+/** Makes a JavaScript promise and a function that resolves it. */
 function deferred(): { readonly promise: Promise<void>; resolve(): void } {
   let resolve = (): void => undefined;
   const promise = new Promise<void>((settle) => {
@@ -51,7 +51,7 @@ const hasAll =
   (seen: readonly string[]): boolean =>
     ids.every((id) => seen.includes(id));
 
-/** The promises of `TaskQueue`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `TaskQueue`. The id of a case, such as Q1.1, begins with the id of its guarantee. */
 export const taskQueueCases: readonly TaskQueueCase[] = [
   {
     id: 'Q1.1',

@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/task-store`: the promises K1 to K8 of `TaskStore`. */
+/** `@mortise/transport-testkit/task-store`: test cases for the guarantees K1 to K8 of a `TaskStore`. */
 
 import { lifetime } from './task-store/lifetime.ts';
 import { records } from './task-store/records.ts';
@@ -7,5 +7,5 @@ import type { TaskStoreCase } from './task-store/subject.ts';
 
 export type { TaskStoreCase, TaskStoreSubject } from './task-store/subject.ts';
 
-/** The promises of `TaskStore`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `TaskStore`. The id of a case, such as K1.1, begins with the id of its guarantee. */
 export const taskStoreCases: readonly TaskStoreCase[] = [...records, ...sharing, ...lifetime];

@@ -1,30 +1,30 @@
-/** `@mortise/transport-testkit/token-verifier`: the promises N1 and N2 of `TokenVerifier`. */
+/** `@mortise/transport-testkit/token-verifier`: test cases for the guarantees N1 and N2 of a `TokenVerifier`. */
 
 import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { check, checkCode, checkEqual, checkRejects, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
-/** A verifier, and requests with valid and invalid tokens for it. */
+/** What the `TokenVerifier` cases test: a verifier, and requests with valid and invalid tokens. */
 export interface TokenVerifierSubject extends KitSubject {
   readonly verifier: TokenVerifier;
   /** A request whose token is valid. */
   readonly valid: TokenRequest;
-  /** A valid request of another caller. */
+  /** A request with a valid token of another principal than that of `valid`. */
   readonly another: TokenRequest;
-  /** Requests that must be refused, by their fault: expired, for another resource, altered, bound to another request. */
+  /** Requests whose token must be refused, by its fault: expired, for another resource, altered, bound to another request. */
   readonly refused: Readonly<Record<string, TokenRequest>>;
-  /** With the trait `faults`: a request that causes an internal error of the verifier, such as keys that cannot be fetched. */
+  /** For verifiers that declare the trait `faults`: a request that causes an internal error, such as keys that cannot be fetched. */
   readonly faulty?: TokenRequest;
-  /** With the trait `waits`: a request whose verification takes long. */
+  /** For verifiers that declare the trait `waits`: a request whose verification takes long. */
   readonly slow?: TokenRequest;
 }
 
-/** One promise of `TokenVerifier` as a test case. */
+/** A test case for one guarantee of a `TokenVerifier`. */
 export type TokenVerifierCase = KitCase<TokenVerifierSubject>;
 
 const never = (): { readonly signal: AbortSignal } => ({ signal: new AbortController().signal });
 
-/** Throws unless an error is a valid challenge: a status, a valid header, and no token in its text. */
+/** Throws unless an error is a valid HTTP challenge: with a status, a valid header, and without the token in its text. */
 function checkChallenge(error: unknown, { token }: TokenRequest, what: string): void {
   checkCode(error, 'ERR_AUTH_CHALLENGE', what);
   const { status, challenge, headers, message } = error as Record<string, unknown>;
@@ -35,7 +35,7 @@ function checkChallenge(error: unknown, { token }: TokenRequest, what: string): 
   if (token !== undefined && token.length >= 8) check(!words.includes(token), `${what} should not repeat the token`);
 }
 
-/** The promises of `TokenVerifier`, with one or more cases each. The id of a case begins with the id of its promise. */
+/** Test cases for the guarantees of a `TokenVerifier`. The id of a case, such as N1.1, begins with the id of its guarantee. */
 export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   {
     id: 'N1.1',

@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/vitest`: runs each case as a test of vitest. */
+/** `@mortise/transport-testkit/vitest`: runs each test case of a kit as a test of vitest. */
 
 import { describe, it } from 'vitest';
 import { longestCaseMs } from './check.ts';
@@ -7,17 +7,17 @@ import { type ExchangeSetup, exchangeCases, toExchangeKitSetup } from './exchang
 import { toKitSetup, type TransportSetup } from './transport/transport-case.ts';
 import { transportCases } from './transport/transport-cases.ts';
 
-/** Tests that a transport keeps the promises T1 to T14. A case whose traits are missing is skipped. */
+/** Tests the guarantees T1 to T14 of a transport. Skips cases for optional abilities (traits) that the transport does not have. */
 export function describeTransport(name: string, setup: TransportSetup): void {
   describeKit(name, transportCases, toKitSetup(setup));
 }
 
-/** Tests that a transport's exchanges keep the promises X1 to X5. */
+/** Tests the guarantees X1 to X5 of a transport that sends each request as an exchange of its own, as HTTP does. */
 export function describeExchange(name: string, setup: ExchangeSetup): void {
   describeKit(name, exchangeCases, toExchangeKitSetup(setup));
 }
 
-/** Runs the cases of any kit as tests: `describeKit('memory bus', messageBusCases, { create })`. */
+/** Runs the test cases of any kit with vitest: `describeKit('memory bus', messageBusCases, { create })`. */
 export function describeKit<Subject extends KitSubject, Options>(
   name: string,
   cases: readonly KitCase<Subject, Options>[],

@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/wrap`: wrappers for tests around any transport. Those for production are in `@mortise/jsonrpc-core/wrap`. */
+/** `@mortise/transport-testkit/wrap`: wrappers around transports, for tests. `@mortise/jsonrpc-core/wrap` has those for production. */
 
 export { type FaultOptions, withFaults } from './wrap/with-faults.ts';
 export { type RecordedMessage, withRecord } from './wrap/with-record.ts';

@@ -1,36 +1,36 @@
-/** Answers the questions of one task, each once, however often the server lists it. */
+/** Answers a task's input requests (elicitation, sampling, roots), each of them once, however often the server lists it. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import { TaskInputError } from '../errors.ts';
 
-/** The most open questions of one task. */
+/** The most input requests of one task that may wait for an answer at once. */
 const MAX_QUESTIONS = 100;
 
-/** The methods that a task may ask with: those that a server may send without a task. */
+/** The methods of the input requests that a task may make: the same requests that a server may send to a client without a task. */
 const METHODS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
-/** What `InputAnswers` needs. */
+/** The functions with which `InputAnswers` gets an answer, sends it to the server, and reports a failure. */
 export interface InputAnswersParts {
-  /** Calls the program's handler. */
+  /** Gets the answer to an input request of a task from the handler that the program set on its client. */
   answer(ask: Ask): Promise<JsonObject>;
   send(inputResponses: JsonObject, signal: AbortSignal): Promise<void>;
-  /** Called if a question cannot be answered. */
+  /** Called if an input request of the task cannot be answered, because its handler threw or there is no handler. */
   onFailed(error: TaskInputError): void;
 }
 
 interface Question {
   readonly controller: AbortController;
-  /** Set once the program has answered. */
+  /** The answer of the program's handler to this input request; absent until the handler has resolved. */
   answer?: JsonObject;
-  /** Whether the answer is on its way to the server, or has arrived. */
+  /** Whether the answer to this input request is on its way to the server, or has arrived there. */
   isSent: boolean;
 }
 
 export class InputAnswers {
   readonly #parts: InputAnswersParts;
-  /** By key, for the whole life of the task: a server uses each key for one question only. */
+  /** The task's input requests by key, kept for the whole life of the task: a server uses each key for one input request only. */
   readonly #questions = new Map<string, Question>();
   #outstanding: ReadonlySet<string> = new Set();
 
@@ -38,18 +38,18 @@ export class InputAnswers {
     this.#parts = parts;
   }
 
-  /** Takes the open questions that the server lists: asks the program the new ones, and aborts those that are no longer listed. */
+  /** Handles the input requests that the server lists now: starts to answer the new ones, and aborts those that are no longer listed. */
   offer(inputRequests: JsonObject): void {
     const entries = Object.entries(inputRequests);
     this.#outstanding = new Set(entries.map(([key]) => key));
     for (const [key, { controller, isSent }] of this.#questions) {
       if (isSent || this.#outstanding.has(key)) continue;
-      controller.abort(new TaskInputError('the task no longer waits for this answer', ''));
+      controller.abort(new TaskInputError('the server no longer lists this input request: it needs no answer any more', ''));
       this.#questions.delete(key);
     }
     if (entries.length > MAX_QUESTIONS) {
       this.#parts.onFailed(
-        new TaskInputError(`the task asks ${entries.length} questions at once: this client answers at most ${MAX_QUESTIONS}`, ''),
+        new TaskInputError(`the task has ${entries.length} open input requests: this client answers at most ${MAX_QUESTIONS} at once`, ''),
       );
       return;
     }
@@ -61,7 +61,7 @@ export class InputAnswers {
     }
   }
 
-  /** Aborts every question. */
+  /** Aborts every handler that is still answering an input request of the task. */
   close(reason: unknown): void {
     for (const { controller } of this.#questions.values()) controller.abort(reason);
   }
@@ -73,13 +73,13 @@ export class InputAnswers {
     const params = isJsonObject(request) ? request['params'] : undefined;
     const { signal } = question.controller;
     try {
-      if (typeof method !== 'string' || !METHODS.has(method)) throw new Error('this method is not a question that MCP has');
+      if (typeof method !== 'string' || !METHODS.has(method)) throw new Error('a task may request only elicitation, sampling or roots');
       question.answer = await this.#parts.answer({ method, params: isJsonObject(params) ? params : {}, signal });
     } catch (error) {
       if (signal.aborted) return;
-      // Forgotten, so that the next caller who waits is asked again.
+      // Forgotten, so that the handler is called again for the next caller who waits for the result.
       this.#questions.delete(key);
-      const text = `the task asks for "${String(method)}" (${key}), which was not answered: set a handler for it, or see the cause`;
+      const text = `the task's input request "${String(method)}" (${key}) was not answered: set a handler for it, or see the cause`;
       this.#parts.onFailed(new TaskInputError(text, String(method), { cause: error }));
       return;
     }
@@ -91,7 +91,7 @@ export class InputAnswers {
     try {
       await this.#parts.send({ [key]: question.answer ?? {} }, question.controller.signal);
     } catch {
-      // Sent again when the server next lists the question. A server ignores a second answer.
+      // Sent again when the server next lists the input request. A server ignores a second answer.
       question.isSent = false;
     }
   }

@@ -1,4 +1,4 @@
-/** `taskClient`: adds tasks to a client, for 2025-11-25 ("legacy") servers and servers with the 2026-07-28 extension ("modern"). */
+/** `taskClient`: lets a client call tools as tasks, on 2025-11-25 ("legacy") servers and ones with the 2026-07-28 extension ("modern"). */
 
 import { type Clock, InvalidResponseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -26,30 +26,30 @@ import {
 
 /** The options of `taskClient`. */
 export interface TaskClientOptions {
-  /** Keeps task ids over a restart. `server` names the server in the store, such as by its URL or command line. @default in memory */
+  /** Where the ids of unfinished tasks are stored. `server` is the server's name there, such as its URL or command. @default in memory */
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
-  /** Called with each task that `callTool` waits for, such as to show its progress. Errors that it throws are ignored. @default none */
+  /** Called when a call of `callTool` becomes a task, for example to show its progress. Errors it throws are ignored. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** Whether `callTool` calls a legacy server's tools as tasks if task support is `optional`. Modern servers decide themselves. @default false */
+  /** Whether `callTool` asks for a task if the tool's `taskSupport` is `optional`. 2025-11-25 only: newer servers decide. @default false */
   readonly prefersTasks?: boolean | undefined;
-  /** How long a legacy server should keep a task, in milliseconds. The server may shorten it. @default the server's choice */
+  /** How long a 2025-11-25 server should keep a task after its creation, in ms. The server may shorten it. @default the server's choice */
   readonly ttlMs?: number | undefined;
-  /** The clock of the pauses between polls. @default the platform's clock */
+  /** The clock that times the pauses between two polls of a task. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The tasks extension of one client, with methods to start and resume tasks. */
+/** The extension that `taskClient` creates for one client. Its methods start tasks and resume tasks by their id. */
 export interface TaskClient extends ClientExtension {
   /**
-   * Calls a tool and returns its task, without waiting for the result. A modern server may return the result directly: the handle's
-   * `id` is then undefined.
+   * Calls a tool as a task and returns a handle of the task, without waiting for the result. If a server with the 2026-07-28 extension
+   * returns the result directly, without a task, the handle's `id` is undefined.
    *
-   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: the legacy server, or this tool, does not support tasks.
+   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: the 2025-11-25 server, or this tool, does not support tasks.
    */
   start(tool: string, args?: JsonObject, options?: TaskOptions): Promise<TaskHandle>;
-  /** Makes the handle of a task from its id, such as after a restart of this program. Sends no request yet. */
+  /** Returns a handle of the task with this id, such as after a restart of this program. Sends no request. */
   resumeTask(taskId: string): TaskHandle;
-  /** Lists the tasks of this server whose results were not delivered yet, oldest first. Includes tasks of earlier runs of this program. */
+  /** Lists the server's tasks whose results were not received yet, oldest first. With `handles`, also tasks from before a restart. */
   pending(): Promise<readonly TaskHandle[]>;
 }
 
@@ -186,7 +186,7 @@ class Tasks implements TaskClient {
     }
   }
 
-  /** Calls `onTask`. Its errors must not lose the call's result. */
+  /** Calls the program's `onTask`. Errors that `onTask` throws are ignored, so that the tool call still returns its result. */
   #notifyProgram(task: TaskHandle, tool: string): void {
     try {
       const returned: unknown = this.#options.onTask?.(task, { tool });
@@ -196,7 +196,7 @@ class Tasks implements TaskClient {
     }
   }
 
-  /** Calls a tool of a legacy server as a task. */
+  /** Calls a tool of a 2025-11-25 server as a task. */
   async #callAsTask(host: ClientExtensionHost, params: JsonObject, { signal, onProgress }: InterceptedCall): Promise<TaskHandle> {
     signal?.throwIfAborted();
     const { ttlMs } = this.#options;
@@ -215,7 +215,7 @@ class Tasks implements TaskClient {
     // Not cancelled by `notifications/cancelled`: a task is cancelled by its id, which this response brings.
     const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
       if (!isJsonObject(result['task']))
-        throw new InvalidResponseError('the call asked for a task, but the response of the server has none');
+        throw new InvalidResponseError('the tool was called as a task, but the server responded without a task');
       return this.#toTask(result, readLegacyTask(result['task']), stopProgress);
     });
     created.catch(() => stopProgress?.());
@@ -276,12 +276,12 @@ function wireOf(generation: NonNullable<Generation>, host: ClientExtensionHost):
   return generation === 'modern' ? modernWire(host) : legacyWire(host);
 }
 
-/** Whether a legacy server declares tasks for tool calls. */
+/** Whether a 2025-11-25 server declares in its capabilities that tools can be called as tasks. */
 function hasToolTasks({ serverCapabilities: { tasks } }: ClientExtensionHost): boolean {
   return isJsonObject(tasks?.requests?.tools?.call);
 }
 
-/** @throws {InvalidResponseError} A request other than `tools/call` became a task. */
+/** Accepts a task only as the result of `tools/call`. @throws {InvalidResponseError} Another request got a task as its result. */
 function assertToolCall(result: JsonObject, method: string): JsonObject {
   if (method === 'tools/call') return result;
   throw new InvalidResponseError(`the server responded to "${method}" with a task: only "tools/call" may become a task`);

@@ -1,4 +1,4 @@
-/** Polls or subscribes to one task while callers wait for its result or its updates. */
+/** `TaskFollower`: polls one task of a server, and subscribes to it, while callers wait for its result or its updates. */
 
 import { type Clock, type ClockTimer, isMortiseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { AsyncQueue, abortable } from '@mortise/jsonrpc-core/connection';
@@ -9,27 +9,27 @@ import { TaskError } from '../errors.ts';
 import { InputAnswers } from './input-answers.ts';
 import { type DetailedState, readModernTask, type TaskState, type TaskWire } from './task-wire.ts';
 
-/** What `TaskFollower` needs. */
+/** The client, task requests, clock and callback that a `TaskFollower` uses to follow one task. */
 export interface FollowerParts {
   readonly host: ClientExtensionHost;
   readonly wire: TaskWire;
   readonly clock: Clock;
-  /** Called once the result was delivered, or there will be no result. */
+  /** Called once the task's result was delivered to a caller, or the task cannot have a result any more. */
   onOver(): void;
 }
 
-/** The poll interval if the server gives none, in milliseconds. */
+/** The time between two polls of a task if the server gives no poll interval, in milliseconds. */
 const DEFAULT_INTERVAL_MS = 1000;
-/** The poll interval while a subscription is open, in milliseconds. */
+/** The time between two polls of a task while a subscription also reports the task's changes, in milliseconds. */
 const LISTENING_INTERVAL_MS = 30_000;
 /** The longest poll interval that a server may ask for, in milliseconds. */
 const MAX_INTERVAL_MS = 3_600_000;
 /** The shortest poll interval that a server may ask for, in milliseconds. */
 const MIN_INTERVAL_MS = 50;
-/** How many polls in a row may fail before the waiting callers get the error. */
+/** How many polls of a task may fail in a row before the callers that wait for the task get the error. */
 const MAX_FAILURES = 5;
 
-/** Errors that a restart of the server may cause. The request is sent again. */
+/** The codes of errors that a restart of the server may cause. A poll that fails with one of them is sent again. */
 const PASSING: ReadonlySet<string> = new Set([
   'ERR_CONNECTION_LOST',
   'ERR_SESSION_LOST',
@@ -58,7 +58,7 @@ export class TaskFollower {
   #isListening = false;
   #attending: Promise<void> | undefined;
 
-  /** @param state From the response that created the task; undefined for `resumeTask`. */
+  /** @param state The task's state in the response that created the task; undefined for a task that is resumed by its id. */
   constructor(parts: FollowerParts, taskId: string, state: DetailedState | undefined) {
     this.taskId = taskId;
     this.#parts = parts;
@@ -73,12 +73,12 @@ export class TaskFollower {
     });
   }
 
-  /** The last known state. */
+  /** The last state of the task that the server sent; undefined before the first. */
   get state(): TaskState | undefined {
     return this.#state;
   }
 
-  /** Gets the state from the server. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+  /** Gets the task's current state from the server. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   async refresh(signal?: AbortSignal): Promise<TaskState> {
     if (this.#state && isEnded(this.#state.status)) return this.#state;
     const state = await this.#parts.wire.get(this.taskId, signal).catch((error: unknown) => Promise.reject(this.#toError(error)));
@@ -86,7 +86,7 @@ export class TaskFollower {
     return state;
   }
 
-  /** Waits for the result. @throws The call's error, or the signal's reason. An abort stops only the waiting, not the task. */
+  /** Waits for the task's result. An abort stops only the waiting, not the task. @throws The task's error, or the signal's reason. */
   result(signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#outcome) return this.#deliver(this.#outcome);
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
@@ -102,7 +102,7 @@ export class TaskFollower {
     });
   }
 
-  /** Yields the current state and each change until the task ends. */
+  /** Yields the task's current state and each later state until the task ends. */
   updates(signal: AbortSignal | undefined): AsyncIterableIterator<TaskState, undefined> {
     const onAbort = (): void => queue.fail(signal?.reason);
     const queue = new AsyncQueue<TaskState>(() => {
@@ -122,7 +122,7 @@ export class TaskFollower {
     return queue;
   }
 
-  /** Cancels the task. Waiting callers get the task's outcome, which a modern server may decide differently. */
+  /** Asks the server to cancel the task. Callers that wait for the result get `ERR_TASK_CANCELLED`, or the result if the task has ended. */
   async cancel(): Promise<void> {
     const { wire } = this.#parts;
     const cancelled = await wire.cancel(this.taskId).catch((error: unknown) => Promise.reject(this.#toError(error)));
@@ -133,7 +133,7 @@ export class TaskFollower {
     this.#settle({ error: new TaskError('ERR_TASK_CANCELLED', 'the task was cancelled by this client') });
   }
 
-  /** Takes the state from a notification. */
+  /** Takes over the task's state from a status notification of the server. */
   onNotification(state: DetailedState): void {
     if (this.#outcome) return;
     this.#take(state);
@@ -188,7 +188,7 @@ export class TaskFollower {
     }
   }
 
-  /** Sends a request, and again after a connection failure. An error response is final. */
+  /** Sends a request about the task, and again if the connection fails or the server is overloaded. Rejects with any other error. */
   async #poll<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
@@ -203,7 +203,7 @@ export class TaskFollower {
 
   #attend(state: DetailedState, signal: AbortSignal): void {
     const { attend } = this.#parts.wire;
-    // A question that the server no longer lists is withdrawn.
+    // An input request that the server no longer lists is withdrawn.
     if (!attend) return this.#answers.offer(state.status === 'input_required' ? (state.inputRequests ?? {}) : {});
     if (state.status !== 'input_required' || this.#attending) return;
     this.#attending = attend(this.taskId, signal)
@@ -220,7 +220,7 @@ export class TaskFollower {
       });
   }
 
-  /** Settles after one more poll, so that `updates` yields the final state before it ends. */
+  /** Handles the response of `tasks/result`. Polls once more before, so that `updates` yields the task's final state. */
   async #settleAttended(outcome: Outcome, signal: AbortSignal): Promise<void> {
     if (this.#readers.size > 0 && !this.#outcome) {
       const last = await this.#parts.wire.get(this.taskId, signal).catch(() => undefined);
@@ -296,11 +296,11 @@ export class TaskFollower {
     // With an error there is no result to deliver later.
     if ('error' in outcome) this.#parts.onOver();
     this.#closeReaders();
-    this.#answers.close(new TaskError('ERR_TASK_CANCELLED', 'the task has ended'));
+    this.#answers.close(new TaskError('ERR_TASK_CANCELLED', 'the task has ended: its input requests need no answer any more'));
     this.#controller?.abort();
   }
 
-  /** Delivers the outcome. The store drops the task's id only after that. */
+  /** Gives a caller the task's result or error. Until then the task's id stays in the store, so that a restarted program can resume it. */
   #deliver(outcome: Outcome): Promise<JsonObject> {
     this.#parts.onOver();
     return 'result' in outcome ? Promise.resolve(outcome.result) : Promise.reject(outcome.error as Error);
@@ -310,7 +310,7 @@ export class TaskFollower {
     for (const reader of [...this.#readers]) reader.close();
   }
 
-  /** Rejects the waiting callers. The task itself continues. */
+  /** Rejects the calls that wait for the task's result or updates. The task itself continues on the server. */
   #failWaiters(error: unknown): void {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
@@ -336,18 +336,18 @@ export class TaskFollower {
   }
 }
 
-/** Compares ISO 8601 times of the server's clock, which sort as text. */
+/** Whether one state of a task is older than another. Compares the server's ISO 8601 times, which sort as text. */
 function isOlder({ lastUpdatedAt }: TaskState, than: TaskState): boolean {
   const known = than.lastUpdatedAt;
   return lastUpdatedAt !== undefined && known !== undefined && lastUpdatedAt.length === known.length && lastUpdatedAt < known;
 }
 
-/** Whether an error of this method is about the task. Not `tasks/result`: its error may be that of the tool call. */
+/** Whether "invalid params" from this method means that the task is unknown. From `tasks/result`, it may be the tool's own error. */
 function isAboutTask(method: string | undefined): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
 }
 
-/** Whether another attempt may help: the connection broke, or the server is overloaded. */
+/** Whether sending the request again may help: the connection broke, or the server is overloaded. */
 function isPassing(error: unknown): boolean {
   if (error instanceof RemoteError) return error.rpcCode === 429;
   return isMortiseError(error) && PASSING.has(error.code);

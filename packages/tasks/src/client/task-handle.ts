@@ -1,4 +1,4 @@
-/** `TaskHandle`, a client's view of one task, and `MemoryTaskHandleStore`. */
+/** `TaskHandle`, with which a client follows one task, and `MemoryTaskHandleStore`, which keeps task ids. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult } from '@mortise/protocol';
@@ -6,37 +6,37 @@ import type { TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contra
 import type { TaskFollower } from './task-follower.ts';
 import type { TaskState } from './task-wire.ts';
 
-/** The options of one request about a task. */
+/** The options of `TaskClient.start` and of the methods of a `TaskHandle`. */
 export interface TaskOptions {
-  /** Stops waiting. The task itself continues. @default none */
+  /** Stops the waiting when it aborts. Does not cancel a task that already has a handle. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One task of a server. */
+/** A task on a server, as its client sees it: its state, its result, and a method to cancel it. */
 export interface TaskHandle {
   /** The task's id; undefined if the tool returned its result directly. Keep it secret: whoever knows it may be able to read the task. */
   readonly id: string | undefined;
-  /** The last known state, without a request; undefined for a handle of `resumeTask` until its first poll. */
+  /** The last state that the server sent. Reading it sends no request. Undefined for a handle of `resumeTask` until its first poll. */
   readonly state: TaskState | undefined;
-  /** A text from the server for the model while the task runs; undefined if there is none. */
+  /** A text from the server that the model may use while the task runs; undefined if there is none. */
   readonly immediateResponse: string | undefined;
-  /** Gets the current state from the server. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+  /** Gets the task's current state from the server. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   status(options?: TaskOptions): Promise<TaskState>;
-  /** Yields the current state and each change until the task ends. The client's handlers answer the task's questions meanwhile. */
+  /** Yields the task's current state and each later one until it ends. The client's handlers answer its input requests meanwhile. */
   updates(options?: TaskOptions): AsyncIterable<TaskState>;
   /**
-   * Waits for the tool's result. The client's handlers answer the task's questions meanwhile.
+   * Waits for the tool's result. The client's handlers answer the task's input requests (such as elicitation) meanwhile.
    *
-   * @throws {RemoteError} The server responded with an error, as it can without a task.
-   * @throws {TaskError} `ERR_TASK_CANCELLED`, `ERR_TASK_NOT_FOUND`: there will be no result.
-   * @throws {TaskInputError} A question was not answered. The task continues; call `result` again to be asked again.
+   * @throws {RemoteError} The tool call failed with a JSON-RPC error.
+   * @throws {TaskError} `ERR_TASK_CANCELLED` or `ERR_TASK_NOT_FOUND`: the task will have no result.
+   * @throws {TaskInputError} An input request was not answered. The task continues; call `result` again to answer it.
    */
   result(options?: TaskOptions): Promise<CallToolResult>;
-  /** Cancels the task. A modern server may still finish it. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+  /** Asks the server to cancel the task. A modern (2026-07-28) server may still finish it. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   cancel(): Promise<void>;
 }
 
-/** Makes the handle of a task. */
+/** Makes the `TaskHandle` that the program gets for a task. */
 export function toHandle(follower: TaskFollower, immediateResponse?: string): TaskHandle {
   return {
     id: follower.taskId,
@@ -51,7 +51,7 @@ export function toHandle(follower: TaskFollower, immediateResponse?: string): Ta
   };
 }
 
-/** Makes the handle of a call that returned its result without a task. */
+/** Makes a `TaskHandle` for a tool call whose result came directly, without a task. Its state is `completed` from the start. */
 export function toSettledHandle(result: JsonObject): TaskHandle {
   const now = new Date().toISOString();
   const state: TaskState = {
@@ -80,7 +80,7 @@ function toToolResult(result: JsonObject): CallToolResult {
   return (Array.isArray(result['content']) ? result : { ...result, content: [] }) as CallToolResult;
 }
 
-/** Keeps task ids in memory. They are lost when the process ends. */
+/** Keeps the ids of a client's tasks in memory. The ids are lost when the process ends. */
 export class MemoryTaskHandleStore implements TaskHandleStore {
   readonly #handles = new Map<string, Map<string, TaskHandleRecord>>();
 

@@ -1,6 +1,6 @@
 /**
- * Tasks in the other direction (2025-11-25 only): a server sends elicitation or sampling as a task, and fetches the answer later. These
- * tasks are kept in this process's memory.
+ * Tasks of a client (2025-11-25 only): the server sends an elicitation or sampling request as a task, and fetches the answer later. The
+ * client keeps these tasks in the memory of its process.
  */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
@@ -15,11 +15,11 @@ import { MemoryTaskQueue } from '../memory-task-queue.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
 import { CORE_GENERATION, toCoreTask, withWireErrors } from '../wire.ts';
 
-/** The only caller on a connection. */
+/** The caller of every `tasks/*` request that a client receives: the server on the same connection. */
 const SERVER: CoreCaller = { principal: 'server', onRecord: () => undefined };
 const MAX_TTL_MS = 3_600_000;
 
-/** The tasks capability of a client: for sampling and elicitation, as far as the client declares them. */
+/** Makes the `tasks` capability of a client: sampling and elicitation may be tasks, if the client declares these two. */
 export function receiverCapabilities(declared: ClientCapabilities): Partial<ClientCapabilities> {
   const requests = {
     ...(declared.sampling && { sampling: { createMessage: {} } }),
@@ -28,12 +28,12 @@ export function receiverCapabilities(declared: ClientCapabilities): Partial<Clie
   return Object.keys(requests).length === 0 ? {} : { tasks: { list: {}, cancel: {}, requests } };
 }
 
-/** Lets a server send its questions as tasks. */
+/** Lets the server send its elicitation and sampling requests to this client as tasks. */
 export function receiveTasks(host: ClientExtensionHost, clock: Clock): void {
   const engine = new TaskEngine({
     store: new MemoryTaskStore({ now: () => clock.now() }),
     queue: new MemoryTaskQueue({ clock }),
-    run: () => Promise.reject(new Error('Tasks of a client have no tool to run')),
+    run: () => Promise.reject(new Error('A task of a client answers a request of the server: it cannot run a tool')),
     // These notifications are optional, so failures are ignored.
     onChanged: (record) => void host.notify('notifications/tasks/status', toCoreTask(record)).catch(() => undefined),
     onReport: () => undefined,
@@ -54,7 +54,7 @@ export function receiveTasks(host: ClientExtensionHost, clock: Clock): void {
     host.addMethod(method, (params) => withWireErrors(() => answer(engine, params, SERVER)));
 }
 
-/** Starts to answer a question, and returns the task at once. */
+/** Starts to answer an elicitation or sampling request, and returns the task at once, without waiting for the answer. */
 async function answerAsTask(
   engine: TaskEngine,
   { task, ...params }: JsonObject,

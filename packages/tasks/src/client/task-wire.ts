@@ -1,4 +1,4 @@
-/** Sends task requests and checks the responses, for 2025-11-25 ("legacy") and for the 2026-07-28 extension ("modern"). */
+/** Sends a client's task requests and checks the responses, for 2025-11-25 ("legacy") and the 2026-07-28 extension ("modern"). */
 
 import { InvalidResponseError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,24 +8,24 @@ import { TRANSITIONS } from '../engine/task-states.ts';
 import { TaskError } from '../errors.ts';
 import { TASKS_EXTENSION } from '../wire.ts';
 
-/** The state of a task. */
+/** The state of a task, as the server sent it. */
 export interface TaskState {
   readonly taskId: string;
-  /** `completed`, `failed` and `cancelled` are final. */
+  /** The task's status. `completed`, `failed` and `cancelled` are final. */
   readonly status: TaskStatus;
-  /** A text for people. */
+  /** The server's text for people about the task's status; undefined if there is none. */
   readonly statusMessage: string | undefined;
-  /** ISO 8601, by the server's clock. */
+  /** When the task was created: in ISO 8601, by the server's clock. */
   readonly createdAt: string | undefined;
-  /** ISO 8601, by the server's clock. */
+  /** When the task last changed: in ISO 8601, by the server's clock. */
   readonly lastUpdatedAt: string | undefined;
-  /** How long the server keeps the task after its creation, in milliseconds; null without limit. */
+  /** How long the server keeps the task after its creation, in milliseconds; null if there is no limit. */
   readonly ttlMs: number | null;
-  /** The poll interval that the server asks for, in milliseconds. */
+  /** The time between two polls that the server asks for, in milliseconds; undefined if it asks for none. */
   readonly pollIntervalMs: number | undefined;
 }
 
-/** A state with the questions, result or error that the modern generation adds. */
+/** A task's state with the input requests, result or error that servers with the 2026-07-28 tasks extension add to it. */
 export interface DetailedState extends TaskState {
   readonly inputRequests?: JsonObject;
   readonly result?: JsonObject;
@@ -33,9 +33,9 @@ export interface DetailedState extends TaskState {
 }
 
 /**
- * Reads a task of the 2026-07-28 extension.
+ * Reads the state of a task from a message of the 2026-07-28 tasks extension.
  *
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: not a valid task.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the message does not contain a valid task.
  */
 export function readModernTask(value: JsonObject): DetailedState {
   const { inputRequests, result, error } = value;
@@ -48,9 +48,9 @@ export function readModernTask(value: JsonObject): DetailedState {
 }
 
 /**
- * Reads a 2025-11-25 task.
+ * Reads the state of a task from a 2025-11-25 message.
  *
- * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: not a valid task.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the message does not contain a valid task.
  */
 export function readLegacyTask(value: JsonObject): DetailedState {
   return readTask(value, value['ttl'], value['pollInterval']);
@@ -80,32 +80,32 @@ function isErrorObject(value: unknown): value is JsonRpcErrorObject {
   return isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
 }
 
-/** Which kind of tasks a server has: the 2026-07-28 extension (`modern`) or 2025-11-25 (`legacy`); undefined for none. */
+/** The form of tasks that a server supports: the 2026-07-28 extension (`modern`) or 2025-11-25 (`legacy`); undefined for none. */
 export type Generation = 'modern' | 'legacy' | undefined;
 
-/** The kind of tasks that the server declares. */
+/** Finds the form of tasks (2026-07-28 extension, 2025-11-25 or none) that the server declares in its capabilities. */
 export function generationOf({ revision, serverCapabilities }: ClientExtensionHost): Generation {
   if (revision.rules.coreTasks) return isJsonObject(serverCapabilities.tasks) ? 'legacy' : undefined;
   return revision.era === 'modern' && hasExtension(serverCapabilities, TASKS_EXTENSION) ? 'modern' : undefined;
 }
 
-/** The task requests, the same for both kinds of servers. */
+/** Sends a client's task requests. The methods are the same for 2025-11-25 servers and for servers with the 2026-07-28 extension. */
 export interface TaskWire {
   get(taskId: string, signal?: AbortSignal): Promise<DetailedState>;
-  /** Gets the result of an ended task's request. @throws The request's error. */
+  /** Gets the result of a task that has ended. @throws The error that the task ended with. */
   result(state: DetailedState, signal: AbortSignal): Promise<JsonObject>;
   /**
-   * Sends `tasks/result`, on whose stream a legacy server asks its questions. Resolves when the task ends. Undefined for modern servers,
-   * which use `answer`.
+   * Sends `tasks/result` and resolves when the task ends. Until then a 2025-11-25 server sends its elicitation and sampling requests on the
+   * stream of the response. Undefined for servers with the 2026-07-28 extension, which use `answer`.
    */
   readonly attend?: (taskId: string, signal: AbortSignal) => Promise<JsonObject>;
-  /** Sends answers to the task's questions; undefined for legacy servers, which ask by requests. */
+  /** Sends answers to a task's input requests. Undefined for 2025-11-25 servers, which send elicitation as a request of its own. */
   readonly answer?: (taskId: string, inputResponses: JsonObject, signal: AbortSignal) => Promise<void>;
-  /** @returns The cancelled task; undefined if the response does not carry it. */
+  /** Cancels a task. @returns The cancelled task; undefined if the server's response does not contain the task. */
   cancel(taskId: string): Promise<DetailedState | undefined>;
 }
 
-/** The task requests of the 2026-07-28 extension. */
+/** Makes an object that sends task requests to servers with the 2026-07-28 tasks extension. */
 export function modernWire(host: ClientExtensionHost): TaskWire {
   return {
     get: async (taskId, signal) =>
@@ -126,7 +126,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
   };
 }
 
-/** The task requests of 2025-11-25. */
+/** Makes an object that sends task requests to 2025-11-25 servers. */
 export function legacyWire(host: ClientExtensionHost): TaskWire {
   const result = async (taskId: string, signal: AbortSignal): Promise<JsonObject> => {
     try {
@@ -145,11 +145,11 @@ export function legacyWire(host: ClientExtensionHost): TaskWire {
   };
 }
 
-/** @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the result is not a tool result. */
+/** Returns a task's result if it is a tool result. @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not one. */
 function toToolResult(result: JsonObject): JsonObject {
   const problem = checkServerResult('tools/call', result);
   if (problem === undefined) return result;
-  throw new InvalidResponseError(`the server sent a malformed result of a task: ${problem}`);
+  throw new InvalidResponseError(`the server sent a task result that is not a valid tool result: ${problem}`);
 }
 
 function isCancelled(error: unknown): error is RemoteError {
@@ -163,7 +163,7 @@ function checkId(state: DetailedState, taskId: string): DetailedState {
   return state;
 }
 
-/** Whether a tool may be called as a task. @see 2025-11-25 basic/utilities/tasks#tool-level-negotiation */
+/** Whether a tool must, may or must not be called as a task. @see 2025-11-25 basic/utilities/tasks#tool-level-negotiation */
 export type TaskSupport = 'forbidden' | 'optional' | 'required';
 
 const MAX_PAGES = 1000;
@@ -177,7 +177,7 @@ export class ToolTaskSupport {
     host.onNotification('notifications/tools/list_changed', () => this.#known.clear());
   }
 
-  /** Remembers the task support of each tool on a page of `tools/list`. */
+  /** Remembers the `taskSupport` of each tool on a page of `tools/list`. */
   learn(page: JsonObject): void {
     const { tools } = page;
     for (const tool of Array.isArray(tools) ? tools : []) {
@@ -188,12 +188,12 @@ export class ToolTaskSupport {
     }
   }
 
-  /** The known task support of a tool; undefined if its page was not read. */
+  /** Gives the `taskSupport` of a tool; undefined if no page of `tools/list` with this tool was read yet. */
   find(name: string): TaskSupport | undefined {
     return this.#known.get(name);
   }
 
-  /** Reads `tools/list` until the tool is found. A tool that is not listed counts as `forbidden`. */
+  /** Finds a tool's `taskSupport` by reading pages of `tools/list`. A tool that is not listed counts as `forbidden`. */
   async look(name: string): Promise<TaskSupport> {
     let cursor: unknown;
     for (let pages = 0; pages < MAX_PAGES && !this.#known.has(name); pages++) {

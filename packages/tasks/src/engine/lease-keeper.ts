@@ -1,4 +1,4 @@
-/** Renews the leases of one process's runs, and finds tasks whose process is gone. */
+/** Renews the leases of the tasks that this process runs, and finds tasks whose process has died. A lease lets one process run a task. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
@@ -6,18 +6,18 @@ import { TaskError } from '../errors.ts';
 import type { TaskRun } from './task-run.ts';
 import { isEnded } from './task-states.ts';
 
-/** The most orphaned tasks that are queued in one round. */
+/** The most orphaned tasks (whose process has died) that one check puts into the queue. */
 const ORPHANS_AT_ONCE = 100;
-/** How many leases are renewed at once. */
+/** How many task leases (rights to run a task) are renewed in the store at the same time. */
 const RENEWALS_AT_ONCE = 50;
 /** How often expired tasks are deleted, in milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
-/** The most attempts to take a lease while other writers change the task. */
+/** The most attempts to take the lease of a task (the right to run it), if other writers change the task at the same moment. */
 const MAX_TRIES = 20;
 
-/** The result of taking a lease. */
+/** The result of taking the lease of a task, which is the right to run it. */
 export interface Taken {
-  /** Whether the task has been run before. */
+  /** Whether a process has already started to run the task before. */
   readonly wasStarted: boolean;
 }
 
@@ -45,7 +45,7 @@ export class LeaseKeeper {
     void this.#look();
   }
 
-  /** Makes the lease for a new task. */
+  /** Makes a lease with which this process alone may run a new task. */
   claim(): NonNullable<TaskRecord['lease']> {
     return { owner: this.owner, untilMs: this.#init.clock.now() + this.#init.leaseMs };
   }
@@ -62,7 +62,7 @@ export class LeaseKeeper {
     return this.#runs.get(id);
   }
 
-  /** Takes the lease of an added run's task. @returns undefined if there is nothing to run, or another process runs the task. */
+  /** Takes a task's lease, so that only this process runs it. @returns undefined if the task is over, or another process runs it. */
   async take(run: TaskRun): Promise<Taken | undefined> {
     const { store, clock } = this.#init;
     let before: TaskRecord | undefined = run.record;
@@ -81,7 +81,7 @@ export class LeaseKeeper {
     return undefined;
   }
 
-  /** Stops renewing. @returns The runs in progress. */
+  /** Stops renewing leases. @returns The runs of tasks that are still in progress in this process. */
   close(): readonly TaskRun[] {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -90,7 +90,7 @@ export class LeaseKeeper {
 
   async #look(): Promise<void> {
     const guard = (fn: () => Promise<void>): Promise<void> =>
-      fn().catch((error: unknown) => this.#init.onFault('The upkeep of tasks failed', error));
+      fn().catch((error: unknown) => this.#init.onFault('Renewing leases, finding orphaned tasks or deleting expired tasks failed', error));
     await Promise.all([guard(() => this.#renewAll()), guard(() => this.#findOrphans()), guard(() => this.#sweep())]);
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
   }
@@ -110,9 +110,9 @@ export class LeaseKeeper {
       if (record) run.onRecord(record);
       else this.#lose(run, 'The task has expired, or another process has taken it over');
     } catch (error) {
-      onFault('A lease could not be renewed', error);
-      // Another process may take the task now, so this run must write nothing more.
-      if ((run.record.lease?.untilMs ?? 0) <= now) this.#lose(run, 'The lease could not be renewed in time');
+      onFault('The lease of a running task could not be renewed', error);
+      // Another process may run the task now, so this run must write nothing more.
+      if ((run.record.lease?.untilMs ?? 0) <= now) this.#lose(run, 'The lease of the task could not be renewed in time');
     }
   }
 
@@ -122,7 +122,7 @@ export class LeaseKeeper {
     run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
 
-  /** Queues orphaned tasks. Tasks that wait for a worker look the same; the queue ignores tasks that it already has (promise Q3). */
+  /** Queues tasks that no process has a lease for. If one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`). */
   async #findOrphans(): Promise<void> {
     const { store, queue, clock } = this.#init;
     for (const id of await store.listOrphans(clock.now(), ORPHANS_AT_ONCE)) if (!this.#runs.has(id)) await queue.enqueue(id);

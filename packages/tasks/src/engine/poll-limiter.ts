@@ -1,17 +1,17 @@
-/** Limits how often one task may be polled. */
+/** Limits how often clients may poll one task. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { TaskLimitError } from '../errors.ts';
 
-/** The most tasks that are counted. Beyond that, the task polled longest ago is dropped. */
+/** The most tasks whose polls are counted. Beyond that, the count of the task that was polled longest ago is dropped. */
 const MAX_REMEMBERED = 20_000;
-/** How many seconds' worth of polls may come in one burst. */
+/** A client may send as many polls of a task at once as are allowed in this many seconds. */
 const BURST_SECONDS = 3;
 
 export class PollLimiter {
   readonly #clock: Clock;
   readonly #perSecond: number;
-  /** By task id: the polls that are left, and the time of the last poll. */
+  /** By task id: how many polls are still allowed now, and the time of the last poll. */
   readonly #buckets = new Map<string, { readonly credit: number; readonly atMs: number }>();
 
   constructor(perSecond: number, clock: Clock) {
@@ -19,7 +19,7 @@ export class PollLimiter {
     this.#perSecond = perSecond;
   }
 
-  /** Counts a poll. @returns undefined, or the error for a task polled too often, with the time to wait. */
+  /** Counts a poll of a task. @returns undefined if the poll is allowed; otherwise the error, with the time to wait. */
   take(id: string): TaskLimitError | undefined {
     const perSecond = this.#perSecond;
     if (perSecond === Infinity) return undefined;

@@ -1,4 +1,4 @@
-/** The questions that one run of a task asks. They are written to the task's record, and the answers are read from it. */
+/** The input requests (such as elicitation) of one run of a task. They are stored in the task's record, where the answers arrive too. */
 
 import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
 import { toBase64Url, toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
@@ -6,24 +6,24 @@ import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { TaskError } from '../errors.ts';
 import { isEnded, isOutstanding, type MakeChanges, statusOf, type Written } from './task-states.ts';
 
-/** The most questions of one run, to stop a handler that asks in an endless loop. */
+/** The most input requests of one run of a task's handler, to stop an endless loop. */
 const MAX_ASKS = 1_000;
 
-/** What `RunQuestions` needs of the run. */
+/** What `RunQuestions` uses of a task's run, which is one execution of the task's handler. */
 export interface AskingRun {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The latest record that the run has seen. */
+  /** The task's stored record, as the run last saw it. */
   readonly record: TaskRecord;
-  /** Changes the task, unless the run is over. */
+  /** Changes the task's record in the store. Does nothing once the run has ended. */
   change(make: MakeChanges): Promise<Written | undefined>;
 }
 
 interface Question {
   readonly ask: Ask;
-  /** Canonical JSON of the method and params. */
+  /** The method and params of the input request as JSON with sorted keys, so that equal requests have equal texts. */
   readonly text: string;
-  /** 1 for the first question of its kind in this run, 2 for the next. */
+  /** Numbers equal input requests of this run (same key, or same method and params): 1 for the first, 2 for the next. */
   readonly repetition: number;
   readonly resolve: (answer: JsonObject) => void;
   readonly reject: (reason: unknown) => void;
@@ -43,13 +43,13 @@ export class RunQuestions {
     run.signal.addEventListener('abort', () => this.#rejectAll(run.signal.reason), { once: true });
   }
 
-  /** Asks a question. Questions of one event-loop turn are written together. */
+  /** Stores an input request with the task, and resolves with the client's answer. Stores the requests of one event-loop turn together. */
   ask(ask: Ask): Promise<JsonObject> {
     const { signal } = this.#run;
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
     if (++this.#count > MAX_ASKS)
-      return Promise.reject(new Error(`A task may ask at most ${MAX_ASKS} questions: check the handler for an endless loop`));
+      return Promise.reject(new Error(`A task may make at most ${MAX_ASKS} input requests: check the handler for an endless loop`));
     const text = toCanonicalJson({ method: ask.method, params: ask.params ?? {} });
     const name = ask.key ?? text;
     const repetition = (this.#uses.get(name) ?? 0) + 1;
@@ -60,7 +60,7 @@ export class RunQuestions {
     });
   }
 
-  /** Settles the questions that the record has answers for. */
+  /** Resolves or rejects the waiting input requests that a newer record of the task has answers for. */
   onRecord({ asks }: TaskRecord): void {
     if (this.#waiting.size === 0) return;
     for (const asked of asks) {
@@ -88,12 +88,12 @@ export class RunQuestions {
 
   #begin(question: Question, asked: TaskAsk | undefined, { asks }: TaskRecord): void {
     const kept = asks.find(({ key }) => key === asked?.key);
-    if (!kept || !asked) return question.reject(new Error('The question was not stored with the task'));
+    if (!kept || !asked) return question.reject(new Error('The input request was not stored with the task: check the task store'));
     if (kept.digest !== asked.digest) {
       return question.reject(
         new TaskError(
           'ERR_TASK_UNAVAILABLE',
-          `The resumed task asked a different question under the key "${kept.key}": make its questions depend only on arguments, answers and ctx.once`,
+          `The resumed task made a different input request with the key "${kept.key}": make its requests depend only on arguments, answers and ctx.once`,
         ),
       );
     }
@@ -104,7 +104,7 @@ export class RunQuestions {
     signal?.addEventListener('abort', () => this.#giveUp(kept.key, signal.reason), { once: true });
     if (signal?.aborted) return this.#giveUp(kept.key, signal.reason);
     if (timeoutMs !== undefined && timeoutMs !== Infinity) {
-      const error = new TimeoutError(`"${question.ask.method}" was not answered within ${timeoutMs} ms`, timeoutMs);
+      const error = new TimeoutError(`The input request "${question.ask.method}" was not answered within ${timeoutMs} ms`, timeoutMs);
       question.timer = this.#run.clock.schedule(() => this.#giveUp(kept.key, error), timeoutMs);
     }
   }
@@ -137,7 +137,7 @@ async function toTaskAsk({ ask, text, repetition }: Question): Promise<TaskAsk> 
   return { key, digest, method: ask.method, params: ask.params ?? {} };
 }
 
-/** Adds the questions that the record does not have yet. */
+/** Adds to a task's record the input requests that it does not contain yet. */
 function withAsks({ status, asks }: TaskRecord, asked: readonly TaskAsk[]): ReturnType<MakeChanges> {
   if (isEnded(status)) return undefined;
   const known = new Set(asks.map(({ key }) => key));
@@ -156,5 +156,5 @@ function withoutAsk({ status, asks }: TaskRecord, key: string): ReturnType<MakeC
 function settle({ ask, resolve, reject }: Question, { answer, error }: TaskAsk): void {
   if (answer) resolve(structuredClone(answer));
   else if (error) reject(new RemoteError(error, ask.method));
-  else reject(new Error(`"${ask.method}" was withdrawn`));
+  else reject(new Error(`The input request "${ask.method}" was withdrawn before the client answered it`));
 }

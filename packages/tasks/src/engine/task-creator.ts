@@ -6,38 +6,38 @@ import type { Principal, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/
 import { TaskLimitError } from '../errors.ts';
 import { OPEN } from './task-states.ts';
 
-/** The limits of tasks. */
+/** The limits of a server's tasks: their lifetime, their number, and how often they are polled. */
 export interface TaskLimits {
-  /** The longest time a task is kept after its creation, in milliseconds. Longer requests are shortened to it. @default 86_400_000 (one day) */
+  /** The longest time a task is kept after its creation, in ms, even if the client asks for more. @default 86_400_000 (one day) */
   readonly maxTtlMs?: number;
-  /** The most unfinished tasks of one principal. @default 100 */
+  /** The most unfinished tasks of one principal (an authenticated identity). @default 100 */
   readonly maxTasksPerPrincipal?: number;
-  /** How often clients should poll, in milliseconds. @default 1_000 */
+  /** How long clients should wait between two polls of a task, in milliseconds. @default 1_000 */
   readonly pollIntervalMs?: number;
   /** The most polls of one task per second. Bursts may be three times as large. @default 10 */
   readonly maxPollsPerSecond?: number;
 }
 
-/** A task to create. */
+/** The properties of a task that is to be created. */
 export interface NewTask {
   readonly principal: Principal;
   readonly generation: string;
-  /** What ends the task: the engine, by running the tool, or the program, by a `TaskControl`. @default 'engine' */
+  /** What ends the task. `engine`: the tool's handler, when it returns. `hand`: the program, by a `TaskControl`. @default 'engine' */
   readonly driver?: 'engine' | 'hand';
   readonly call?: ToolCallRecord | undefined;
   readonly progressToken?: string | number | undefined;
-  /** Whether another process may run the task again after its process died. If not, the task fails then. @default false */
+  /** Whether another process may run the task again from its start if its process dies. If not, the task fails. @default false */
   readonly resumable?: boolean;
-  /** The requested time to live, in milliseconds. @default the maximum */
+  /** How long the task is kept after its creation, in milliseconds. @default the limit `maxTtlMs` */
   readonly ttlMs?: number | undefined;
   readonly statusMessage?: string | undefined;
   readonly data?: JsonObject | undefined;
 }
 
-/** Logs and counts an event of a task, for operators. @param counter The last part of the metric's name, `mcp.tasks.<counter>`. */
+/** Logs a task event, such as a creation, and counts it. @param counter The last part of the metric's name, `mcp.tasks.<counter>`. */
 export type Audit = (message: string, about: Pick<TaskRecord, 'principal'> & Partial<TaskRecord>, counter?: string) => void;
 
-/** What `TaskCreator` needs. */
+/** The store, clock, limits and log function that a `TaskCreator` uses. */
 export interface TaskCreatorInit {
   readonly store: TaskStore;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface TaskCreatorInit {
 
 export class TaskCreator {
   readonly #init: TaskCreatorInit;
-  /** By principal: the latest creation in progress. */
+  /** By principal: the task creation that began last and is still in progress. */
   readonly #creating = new Map<Principal, Promise<unknown>>();
 
   constructor(init: TaskCreatorInit) {
@@ -55,8 +55,8 @@ export class TaskCreator {
   }
 
   /**
-   * Creates a task. Creations of one principal run one after the other, so that concurrent calls cannot exceed the limit in this process.
-   * Processes that create at the same moment may exceed it together.
+   * Creates a task in the store. Tasks of one principal are created one after the other, so that concurrent calls in this process cannot
+   * exceed the limit `maxTasksPerPrincipal`. Two processes that create tasks at the same moment may exceed it together.
    */
   async create(task: NewTask, lease?: TaskRecord['lease']): Promise<TaskRecord> {
     const { principal } = task;
@@ -109,5 +109,5 @@ export class TaskCreator {
   }
 }
 
-/** 192 random bits. Ids are base64url, which HTTP headers can carry. */
+/** The length of a task id: 192 random bits. The id is written as base64url, which HTTP headers can carry. */
 const ID_BYTES = 24;

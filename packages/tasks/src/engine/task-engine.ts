@@ -1,6 +1,6 @@
 /**
- * The task engine: creates tasks, runs them under a lease, resumes tasks whose process died, and reads, answers and cancels tasks for
- * callers. It knows nothing about wire forms or tools.
+ * The task engine: creates tasks, runs each in one process, resumes tasks whose process died, and reads, answers and cancels tasks for
+ * callers. The code that uses the engine parses the MCP messages and calls the tools.
  */
 
 import { type Clock, isMortiseError, type JsonRpcNotification, type Logger, type Meter } from '@mortise/jsonrpc-core';
@@ -26,36 +26,36 @@ import {
 } from './task-states.ts';
 import { type OnTask, TaskWatch } from './task-watch.ts';
 
-/** What a `TaskEngine` needs. Its callbacks must not throw. */
+/** The store, queue, limits and callbacks of a `TaskEngine`. The callbacks must not throw. */
 export interface TaskEngineInit {
   readonly store: TaskStore;
   readonly queue: TaskQueue;
-  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
+  /** Runs the tool of a task. If the returned promise rejects, the task ends as failed, with that error. */
   readonly run: (record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>;
-  /** Called after each change, once it is stored. */
+  /** Called with a task's new record after each change, once the change is stored. */
   readonly onChanged: (record: TaskRecord) => void;
-  /** Called with each progress and log message of a run. */
+  /** Called with each progress and log notification that a task's handler sends. */
   readonly onReport: (run: TaskRun, notification: JsonRpcNotification) => void;
   readonly limits: TaskLimits;
-  /** How long a lease lasts without renewal, in milliseconds. */
+  /** How long a process may run a task without renewing its lease, in milliseconds. After that, another process may take the task over. */
   readonly leaseMs: number;
   readonly logger: Logger;
   readonly meter: Meter | undefined;
   readonly clock: Clock;
 }
 
-/** Attempts to store a task's end, and the first pause between two. Each pause is twice the one before: 13 seconds in all. */
+/** The most attempts to store a task's final state. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
-/** How long closing waits for aborted runs, in milliseconds. */
+/** How long `close` waits for aborted task handlers to return, in milliseconds. */
 const CLOSE_MS = 500;
-/** The longest task id that is looked up. */
+/** The longest task id, in characters, that is looked up in the store. Longer ids count as unknown. */
 const MAX_ID_LENGTH = 128;
 const DAY_MS = 86_400_000;
 
-/** Creates, runs and ends the tasks of a store. */
+/** Creates, runs and ends tasks, and keeps them in a `TaskStore`. */
 export class TaskEngine {
-  /** Changes a task, whoever owns it. For the program, not for callers. */
+  /** Changes a task of any principal. For the server's own code: unlike `get`, does not check who owns the task. */
   readonly change: ChangeTask;
   readonly #init: TaskEngineInit;
   readonly #store: TaskStore;
@@ -77,7 +77,7 @@ export class TaskEngine {
     this.#logger = guardLogger(init.logger);
     this.#creator = new TaskCreator({ store, clock, limits, audit: this.#audit });
     this.#polls = new PollLimiter(maxPollsPerSecond, clock);
-    this.#watch = new TaskWatch(store, clock, pollIntervalMs, (error) => this.#fault('A task could not be read', error));
+    this.#watch = new TaskWatch(store, clock, pollIntervalMs, (error) => this.#fault('A task could not be read from the store', error));
     this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, onFault: (message, error) => this.#fault(message, error) });
     this.change = taskWriter(store, clock, (record) => {
       this.#leases.find(record.id)?.onRecord(record);
@@ -87,7 +87,7 @@ export class TaskEngine {
     this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
 
-  /** Starts to run tasks, including those that a dead process left. */
+  /** Starts to run queued tasks, and tasks that a dead process has left unfinished. */
   start(): void {
     if (this.#stopWork || this.#isClosed) return;
     this.#stopWork = this.#init.queue.work((id) => this.#work(id));
@@ -97,7 +97,7 @@ export class TaskEngine {
   // ---- calls
 
   /**
-   * Creates a task. A task with the driver `engine` runs as soon as a worker is free.
+   * Creates and stores a task. With the driver `engine`, the task's tool runs as soon as a worker of the queue is free.
    *
    * @returns The stored record. Its id may be sent to the client now.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has too many unfinished tasks.
@@ -113,7 +113,7 @@ export class TaskEngine {
     return record;
   }
 
-  /** Creates a task for work in progress. @returns The task's run, which holds the lease. @throws As `create`. */
+  /** Creates a task for work that this process has already begun. @returns The task's run, which holds its lease. @throws As `create`. */
   async adopt(task: NewTask): Promise<TaskRun> {
     const record = await this.#creator.create(task, this.#leases.claim());
     const run = new TaskRun(this.#runHost, record);
@@ -121,23 +121,23 @@ export class TaskEngine {
     return run;
   }
 
-  /** Ends an adopted run with the outcome of its work. Never rejects. */
+  /** Ends a task that `adopt` created, with the outcome of its work. Never rejects. */
   async finish(run: TaskRun, outcome: Promise<TaskOutcome>): Promise<void> {
     try {
       await this.#settle(run, await outcome.catch(toFailure));
     } catch (error) {
-      this.#fault('The end of a task could not be stored', error);
+      this.#fault('The final state of a task could not be stored', error);
     }
   }
 
-  /** Deletes a task whose id no client got. Never rejects. */
+  /** Deletes a task that `adopt` created and whose id no client has received. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
     this.#leases.delete(run);
     run.end();
     await this.#takeBack(run.id);
   }
 
-  /** @throws {TaskError} `ERR_TASK_NOT_FOUND`: unknown, expired, or of another principal. */
+  /** Gets a task of a principal. @throws {TaskError} `ERR_TASK_NOT_FOUND`: the id is unknown, or the task expired or is another's. */
   async get(id: unknown, principal: Principal): Promise<TaskRecord> {
     const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
     if (record?.principal === principal) return record;
@@ -145,7 +145,7 @@ export class TaskEngine {
     throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task: the id is unknown, the task has expired, or it belongs to another caller');
   }
 
-  /** Gets a task as `get` does, and counts the poll. @throws {TaskLimitError} `ERR_TASK_LIMIT`: polled too often. */
+  /** Gets a task as `get` does, and counts a poll of it. @throws {TaskLimitError} `ERR_TASK_LIMIT`: the task is polled too often. */
   async poll(id: unknown, principal: Principal): Promise<TaskRecord> {
     const record = await this.get(id, principal);
     const refusal = this.#polls.take(record.id);
@@ -158,7 +158,7 @@ export class TaskEngine {
     return this.#store.list(principal, options);
   }
 
-  /** Stores answers to a task's questions. Answers to other questions, or to answered ones, are ignored. */
+  /** Stores a client's answers to a task's input requests. Answers to unknown or already answered requests are ignored. */
   async answer(task: TaskRecord, answers: ReadonlyMap<string, GivenAnswer>): Promise<void> {
     await this.change(task.id, giveAnswers(answers), task);
   }
@@ -175,12 +175,12 @@ export class TaskEngine {
     return written ?? { record: task, isChanged: false };
   }
 
-  /** Gets a task, whoever owns it. For the program, not for callers. */
+  /** Gets a task of any principal. For the server's own code: unlike `get`, does not check who owns the task. */
   peek(id: string): Promise<TaskRecord | undefined> {
     return this.#store.get(id);
   }
 
-  /** Calls `onTask` after each change of a task, and with undefined once the task is gone. @returns A function that stops this. */
+  /** Calls `onTask` after each change of a task, and with undefined once the task is gone. @returns A function that ends the watch. */
   watch(id: string, version: number, onTask: OnTask): () => void {
     return this.#watch.add(id, version, onTask);
   }
@@ -188,9 +188,9 @@ export class TaskEngine {
   /**
    * Waits until a task has ended.
    *
-   * @param onRecord Called at once, and after each change until the task has ended.
+   * @param onRecord Called with the task's record at once, and after each change until the task has ended.
    * @throws {TaskError} `ERR_TASK_NOT_FOUND`: the task expired meanwhile.
-   * @throws The signal's reason.
+   * @throws The reason of `signal`, if it aborts.
    */
   async waitFor(task: TaskRecord, onRecord: (record: TaskRecord) => void, signal?: AbortSignal): Promise<TaskRecord> {
     if (isEnded(task.status)) return task;
@@ -198,7 +198,7 @@ export class TaskEngine {
     let stop: (() => void) | undefined;
     const ended = new Promise<TaskRecord>((resolve, reject) => {
       stop = this.#watch.add(task.id, task.version, (record) => {
-        if (!record) reject(new TaskError('ERR_TASK_NOT_FOUND', 'The task has expired'));
+        if (!record) reject(new TaskError('ERR_TASK_NOT_FOUND', 'The task expired before it ended'));
         else if (isEnded(record.status)) resolve(record);
         else onRecord(record);
       });
@@ -206,12 +206,12 @@ export class TaskEngine {
     return abortable(ended, signal).finally(stop);
   }
 
-  /** Stops this process's runs. Resumable tasks are left to another process, the others end as failed. */
+  /** Stops the tasks that run in this process. Another process may resume the resumable ones; the others end as failed. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const runs = this.#leases.close();
-    await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('A task could not be stopped', error))));
+    await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('Stopping a running task failed', error))));
     this.#watch.close();
     // A handler that ignores its signal must not keep the process alive.
     if (this.#stopWork) await Promise.race([this.#stopWork(), this.#delay(CLOSE_MS)]);
@@ -245,7 +245,7 @@ export class TaskEngine {
     try {
       return await this.#init.run(run.record, run);
     } catch (error) {
-      if (!isMortiseError(error) && !run.signal.aborted) this.#fault('A task failed', error);
+      if (!isMortiseError(error) && !run.signal.aborted) this.#fault('The handler of a task threw an error', error);
       return toFailure(error);
     }
   }
@@ -259,7 +259,7 @@ export class TaskEngine {
     }
   }
 
-  /** Ends a run: nothing that it does later is stored. */
+  /** Ends a run of a task: changes that its handler makes later are not stored. */
   #drop(run: TaskRun): void {
     this.#leases.delete(run);
     run.end();
@@ -275,20 +275,20 @@ export class TaskEngine {
 
   // ---- writes
 
-  /** Tries a write several times, so that a short fault of the store does not lose a finished task's result. The lease is still renewed meanwhile. */
+  /** Repeats a failed write, so that a short fault of the store does not lose a task's result. The lease is still renewed meanwhile. */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await write();
       } catch (error) {
         if (this.#isClosed || tries === MAX_END_TRIES) throw error;
-        this.#fault('The end of a task could not be stored and is tried again', error);
+        this.#fault('The final state of a task could not be stored and is tried again', error);
       }
       await this.#delay(END_RETRY_MS * 2 ** tries);
     }
   }
 
-  /** Deletes a task. If that fails, the task is deleted when it expires. */
+  /** Deletes a task that was created in vain. If the deletion fails, the task is deleted when it expires. */
   async #takeBack(id: string): Promise<void> {
     const now = this.#init.clock.now();
     try {

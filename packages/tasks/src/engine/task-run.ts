@@ -1,4 +1,4 @@
-/** One run of a task: its questions, `ctx.once` steps, progress and log messages. */
+/** `TaskRun`: one run of a task's handler, with its input requests, `ctx.once` steps, progress and log messages. */
 
 import type { Clock, JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -7,12 +7,12 @@ import { TaskError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
 import { type ChangeTask, isEnded, type MakeChanges, type Written } from './task-states.ts';
 
-/** What `TaskRun` needs of its engine. */
+/** What a `TaskRun` uses of its `TaskEngine`: the store, the clock, and functions that change the task and report. */
 export interface RunHost {
   readonly store: TaskStore;
   readonly change: ChangeTask;
   readonly clock: Clock;
-  /** The owner name in the leases of this engine's runs. */
+  /** The name of this engine in the leases of the tasks that it runs. */
   readonly owner: string;
   onReport(run: TaskRun, notification: JsonRpcNotification): void;
 }
@@ -32,7 +32,7 @@ export class TaskRun implements HandlerRun {
     this.#record = record;
   }
 
-  /** The latest record that this run has seen. */
+  /** The task's stored record, as this run last saw it. */
   get record(): TaskRecord {
     return this.#record;
   }
@@ -45,7 +45,7 @@ export class TaskRun implements HandlerRun {
     return this.#host.clock;
   }
 
-  /** Whether the run has ended, so that nothing it does is stored. */
+  /** Whether this run of the task has ended. Changes that its handler makes later are not stored. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -67,12 +67,12 @@ export class TaskRun implements HandlerRun {
     return resolvedPromise;
   }
 
-  /** Sets the status message, for people. */
+  /** Sets the task's status message, a text for people. */
   async setStatus(statusMessage: string | undefined): Promise<void> {
     await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
   }
 
-  /** Stores the steps and answers of a call that became a task. Resolves once all of them are stored. */
+  /** Stores the `ctx.once` steps and client answers of a call that became a task. Resolves once the finished steps are stored. */
   async takeUp({ steps, running, answers }: RunSoFar): Promise<void> {
     for (const [key, step] of running) this.#begin(key, () => step.then((value) => this.#put(key, value)));
     const done: Promise<unknown>[] = [...steps].map(([key, value]) => this.#begin(key, () => this.#put(key, value)));
@@ -81,12 +81,12 @@ export class TaskRun implements HandlerRun {
     await Promise.all(done);
   }
 
-  /** Whether this engine holds the lease. */
+  /** Whether this engine holds the lease of the task, so that no other process runs it. */
   get hasLease(): boolean {
     return this.#record.lease?.owner === this.#host.owner;
   }
 
-  /** Changes the task while this run holds the lease. @returns undefined once the run is over. */
+  /** Changes the task's record, while this engine holds the task's lease. @returns undefined once the run has ended. */
   async change(make: MakeChanges): Promise<Written | undefined> {
     if (this.#isOver) return undefined;
     const { owner } = this.#host;
@@ -99,19 +99,19 @@ export class TaskRun implements HandlerRun {
     return written;
   }
 
-  /** Takes a newer record that another writer stored. */
+  /** Takes over a newer record of the task. If the task was cancelled, aborts the handler. */
   onRecord(record: TaskRecord): void {
     if (record.version > this.#record.version) this.#record = record;
     if (record.status === 'cancelled') this.abort(new TaskError('ERR_TASK_CANCELLED', record.statusMessage ?? 'The task was cancelled'));
     else this.#questions?.onRecord(record);
   }
 
-  /** Aborts the handler's signal. */
+  /** Aborts the signal of the task's handler. */
   abort(reason: Error): void {
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** Ends the run: nothing that it does later is stored. */
+  /** Ends this run of the task: changes that its handler makes later are not stored. */
   end(): void {
     this.#isOver = true;
   }
@@ -136,10 +136,10 @@ export class TaskRun implements HandlerRun {
   }
 }
 
-/** Converts a step's value to JSON and back, so that every run sees the same value. @returns An empty list for `undefined`. */
+/** Converts a `ctx.once` step's value to JSON and back, as a resumed run gets it. @returns A list of the value; empty for `undefined`. */
 function toKept(key: string, value: unknown): readonly JsonValue[] {
   if (value === undefined) return [];
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`Step "${key}" ran, but gave a ${typeof value}: ctx.once needs a value that JSON has`);
+  if (text === undefined) throw new TypeError(`ctx.once step "${key}" ran, but returned a ${typeof value}: return a JSON value`);
   return [JSON.parse(text) as JsonValue];
 }

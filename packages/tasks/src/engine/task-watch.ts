@@ -1,18 +1,18 @@
-/** Calls the watchers of a task after each change. Reads the store regularly to find changes by other processes. */
+/** Calls the functions that watch a task after each change. Reads the store at intervals to find changes by other processes. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 
-/** @param record The changed task; undefined once the task is gone. @param isElsewhere Whether another process changed it. */
+/** Called after a task has changed. @param record Undefined if the task is gone. @param isElsewhere True if another process changed it. */
 export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => void;
 
-/** The bounds of the time between two reads of the store, in milliseconds. Within them, it is the clients' poll interval. */
+/** The shortest and longest time between two reads of the store, in milliseconds. Between these, the tasks' poll interval is used. */
 const MIN_INTERVAL_MS = 50;
 const MAX_INTERVAL_MS = 1000;
 
 interface Watcher {
   readonly onTask: OnTask;
-  /** The latest version that the watcher was called with. */
+  /** The version of the task's record that the watcher was last called with. */
   version: number;
 }
 
@@ -32,7 +32,7 @@ export class TaskWatch {
     this.#onError = onError;
   }
 
-  /** Calls `onTask` after each change of a task. @param version The version that the caller knows. @returns A function that stops this. */
+  /** Calls `onTask` with each version of a task that is newer than `version`. @returns A function that ends the watch. */
   add(id: string, version: number, onTask: OnTask): () => void {
     const watcher: Watcher = { onTask, version };
     const watchers = this.#watchers.get(id) ?? new Set();
@@ -46,7 +46,7 @@ export class TaskWatch {
     };
   }
 
-  /** Calls the watchers of a written task. */
+  /** Calls the watchers of a task with its new record, unless they have seen it. */
   changed(record: TaskRecord, isElsewhere: boolean): void {
     for (const watcher of [...(this.#watchers.get(record.id) ?? [])]) {
       if (record.version <= watcher.version) continue;

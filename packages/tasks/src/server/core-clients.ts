@@ -1,4 +1,4 @@
-/** Sends clients the status, progress, log messages and questions of 2025-11-25 tasks. */
+/** Sends 2025-11-25 clients the status, progress, log messages and input requests (such as elicitation) of their tasks. */
 
 import { isMortiseError, type JsonObject, type JsonRpcNotification, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -16,7 +16,7 @@ export function mayList(principal: string): boolean {
   return principal !== ANONYMOUS;
 }
 
-/** Adds the 2025-11-25 task methods. */
+/** Adds the 2025-11-25 methods `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` to a server. */
 export function addCoreMethods(host: ExtensionHost, engine: TaskEngine, clients: CoreClients): void {
   for (const [method, answer] of Object.entries(CORE_METHODS))
     host.addMethod(method, { eras: ['legacy'] }, async (params, call) => {
@@ -34,29 +34,29 @@ export function addCoreMethods(host: ExtensionHost, engine: TaskEngine, clients:
     });
 }
 
-/** The most tasks with a channel for notifications. Beyond that, the task requested longest ago loses its channel: notifications are optional. */
+/** The most tasks whose notifications are sent. Beyond that, the task requested longest ago gets none: notifications are optional. */
 const MAX_CHANNELS = 20_000;
 
 interface Channel {
   readonly tell: (notification: JsonRpcNotification) => void;
-  /** The state sent last, so that no state is sent twice. */
+  /** The task's status and status message that were sent last, so that the same state is not sent twice. */
   last: string;
 }
 
 export class CoreClients {
   readonly #answer: TaskEngine['answer'];
-  /** By task id: the channel of the latest call about the task. */
+  /** By task id: where the task's notifications are sent, which is the connection of the latest request about the task. */
   readonly #channels = new Map<string, Channel>();
-  /** By task id: the waiting `tasks/result` calls. */
+  /** By task id: the `tasks/result` requests that wait for the task to end. */
   readonly #waiting = new Map<unknown, Set<ExtensionCall>>();
-  /** The questions that a client was asked and has not answered yet. */
+  /** The input requests (task id and key) that were sent to a client and are not answered yet. */
   readonly #asked = new Set<string>();
 
   constructor(answer: TaskEngine['answer']) {
     this.#answer = answer;
   }
 
-  /** Sends a task's notifications over the channel of this call from now on. */
+  /** Sends a task's notifications over the connection of this request from now on. */
   remember(task: TaskRecord, { tell }: ExtensionCall): void {
     if (!tell || isEnded(task.status)) return;
     this.#channels.delete(task.id);
@@ -66,21 +66,21 @@ export class CoreClients {
     if (oldest !== undefined) this.#channels.delete(oldest);
   }
 
-  /** Registers a call that waits for a task's result. The task's questions go to this call, and its stream carries progress and log messages. */
+  /** Registers a `tasks/result` request that waits for a task. The task's input requests, progress and log messages use its stream. */
   ask(task: TaskRecord, call: ExtensionCall): void {
     const waiting = this.#waiting.get(task.id) ?? new Set();
     this.#waiting.set(task.id, waiting.add(call));
     for (const ask of task.asks) if (isOutstanding(ask)) void this.#ask(task, ask, call);
   }
 
-  /** Removes a waiting call. */
+  /** Removes a `tasks/result` request that no longer waits for a task. */
   release(taskId: unknown, call: ExtensionCall): void {
     const waiting = this.#waiting.get(taskId);
     waiting?.delete(call);
     if (waiting?.size === 0) this.#waiting.delete(taskId);
   }
 
-  /** Sends `notifications/tasks/status`, unless the state equals the one sent last. @see 2025-11-25 basic/utilities/tasks#task-notifications */
+  /** Sends a task's state as a notification, unless it was already sent. @see 2025-11-25 basic/utilities/tasks#task-notifications */
   sendStatus(task: TaskRecord): void {
     const channel = this.#channels.get(task.id);
     if (!channel) return;
@@ -92,7 +92,7 @@ export class CoreClients {
     if (isEnded(task.status)) this.#channels.delete(task.id);
   }
 
-  /** Sends a progress or log message of a task's handler, with the task's id in `_meta`. */
+  /** Sends a progress or log notification of a task's handler to the client, with the task's id in `_meta`. */
   report({ id }: TaskRecord, notification: JsonRpcNotification): void {
     const message = { ...notification, params: withRelatedTask(notification.params ?? {}, id) };
     const [waiting] = this.#waiting.get(id) ?? [];
@@ -100,7 +100,7 @@ export class CoreClients {
     else this.#channels.get(id)?.tell(message);
   }
 
-  /** Asks one client at a time. */
+  /** Sends a task's input request to one waiting caller, and to the next one if that caller leaves without an answer. */
   async #ask(task: TaskRecord, ask: TaskAsk, call: ExtensionCall): Promise<void> {
     const name = `${task.id} ${ask.key}`;
     if (this.#asked.has(name) || call.signal.aborted) return;
@@ -109,13 +109,13 @@ export class CoreClients {
     if (given) await this.#answer(task, new Map([[ask.key, given]])).catch(() => undefined);
     this.#asked.delete(name);
     if (!call.signal.aborted) return;
-    // The caller left without an answer: ask another waiting call.
+    // The caller left without an answer: send the input request to another waiting caller.
     const next = [...(this.#waiting.get(task.id) ?? [])].find((other) => !other.signal.aborted);
     if (next) await this.#ask(task, ask, next);
   }
 }
 
-/** Asks the client. @returns undefined if the client could not be reached; another waiting call may succeed. */
+/** Sends a request to the client. @returns The answer; undefined if the client could not be reached; then another caller may be tried. */
 async function request(method: string, params: JsonObject, call: ExtensionCall): Promise<GivenAnswer | undefined> {
   try {
     return { answer: await call.request({ method, params, timeoutMs: Infinity }) };

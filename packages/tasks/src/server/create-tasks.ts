@@ -1,4 +1,4 @@
-/** `createTasks`: adds tasks to a server, for 2025-11-25 and for the 2026-07-28 extension. */
+/** `createTasks`: lets a server run tools as tasks, for clients of 2025-11-25 and with the 2026-07-28 tasks extension. */
 
 import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -20,19 +20,19 @@ import type { TaskContext, TaskToolOptions } from './tool-options.ts';
 export interface TasksOptions extends TaskLimits {
   /** Stores the tasks. @default a `MemoryTaskStore`: tasks are lost when the process ends */
   readonly store?: TaskStore | undefined;
-  /** Distributes tasks to workers. @default a `MemoryTaskQueue`: tasks run in this process */
+  /** Decides which process runs each task. @default a `MemoryTaskQueue`: tasks run in this process */
   readonly queue?: TaskQueue | undefined;
-  /** How long after a crash another process may resume a task, in milliseconds. @default 30_000 */
+  /** How long after the crash of a process another process may take over its tasks, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** Logs each task that is created, resumed, ended, cancelled or refused, and each failed lookup. @default no logging */
+  /** Logs each task that is created, resumed, ended, cancelled or refused, and each request for an unknown task. @default no logging */
   readonly logger?: Logger | undefined;
-  /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups` and `.refused_polls`. @default nothing is counted */
+  /** Counts the metrics `mcp.tasks.created`, `.refused`, `.failed_lookups` and `.refused_polls`. @default nothing is counted */
   readonly meter?: Meter | undefined;
-  /** The clock for expiry, leases and polls. @default the platform's clock */
+  /** The clock that times the expiry, leases and polls of tasks. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The server extension, with the methods that complete, fail and cancel tasks of `taskDriver: 'hand'`. */
+/** The extension that `createTasks` returns. Its methods complete, fail and cancel tasks of tools with `taskDriver: 'hand'`. */
 export interface Tasks extends ServerExtension, TaskControl {}
 
 const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteAfterMs', 'resumable', 'immediateResponse', 'taskDriver'];
@@ -54,7 +54,7 @@ const OPTIONS: OptionTable<TasksOptions> = {
  * Creates the extension that adds tasks to one server. Each server needs its own.
  *
  * ```ts
- * const tasks = createTasks({ store: sqliteStores('tasks.db').tasks });
+ * const tasks = createTasks({ store: (await createSqliteStores({ path: 'tasks.db' })).tasks });
  * const server = new McpServer(info, { extensions: [tasks] });
  * server.registerTool('report', { execution: { taskSupport: 'optional' }, resumable: true }, async (ctx) => { ... });
  * ```
@@ -85,7 +85,7 @@ export function createTasks(options: TasksOptions = {}): Tasks {
     clock,
     limits: options,
     run: async ({ call, generation }, run) => {
-      if (!host || !call) throw new TaskError('ERR_TASK_UNAVAILABLE', 'The task has no tool call to run');
+      if (!host || !call) throw new TaskError('ERR_TASK_UNAVAILABLE', 'The task cannot run: its record has no tool call');
       return toOutcome(generation, await host.runTool(call, run));
     },
     onChanged: (record) => {

@@ -10,7 +10,7 @@ import type { TaskRun } from '../engine/task-run.ts';
 import { type GivenAnswer, isEnded, isOutstanding } from '../engine/task-states.ts';
 import { CORE_GENERATION, TASKS_EXTENSION, toDetailedTask, withWireErrors } from '../wire.ts';
 
-/** The most tasks in one subscription. */
+/** The most task ids in one `subscriptions/listen` request. */
 const MAX_TASK_IDS = 1_000;
 /** The empty result of `tasks/update` and `tasks/cancel`. */
 const ACKNOWLEDGED: JsonObject = Object.freeze({});
@@ -20,22 +20,22 @@ export function takesTasks(call: Pick<ExtensionCall, 'clientCapabilities'>): boo
   return hasExtension(call.clientCapabilities, TASKS_EXTENSION);
 }
 
-/** The error for a request that needs the tasks extension but does not declare it. */
+/** Makes the error for a request that needs the tasks extension, from a client that did not declare the extension. */
 export function undeclared(): ProtocolError {
   return missingCapabilityError({ extensions: { [TASKS_EXTENSION]: {} } });
 }
 
-/** The bus topic of a task. */
+/** The topic of the message bus under which changes of a task are published. */
 export function topicOf(taskId: string): string {
   return `task:${taskId}`;
 }
 
-/** The event that carries a task's state to its subscribers. */
+/** Makes the message with which the message bus carries a task's state to the task's subscribers. */
 export function toEvent(record: TaskRecord): BusMessage {
   return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }
 
-/** Adds the methods of the tasks extension. */
+/** Adds `tasks/get`, `tasks/update` and `tasks/cancel` of the 2026-07-28 tasks extension to a server. */
 export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): void {
   const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
     host.addMethod(method, { eras: ['modern'], nameParam: 'taskId' }, (params, call) =>
@@ -59,7 +59,7 @@ export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): vo
   });
 }
 
-/** Adds `taskIds` to the filter of `subscriptions/listen`. */
+/** Lets clients subscribe to tasks: adds the filter `taskIds` to `subscriptions/listen`. */
 export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Clock): void {
   const followed = new Followed(host, engine);
   host.addFilter({
@@ -67,7 +67,7 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
     async accept(wish, call, ended) {
       if (!takesTasks(call)) throw undeclared();
       if (!Array.isArray(wish) || wish.length > MAX_TASK_IDS || !wish.every((id: JsonValue) => typeof id === 'string'))
-        throw new ProtocolError(INVALID_PARAMS, `taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
+        throw new ProtocolError(INVALID_PARAMS, `Invalid params: taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
       const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
       const records = known.filter((record) => record !== undefined);
       for (const record of records) followed.add(record, ended);
@@ -83,7 +83,7 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
   });
 }
 
-/** Publishes changes that other processes make to tasks with subscribers in this process. */
+/** Publishes changes that other processes make to the tasks that clients of this process subscribe to. */
 class Followed {
   readonly #host: ExtensionHost;
   readonly #engine: TaskEngine;
@@ -94,7 +94,7 @@ class Followed {
     this.#engine = engine;
   }
 
-  /** Follows a task until it ends or `signal` aborts. */
+  /** Publishes the changes of a task by other processes, until the task ends or `signal` aborts. */
   add(record: TaskRecord, signal: AbortSignal): void {
     if (isEnded(record.status) || signal.aborted) return;
     const followed = this.#followed.get(record.id) ?? { followers: 0, stop: this.#follow(record) };
@@ -130,14 +130,14 @@ class Followed {
   }
 }
 
-/** Allows requests without the extension only to read and cancel 2025-11-25 tasks. @see SEP-2663 backward compatibility */
+/** Refuses requests without the tasks extension, except to read or cancel 2025-11-25 tasks. @see SEP-2663 backward compatibility */
 async function requireDeclared(method: string, { taskId }: JsonObject, call: ExtensionCall, engine: TaskEngine): Promise<void> {
   if (takesTasks(call)) return;
   const record = typeof taskId === 'string' && method !== 'tasks/update' ? await engine.peek(taskId) : undefined;
   if (record?.generation !== CORE_GENERATION || record.principal !== call.principal) throw undeclared();
 }
 
-/** @throws {ProtocolError} -32602: an answer does not fit its question. No answer of the request is taken then. */
+/** Reads a client's answers to a task's input requests. @throws {ProtocolError} -32602: an answer is invalid; all of them are dropped. */
 function readResponses(given: JsonValue | undefined, { asks }: TaskRecord): ReadonlyMap<string, GivenAnswer> {
   if (!isJsonObject(given)) throw new ProtocolError(INVALID_PARAMS, 'Invalid params: params.inputResponses must be an object');
   const questions = new Map(asks.filter(isOutstanding).map((ask) => [ask.key, ask]));
@@ -148,19 +148,19 @@ function readResponses(given: JsonValue | undefined, { asks }: TaskRecord): Read
     const question = questions.get(key);
     if (!question) continue;
     const problem = checkClientResult(question.method, answer);
-    if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `The answer to "${key}" does not fit: ${problem}`);
+    if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses["${key}"] is invalid: ${problem}`);
     answers.set(key, { answer });
   }
   return answers;
 }
 
-/** The shortest time between two status messages, in milliseconds. */
+/** The shortest time between two changes of a task's status message, in milliseconds. */
 const MIN_INTERVAL_MS = 250;
 
-/** Turns progress into the task's status message: the tasks extension has no progress notifications. @see SEP-2663 */
+/** Shows a handler's progress as the task's status message, as the tasks extension has no progress notifications. @see SEP-2663 */
 export class StatusFromProgress {
   readonly #clock: Clock;
-  /** Runs that wrote a message within the interval, with the next message to write; undefined if there is none. */
+  /** The runs that set a status message less than `MIN_INTERVAL_MS` ago, each with the next message to set; undefined for none. */
   readonly #waiting = new Map<TaskRun, string | undefined>();
 
   constructor(clock: Clock) {

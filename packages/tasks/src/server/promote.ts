@@ -1,4 +1,4 @@
-/** Turns a slow call into a task while its handler keeps running. See docs/decisions/task-promotion.md. */
+/** Turns a slow tool call into a task while its handler keeps running. See docs/decisions/task-promotion.md. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { toError } from '@mortise/jsonrpc-core/transport';
@@ -9,10 +9,10 @@ import type { TaskRun } from '../engine/task-run.ts';
 import { TaskError } from '../errors.ts';
 import { toCreated, toOutcome } from '../wire.ts';
 
-/** The pause before promotion is tried again while the call reads answers of an earlier round, in milliseconds. */
+/** How long to wait, in ms, before trying again to make a call a task. The handler must first read the answers sent with the request. */
 const RETRY_MS = 250;
 
-/** What `promote` needs. */
+/** The options of `promote`: the task that a slow tool call becomes, and when it becomes one. */
 export interface PromoteOptions {
   readonly engine: TaskEngine;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface PromoteOptions {
   readonly onPromoted: (run: TaskRun) => void;
 }
 
-/** Runs a call. Responds with a task if the call takes longer than `promoteAfterMs`. */
+/** Runs a tool call and returns its result, or a task if the call takes longer than `promoteAfterMs`. */
 export async function promote(call: ExtensionCall, next: NextCall, options: PromoteOptions): Promise<JsonObject> {
   const { engine, clock, task, promoteAfterMs } = options;
   const handler = { isDone: false };

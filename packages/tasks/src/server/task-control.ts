@@ -1,4 +1,4 @@
-/** `TaskControl`: ends tasks of `taskDriver: 'hand'`, from any process with access to the store. */
+/** `TaskControl`: ends tasks of tools with `taskDriver: 'hand'`, from any process with access to the task store. */
 
 import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
@@ -7,23 +7,23 @@ import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { type ChangeTask, endAs, isEnded, type MakeChanges, taskWriter } from '../engine/task-states.ts';
 import { toOutcome } from '../wire.ts';
 
-/** Ends tasks and sets their status message. Each method resolves to false, and changes nothing, if the task has already ended. */
+/** Lets a program end tasks and set their status message. The methods that change a task resolve to false if it has already ended. */
 export interface TaskControl {
-  /** @param result The tool result: a text, or a whole `CallToolResult`. */
+  /** Ends a task as completed. @param result The tool result: a text, or a whole `CallToolResult`. */
   complete(taskId: string, result: JsonObject | string): Promise<boolean>;
-  /** @param error Sent to the client. @param error.code @default -32603 */
+  /** Ends a task as failed. @param error The JSON-RPC error for the client. @param error.code @default -32603 */
   fail(
     taskId: string,
     error: { readonly message: string; readonly code?: number; readonly data?: JsonRpcErrorObject['data'] },
   ): Promise<boolean>;
   setStatus(taskId: string, message: string): Promise<boolean>;
   cancel(taskId: string, reason?: string): Promise<boolean>;
-  /** Gets the record of a task, whoever owns it. */
+  /** Gets the stored record of a task of any client; undefined if there is no such task. */
   get(taskId: string): Promise<TaskRecord | undefined>;
 }
 
 /**
- * Creates a `TaskControl` over a store, without a server. Servers on the same store see its changes within a second.
+ * Creates a `TaskControl` for the tasks of a store, without a server. Servers that use the same store see its changes within a second.
  *
  * @param options.clock @default the platform's clock
  */
@@ -35,7 +35,7 @@ export function createTaskControl(store: TaskStore, options: { readonly clock?: 
   );
 }
 
-/** Creates a `TaskControl` from functions that change and read tasks. */
+/** Creates a `TaskControl` from a function that changes a task and one that reads a task. */
 export function controlBy(change: ChangeTask, get: TaskControl['get']): TaskControl {
   const isChanged = async (id: string, make: MakeChanges): Promise<boolean> => (await change(id, make))?.isChanged === true;
   return {

@@ -22,7 +22,7 @@ import { takesTasks, undeclared } from './extension-methods.ts';
 import { promote } from './promote.ts';
 import type { CreatedTask, CreateTaskOptions, TaskSupport, TaskToolOptions } from './tool-options.ts';
 
-/** What `ToolCalls` needs. */
+/** The server, task engine, client notifications and clock that `ToolCalls` uses. */
 export interface ToolCallsInit {
   readonly host: ExtensionHost;
   readonly engine: TaskEngine;
@@ -30,7 +30,7 @@ export interface ToolCallsInit {
   readonly clock: Clock;
 }
 
-/** A call of a tool. */
+/** A `tools/call` request, with the task options of its tool. */
 interface AskedCall {
   readonly params: JsonObject;
   readonly call: ExtensionCall;
@@ -38,19 +38,19 @@ interface AskedCall {
   readonly options: TaskToolOptions;
 }
 
-/** A tool call that may become a task. */
+/** A `tools/call` request that may become a task. */
 interface TaskableCall extends AskedCall {
   readonly generation: string;
-  /** The requested time to live, in milliseconds. */
+  /** How long the client wants the task to be kept, in milliseconds; undefined if it did not say. */
   readonly ttlMs: number | undefined;
 }
 
 export class ToolCalls {
   readonly #init: ToolCallsInit;
-  /** Calls whose handler may call `ctx.createTask`. */
+  /** The tool calls whose handler may call `ctx.createTask`. */
   readonly #byHand = new WeakMap<ExtensionCall, TaskableCall>();
 
-  /** Runs of slow calls that became tasks. */
+  /** The slow tool calls that became tasks, with the run of each task. */
   readonly #promoted = new WeakMap<ExtensionCall, TaskRun>();
 
   constructor(init: ToolCallsInit) {
@@ -58,12 +58,12 @@ export class ToolCalls {
     init.host.intercept('tools/call', (params, call, next) => this.#call(params, call, next));
   }
 
-  /** Whether the handler of this call may create a task and return it. */
+  /** Whether the handler of this tool call may create a task by `ctx.createTask` and return it. */
   canCreate(call: ExtensionCall | undefined): boolean {
     return call !== undefined && this.#byHand.has(call);
   }
 
-  /** The run of a call that became a task. */
+  /** The run of the task that a slow tool call became; undefined if the call is not a task. */
   findPromoted(call: ExtensionCall): TaskRun | undefined {
     return this.#promoted.get(call);
   }
@@ -73,7 +73,7 @@ export class ToolCalls {
     if (!taskable)
       throw new TaskError(
         'ERR_TASK_UNAVAILABLE',
-        'This call cannot be answered by a task that its handler creates: the tool needs taskDriver "hand", and the client must take tasks; see ctx.canCreateTask',
+        'This call cannot use ctx.createTask: the tool needs taskDriver "hand", and the client must support tasks; see ctx.canCreateTask',
       );
     checkOptions('ctx.createTask options', options, { ttlMs: 0, statusMessage: 'string', data: 'object' });
     const { ttlMs = taskable.ttlMs, ...rest } = options;
@@ -95,20 +95,20 @@ export class ToolCalls {
     if (support === 'optional') return next();
     return extensions
       ? Promise.reject(undeclared())
-      : refuse(`Tool "${name}" runs as a task only, and ${call.revision.version} has no tasks`);
+      : refuse(`Tool "${name}" runs only as a task, and protocol version ${call.revision.version} has no tasks`);
   }
 
-  /** 2025-11-25: the client decides with `params.task`. */
+  /** Handles a tool call of a 2025-11-25 client. The client decides with `params.task` whether the call is a task. */
   #callInCore(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
     const { params, next } = asked;
     const name = String(params['name']);
     const ttlMs = readWish(params['task']);
-    if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs only as a task: call it with "task"`) : next();
-    if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
+    if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs only as a task: set params.task`) : next();
+    if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without params.task`);
     return this.#run({ ...asked, generation: CORE_GENERATION, ttlMs });
   }
 
-  /** The tasks extension: the server decides, at the start or while the tool runs. */
+  /** Handles a tool call of a client with the tasks extension. The server decides, at the start or later, whether the call is a task. */
   #callInExtension(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
     const { call, next, options } = asked;
     const { promoteAfterMs, taskDriver } = options;
@@ -142,11 +142,11 @@ export class ToolCalls {
     if (resultType !== 'task' || typeof taskId !== 'string') return result;
     const record = await this.#init.engine.peek(taskId);
     if (!record || record.principal !== call.principal)
-      throw new TaskError('ERR_TASK_UNAVAILABLE', 'The handler returned a task that does not exist: return what ctx.createTask() gave');
+      throw new TaskError('ERR_TASK_UNAVAILABLE', 'The handler returned a task that does not exist: return what ctx.createTask() gives');
     return this.#toResult(record, taskable);
   }
 
-  /** Builds the response that carries the task. */
+  /** Makes the result of a tool call that became a task. */
   #toResult(record: TaskRecord, { generation, options, call }: TaskableCall): JsonObject {
     if (generation === EXTENSION_GENERATION) return toCreated(record);
     this.#init.clients.remember(record, call);
@@ -169,7 +169,7 @@ export class ToolCalls {
   }
 }
 
-/** Reads the requested time to live from `params.task` (2025-11-25). @returns null if the call asks for no task. */
+/** Reads from `params.task` (2025-11-25) how long the task should be kept, in ms. @returns null if the call does not ask for a task. */
 function readWish(task: unknown): number | undefined | null {
   if (task === undefined) return null;
   const ttl = isJsonObject(task) ? task['ttl'] : null;

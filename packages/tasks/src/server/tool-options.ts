@@ -1,9 +1,9 @@
-/** What tasks add to a tool's registration and to a handler's context. */
+/** The options that tasks add to a tool's registration, and the members that they add to a handler's `ctx`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult } from '@mortise/protocol';
 
-/** Whether a tool runs as a task. */
+/** Whether a tool runs as a task: always, if the client asks for tasks or accepts them, or never. */
 export type TaskSupport = 'required' | 'optional' | 'forbidden';
 
 /** The options that `createTasks` adds to `registerTool`. */
@@ -20,11 +20,11 @@ export interface TaskToolOptions {
    */
   readonly promoteAfterMs?: number | undefined;
   /**
-   * Whether the handler may run again from its start after its process has died. Finished `ctx.once` steps and answered questions are
-   * not repeated. @default false: the task fails, with the reason in its error
+   * Whether the handler may run again from its start after its process has died. Finished `ctx.once` steps and requests that the client
+   * has answered are not repeated. @default false: the task fails, with the reason in its error
    */
   readonly resumable?: boolean | undefined;
-  /** A text that a host may give its model while the task runs. 2025-11-25 only. @default none */
+  /** A text that the client's host may give its model while the task runs. 2025-11-25 only. @default none */
   readonly immediateResponse?: string | undefined;
   /**
    * What ends the task. `engine`: the task ends with the handler. `hand`: the handler runs as an ordinary call and may return a task from
@@ -35,11 +35,11 @@ export interface TaskToolOptions {
 
 /** The options of `ctx.createTask`. */
 export interface CreateTaskOptions {
-  /** How long the task is kept, in milliseconds. @default what the client asks for, else the server's `maxTtlMs` */
+  /** How long the task is kept after its creation, in milliseconds. @default what the client asks for, else the server's `maxTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** A status message for people. @default none */
+  /** The task's first status message, a text for people. @default none */
   readonly statusMessage?: string | undefined;
-  /** Data for the program, such as the id of a job elsewhere. Clients do not see it. @default none */
+  /** Data that the program keeps with the task, such as the id of an external job. Clients do not see it. @default none */
   readonly data?: JsonObject | undefined;
 }
 
@@ -49,17 +49,17 @@ export interface CreatedTask extends CallToolResult {
   readonly taskId: string;
 }
 
-/** The members that `createTasks` adds to a handler's context. */
+/** The members that `createTasks` adds to the context `ctx` of every tool handler. */
 export interface TaskContext {
-  /** Whether the handler runs as a task. */
+  /** Whether this tool call runs as a task. */
   readonly isTask: boolean;
   /** Sets the task's status message, for people. Does nothing if the call is not a task. */
   status(message: string): Promise<void>;
   /** Whether the handler may call `createTask` in this call. */
   readonly canCreateTask: boolean;
   /**
-   * Creates a task that the program ends later, by a `TaskControl`. For tools with `taskDriver: 'hand'`. Ask the user first: with a
-   * modern client, the handler runs again from its start when an answer arrives.
+   * Creates a task that the program ends later, by a `TaskControl`. For tools with `taskDriver: 'hand'`. Call it after all requests to the
+   * client, such as elicitation: with a 2026-07-28 client, the handler runs again from its start when an answer arrives.
    *
    * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: this call cannot become a task, see `canCreateTask`.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the caller has too many unfinished tasks.

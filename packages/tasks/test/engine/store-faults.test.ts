@@ -66,7 +66,7 @@ describe('an engine whose store fails', () => {
     const queue = new MemoryTaskQueue({ clock });
     const engine = createEngine({ clock, store, queue, run: () => Promise.resolve(DONE) });
     await queue.close();
-    await expect(engine.create({ principal: 'p', generation: 'g' })).rejects.toThrow('The queue is closed');
+    await expect(engine.create({ principal: 'p', generation: 'g' })).rejects.toThrow('The MemoryTaskQueue is closed');
     expect((await store.list('p', { limit: 10 })).tasks).toEqual([]);
   });
 

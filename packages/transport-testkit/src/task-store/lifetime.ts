@@ -1,4 +1,4 @@
-/** `TaskStore`: cases for steps, expiry and orphaned tasks. */
+/** Test cases of `TaskStore` for steps, expiry, copies, and orphaned tasks (whose process has died). */
 
 import { checkEqual } from '../check.ts';
 import { HOUR_MS, callers, expired, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';

@@ -1,4 +1,4 @@
-/** `TaskStore`: cases for creating records and changing them by compare-and-set. */
+/** Test cases of `TaskStore` for creating task records and changing them by compare-and-set. */
 
 import { checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, callers, nowOf, record, type TaskStoreCase } from './subject.ts';

@@ -1,4 +1,4 @@
-/** `TaskStore`: cases for leases and lists. */
+/** Test cases of `TaskStore` for leases and lists. A lease lets one process alone run a task. */
 
 import { check, checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, callers, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';

@@ -1,19 +1,19 @@
-/** The subject of the `TaskStore` cases, and helpers that make records. */
+/** The object that the `TaskStore` cases test, and helpers that make task records. */
 
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { check } from '../check.ts';
 import type { KitCase, KitSubject } from '../kit-case.ts';
 
-/** An empty store. */
+/** The object that the `TaskStore` cases test: an empty store. */
 export interface TaskStoreSubject extends KitSubject {
   readonly store: TaskStore;
-  /** With the trait `shared`: another store over the same data, as another machine or process would open it. */
+  /** For implementations that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
   readonly other?: TaskStore;
-  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
   now?(): number;
 }
 
-/** One promise of `TaskStore` as a test case. */
+/** A test case for one guarantee of a `TaskStore`. */
 export type TaskStoreCase = KitCase<TaskStoreSubject>;
 
 export type NewRecord = Omit<TaskRecord, 'version'>;
@@ -42,7 +42,7 @@ export function record(subject: TaskStoreSubject, id: string, more: Partial<NewR
   };
 }
 
-/** Makes a record that has already expired by the store's clock. */
+/** Makes a task record that has already expired by the store's clock. */
 export function expired(subject: TaskStoreSubject, id: string, more: Partial<NewRecord> = {}): NewRecord {
   const now = nowOf(subject);
   return record(subject, id, { createdAtMs: now - 2 * HOUR_MS, ttlMs: HOUR_MS, expiresAtMs: now - HOUR_MS, ...more });
@@ -60,7 +60,7 @@ export async function idsOf(store: TaskStore, limit: number): Promise<readonly (
   return pages;
 }
 
-/** Gives several callers, alternating between the two stores if there are two. */
+/** Gives 20 stores for concurrent calls: the tested store, alternating with `other` if there is one. */
 export function callers(subject: TaskStoreSubject): readonly TaskStore[] {
   return Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? subject.store : (subject.other ?? subject.store)));
 }

@@ -1,4 +1,4 @@
-/** T4 and T7: `onclose` is called once, whichever side closes, and `close` always resolves. */
+/** Test cases for T4 and T7 of `Transport`: `onclose` is called once, whichever side closes the transport, and `close` always resolves. */
 
 import { checkEqual, turns, within } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair, upTo } from './transport-case.ts';

@@ -1,4 +1,4 @@
-/** T9 and T10: messages arrive unchanged. */
+/** Test cases for T9 and T10 of `Transport`: the messages of a transport arrive unchanged. */
 
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { check, checkEqual } from '../check.ts';
@@ -25,7 +25,7 @@ async function arrivesUnchanged(pair: TransportPair, to: End, pad: string): Prom
   check(JSON.stringify(listener.messages[0]) === JSON.stringify(message), 'The message should arrive unchanged');
 }
 
-/** A text of 1 MiB with characters of every length in UTF-8, so that chunk boundaries split some of them. */
+/** Makes a text of 1 MiB with characters of one to four bytes in UTF-8, so that the ends of chunks split some of them. */
 function oneMebibyte(): string {
   const piece = 'aß漢😀\u2028\n';
   return piece.repeat(Math.ceil((1024 * 1024) / new TextEncoder().encode(piece).length));

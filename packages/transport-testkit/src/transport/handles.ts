@@ -1,9 +1,9 @@
-/** T14: nothing is left that would keep a process alive. */
+/** Test cases for T14 of `Transport`: a closed transport leaves nothing that would keep the process alive. */
 
 import { check, turns } from '../check.ts';
 import { Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
 
-/** The resources that keep this process alive, by kind, if the platform can list them. */
+/** Lists the kinds of the resources (handles) that keep this process alive, such as timers. Fails if the platform cannot list them. */
 function listHandles(): readonly string[] {
   const { process } = globalThis as { process?: { getActiveResourcesInfo?: () => string[] } };
   check(typeof process?.getActiveResourcesInfo === 'function', 'The trait "handles" needs process.getActiveResourcesInfo');
@@ -22,7 +22,7 @@ function findNew(before: ReadonlyMap<string, number>): readonly string[] {
     .map(([kind, count]) => `${count - (before.get(kind) ?? 0)} ${kind}`);
 }
 
-/** The lowest number of each kind while idle: a test runner has timers of its own that come and go. */
+/** Counts the handles of each kind before the test. Takes the lowest of several counts, because a test runner's timers come and go. */
 async function takeBaseline(): Promise<ReadonlyMap<string, number>> {
   const fewest = new Map(countByKind(listHandles()));
   for (let turn = 0; turn < BASELINE_TURNS; turn++) {
@@ -35,10 +35,10 @@ async function takeBaseline(): Promise<ReadonlyMap<string, number>> {
 
 const BASELINE_TURNS = 20;
 
-/** Several rounds, so that leaked handles differ from those of the test runner. */
+/** How often a transport is opened and closed, so that leaked handles add up and differ from those of the test runner. */
 const ROUNDS = 3;
 
-/** Closing a handle takes several turns of the event loop; a leaked handle stays. */
+/** How many turns of the event loop a handle may take to close. A handle that stays longer counts as leaked. */
 const PATIENT_TURNS = 300;
 
 async function leavesNothing(use: (pair: TransportPair) => Promise<void>, create: () => Promise<TransportPair>): Promise<void> {

@@ -1,4 +1,4 @@
-/** T5, T6 and T8: errors are reported, and the next message still arrives. */
+/** Test cases for T5, T6 and T8 of `Transport`: it reports faulty messages and thrown errors, and the next message still arrives. */
 
 import type { Transport } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
@@ -56,7 +56,7 @@ function withBound(run: (pair: TransportPair) => Promise<void>): TransportCase['
   };
 }
 
-/** Makes a message whose JSON is exactly `bytes` bytes long. */
+/** Makes a JSON-RPC message whose JSON is exactly `bytes` bytes long. */
 function messageOfLength(bytes: number): ReturnType<typeof note> {
   const empty = encoder.encode(serializeMessage(note(0, { pad: '' }))).length;
   return note(0, { pad: 'x'.repeat(bytes - empty) });
@@ -126,7 +126,7 @@ export const malformedCases: readonly TransportCase[] = [
     id: 'T8.1',
     title: 'reports an error that onmessage throws, and delivers the next message',
     async run(pair) {
-      const thrown = new Error('thrown by onmessage');
+      const thrown = new Error('The test makes onmessage throw');
       const listener = new Listener(pair.server, () => {
         if (listener.messages.length === 1) throw thrown;
       });
@@ -143,7 +143,7 @@ export const malformedCases: readonly TransportCase[] = [
     id: 'T8.2',
     title: 'closes even if onclose throws',
     async run(pair) {
-      const thrown = new Error('thrown by onclose');
+      const thrown = new Error('The test makes onclose throw');
       const errors: Error[] = [];
       pair.client.onerror = (error) => void errors.push(error);
       pair.client.onclose = () => {
@@ -160,10 +160,10 @@ export const malformedCases: readonly TransportCase[] = [
     title: 'delivers the next message even if onerror throws',
     async run(pair) {
       const listener = new Listener(pair.server, () => {
-        if (listener.messages.length === 1) throw new Error('thrown by onmessage');
+        if (listener.messages.length === 1) throw new Error('The test makes onmessage throw');
       });
       pair.server.onerror = () => {
-        throw new Error('thrown by onerror');
+        throw new Error('The test makes onerror throw');
       };
       await startBoth(pair);
       await pair.client.send(note(0));

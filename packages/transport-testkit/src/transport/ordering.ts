@@ -1,4 +1,4 @@
-/** T2, T11 and T13: messages arrive in order, once, and only at the peer. */
+/** Test cases for T2, T11 and T13 of `Transport`: messages arrive in order, once, and only at the other end of the transport. */
 
 import { check, checkEqual, turns } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair, upTo } from './transport-case.ts';

@@ -1,4 +1,4 @@
-/** T3 and T12: `send` always settles, and waits for a slow reader. */
+/** Test cases for T3 and T12 of `Transport`: the promise of a transport's `send` always settles, and waits for a slow reader. */
 
 import { check, checkEqual, checkRejects, settlesWithin, turns, within } from '../check.ts';
 import { type End, Listener, note, numberOf, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
@@ -7,7 +7,7 @@ import { type End, Listener, note, numberOf, startBoth, type TransportCase, type
 const MOST_MESSAGES = 4096;
 const PAD = 'x'.repeat(32 * 1024);
 
-/** Sends until a `send` waits, while the other end does not read. */
+/** Sends messages to an end that does not read them, until a `send` waits. */
 async function sendUntilItWaits(pair: TransportPair, from: End): Promise<{ readonly waiting: Promise<void>; readonly count: number }> {
   for (let count = 1; count <= MOST_MESSAGES; count++) {
     const sent = pair[from].send(note(count - 1, { pad: PAD }));

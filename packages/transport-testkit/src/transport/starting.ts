@@ -1,4 +1,4 @@
-/** T1: no message is delivered before `start`. */
+/** Test cases for T1 of `Transport`: a transport delivers no message before its `start`. */
 
 import { checkEqual, checkRejects, turns } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';

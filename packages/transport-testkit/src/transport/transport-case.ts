@@ -1,58 +1,58 @@
-/** The subject of the transport cases, and their helpers. */
+/** The two transports that each transport case tests, and helpers of the cases. */
 
 import type { JsonObject, JsonRpcMessage, JsonRpcNotification, Transport } from '@mortise/jsonrpc-core';
 import { check, within } from '../check.ts';
 import type { KitCase, KitSetup, KitSubject } from '../kit-case.ts';
 
-/** Which end of a pair. */
+/** One of the two ends of a connection. */
 export type End = 'client' | 'server';
 
-/** The options of `createPair`. */
+/** The options with which a case asks `createPair` for the two transports of a connection. */
 export interface PairOptions {
-  /** The longest message that either end accepts, in bytes. Asked for only with the trait `bound`. @default the transport's own */
+  /** The longest message that either end accepts, in bytes. Set only for the trait `bound`. @default the transport's own limit */
   readonly maxMessageBytes?: number | undefined;
 }
 
-/** The two unstarted transports of one connection. */
+/** The two transports of one connection, not started yet. */
 export interface TransportPair extends KitSubject {
   readonly client: Transport;
   readonly server: Transport;
   /**
-   * Sends one raw frame to an end, as a faulty peer might. Needed for the trait `frames`.
+   * Sends one raw frame to an end of the connection, as a faulty peer might. Needed for the trait `frames`.
    *
-   * @param frame The content of the frame, without its delimiter.
-   * @param chunkBytes With the trait `chunks`: sends the frame in pieces of this size.
+   * @param frame The bytes of the message, without the delimiter or header that the transport adds.
+   * @param chunkBytes For transports that declare the trait `chunks`: sends the frame in pieces of this size.
    */
   injectFrame?(to: End, frame: Uint8Array, chunkBytes?: number): Promise<void>;
 }
 
-/** Optional abilities of a transport. */
+/** Optional abilities that a transport may declare to the transport kit. */
 export interface TransportTraits {
-  /** `createPair` supports `maxMessageBytes`. Runs the cases of T6. */
+  /** Whether `createPair` supports the option `maxMessageBytes`. Then the kit runs the cases of T6. */
   readonly bound?: boolean;
-  /** `injectFrame` is implemented. Runs the cases of T5. */
+  /** Whether `injectFrame` is implemented. Then the kit runs the cases of T5. */
   readonly frames?: boolean;
-  /** `injectFrame` supports `chunkBytes`: the transport uses a byte stream. Runs further cases of T9. */
+  /** Whether `injectFrame` supports `chunkBytes`, as for a byte stream. Then the kit runs further cases of T9. */
   readonly chunks?: boolean;
-  /** `send` waits while the peer does not read. Runs the cases of T12. */
+  /** Whether `send` waits while the peer does not read. Then the kit runs the cases of T12. */
   readonly backpressure?: boolean;
-  /** The server's end can start before the client's. */
+  /** Whether the server's end of a connection can start before the client's end. */
   readonly independentStart?: boolean;
-  /** Both ends live in this process, on Node, Bun or Deno, so that leaked handles can be listed. Runs the cases of T14. */
+  /** Whether both ends live in this process, on Node, Bun or Deno, so that leaked handles can be listed. Then the cases of T14 run. */
   readonly handles?: boolean;
 }
 
-/** The implementation that the transport kit tests. */
+/** What an implementer gives the transport kit: a function that makes two connected transports, and their optional abilities. */
 export interface TransportSetup {
-  /** Makes two unstarted transports. The kit closes both, then calls the pair's `close`. */
+  /** Makes two connected transports that are not started. The kit closes both after the case, then calls `close` of the pair. */
   createPair(options?: PairOptions): Promise<TransportPair>;
   readonly traits?: TransportTraits | undefined;
 }
 
-/** One promise of `Transport` as a test case. */
+/** A test case for one guarantee of a `Transport`. */
 export type TransportCase = KitCase<TransportPair, PairOptions>;
 
-/** Converts a `TransportSetup` to the `KitSetup` that runners take. Closing a pair then also closes its two ends. */
+/** Converts a `TransportSetup` to the `KitSetup` that `describeKit` and `runCases` take. Closing a pair also closes its two ends. */
 export function toKitSetup(setup: TransportSetup): KitSetup<TransportPair, PairOptions> {
   return {
     traits: { ...setup.traits },
@@ -77,33 +77,33 @@ function checkParts(pair: Partial<TransportPair> | undefined): void {
   );
 }
 
-/** Starts both ends. */
+/** Starts both transports of a connection. */
 export async function startBoth(pair: TransportPair): Promise<void> {
   await within(Promise.all([pair.server.start(), pair.client.start()]), 'start should resolve on both ends');
 }
 
-/** Makes a notification with the number `n`. */
+/** Makes a test notification that carries the number `n`. */
 export function note(n: number, more?: JsonObject): JsonRpcNotification {
   return { jsonrpc: '2.0', method: 'kit/note', params: { n, ...more } };
 }
 
-/** Reads the number of a `note`; -1 for any other message. */
+/** Reads the number of a notification that `note` made; -1 for any other message. */
 export function numberOf(message: JsonRpcMessage | undefined): number {
   const n = message && 'params' in message ? message.params?.['n'] : undefined;
   return typeof n === 'number' ? n : -1;
 }
 
-/** The numbers from 0 to `count - 1`. */
+/** Makes a list of the numbers from 0 to `count - 1`. */
 export function upTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, n) => n);
 }
 
-/** Records the callbacks of a transport, and can wait for further ones. */
+/** Records what a transport passes to its callbacks, and can wait for further calls. */
 export class Listener {
   readonly messages: JsonRpcMessage[] = [];
   readonly errors: Error[] = [];
   closeCount = 0;
-  /** How many messages came after `onclose`. */
+  /** How many messages the transport delivered after `onclose`. */
   lateCount = 0;
   readonly #waiters = new Set<() => void>();
 
@@ -125,7 +125,7 @@ export class Listener {
     };
   }
 
-  /** The numbers of the `note`s that arrived. */
+  /** The numbers of the notifications made by `note` that arrived, in order of arrival. */
   get numbers(): readonly number[] {
     return this.messages.map(numberOf);
   }
@@ -151,7 +151,7 @@ export class Listener {
     );
   }
 
-  /** Waits until a condition holds; checks it after each callback. */
+  /** Waits until `condition` returns true. Checks the condition after each callback of the transport. */
   async until(condition: () => boolean, otherwise: () => string): Promise<void> {
     while (!condition()) await within(new Promise<void>((resolve) => this.#waiters.add(resolve)), otherwise);
   }

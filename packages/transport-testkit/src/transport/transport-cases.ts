@@ -1,4 +1,4 @@
-/** The transport kit: every promise of `Transport`, in the order of its numbers. */
+/** The transport kit: the test cases for all guarantees of a `Transport`, in the order of their ids. */
 
 import { closingCases } from './closing.ts';
 import { contentCases } from './content.ts';
@@ -9,7 +9,7 @@ import { sendingCases } from './sending.ts';
 import { startingCases } from './starting.ts';
 import type { TransportCase } from './transport-case.ts';
 
-/** The cases T1.1 to T14.2. */
+/** The test cases T1.1 to T14.2 for the guarantees T1 to T14 of a `Transport`. */
 export const transportCases: readonly TransportCase[] = [
   ...startingCases,
   ...orderingCases,

@@ -1,16 +1,16 @@
-/** Splits a byte stream into pieces of random length, to test transports over streams. */
+/** `Chopper`: splits a byte stream into pieces of random length, to test transports over byte streams. */
 
 import { createRandom } from './random.ts';
 
-/** Takes chunks and emits the same bytes in pieces of other lengths. */
+/** Takes chunks of bytes and emits the same bytes in pieces of other, random lengths. */
 export interface Chopper {
   push(chunk: Uint8Array): void;
-  /** Emits the bytes that are still buffered. */
+  /** Emits the bytes that the chopper still buffers. */
   flush(): void;
 }
 
 /**
- * Makes a chopper. Pieces have from one byte to thousands, and may end in the middle of a character.
+ * Makes a `Chopper`, which splits bytes into random pieces. A piece has one byte to thousands, and may split a character.
  *
  * @param seed The same seed cuts the same bytes in the same places.
  * @param emit Called with each piece, in order.

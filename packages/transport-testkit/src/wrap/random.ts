@@ -1,9 +1,9 @@
 /** Repeatable random numbers: the same seed gives the same numbers on every machine. */
 
-/** Gives the next number, at least 0 and below 1. */
+/** Gives the next random number, at least 0 and below 1. */
 export type Random = () => number;
 
-/** @param seed Any integer; only its lowest 32 bits count. */
+/** Makes a generator of repeatable random numbers. @param seed Any integer; only its lowest 32 bits count. */
 export function createRandom(seed: number): Random {
   // A linear congruential generator with an xor-shift: good enough to choose faults.
   let state = (seed ^ 0x9e3779b9) >>> 0;

@@ -4,18 +4,18 @@ import type { Clock, JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
 import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { watchMessages, wrapTransport } from '@mortise/jsonrpc-core/wrap';
 
-/** One recorded message. Plain JSON, so that a file can hold one a line. */
+/** One recorded message. It is plain JSON, so that a file can store one message a line. */
 export interface RecordedMessage {
   readonly direction: 'sent' | 'received';
   readonly message: JsonRpcMessage;
-  /** Milliseconds since the first message. */
+  /** When the message was sent or received, in milliseconds since the first message. */
   readonly atMs: number;
 }
 
 /**
- * Calls `record` with a copy of every message, in order. Exchanges are recorded like other messages.
+ * Wraps a transport so that `record` is called with a copy of every message, in order, including the messages of exchanges.
  *
- * Recordings contain the whole messages, secrets included.
+ * Recordings contain the whole messages, including any secrets in them.
  */
 export function withRecord<T extends Transport | TransportFactory>(
   inner: T,

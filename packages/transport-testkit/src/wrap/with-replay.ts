@@ -1,4 +1,4 @@
-/** `withReplay`: a transport that plays back the messages of a recorded peer. */
+/** `withReplay`: a transport that plays back the messages that a peer sent in a recording. */
 
 import { ConnectionClosedError, type JsonObject, type JsonRpcMessage, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,9 +7,9 @@ import { KitFailure } from '../check.ts';
 import type { RecordedMessage } from './with-record.ts';
 
 /**
- * Makes a transport that replays a recorded peer. It is also a factory of further ones.
+ * Makes a transport that plays back the messages of a recorded peer. Calling the transport as a function makes a further one.
  *
- * Sent messages must equal the recorded ones, in the same order. Ids and progress tokens may differ; replayed messages get the new ones. If
+ * Sent messages must equal the recorded ones, in the same order. Ids and progress tokens may differ; replayed messages use the new ones. If
  * a sent message differs, `send` rejects with a `KitFailure` that shows both.
  */
 export function withReplay(recording: readonly RecordedMessage[]): Transport & TransportFactory {
@@ -21,7 +21,7 @@ class ReplayTransport implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   readonly #entries: readonly RecordedMessage[];
-  /** Maps ids and progress tokens of the recording to the current ones. */
+  /** Maps the ids and progress tokens in the recording to those of the current messages. */
   readonly #ids = new Map<unknown, unknown>();
   #position = 0;
   #state: 'new' | 'open' | 'closed' = 'new';
@@ -57,7 +57,7 @@ class ReplayTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Delivers the next received messages of the recording, up to the next sent one. */
+  /** Delivers the messages of the recorded peer that come before the next message to be sent. */
   #schedule(): void {
     if (this.#entries[this.#position]?.direction !== 'received') return;
     queueMicrotask(() => {
@@ -80,7 +80,7 @@ class ReplayTransport implements Transport {
     if (before !== undefined && now !== undefined) this.#ids.set(before, now);
   }
 
-  /** Replaces recorded ids and tokens by the current ones. */
+  /** Replaces the ids and progress tokens in a recorded message by the current ones. */
   #translate(message: JsonRpcMessage): JsonRpcMessage {
     const translated: Record<string, unknown> = { ...message };
     const isOurs = 'method' in message ? this.#isSent(message) : !this.#isSent(message);
@@ -116,7 +116,7 @@ function progressTokenOf(params: JsonObject | undefined): unknown {
   return isJsonObject(meta) ? meta['progressToken'] : undefined;
 }
 
-/** JSON with its keys in order, so that equal messages have equal texts. */
+/** Converts a message to JSON with sorted keys, so that equal messages have equal texts. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1))) : member,
