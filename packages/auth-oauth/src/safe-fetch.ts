@@ -26,7 +26,7 @@ interface PeerRules {
   readonly maxRedirects?: number;
 }
 
-/** A request to a peer, in the form that `oauth4webapi` and `jose` use too. */
+/** The settings of one request of a `SafeFetch`, in the form that `oauth4webapi` and `jose` use too. */
 interface PeerRequest {
   readonly method?: string;
   readonly headers?: Headers | Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ interface PeerRequest {
  * Fetches one URL, and resolves once the whole body was read. Does not follow redirects of a POST.
  *
  * @throws {AuthError} `ERR_UNSAFE_URL`, `ERR_REDIRECT_REFUSED`, `ERR_DOCUMENT_TOO_LARGE`, `ERR_AUTH_TIMEOUT`, `ERR_AUTH_NETWORK`.
- * If the signal aborts, its reason.
+ * If the signal aborts, rejects with its reason.
  */
 export type SafeFetch = (url: string, request: PeerRequest) => Promise<Response>;
 
@@ -152,7 +152,7 @@ function findRedirect(url: string, { type, status, headers }: Response): string 
 async function readAnswer(url: string, { status, headers, body }: Response): Promise<Response> {
   const bytes = await readBytes(body, MAX_BYTES);
   if (!bytes)
-    throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes, the limit for a response`);
+    throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes, the limit for one response`);
   const copy = new Headers(headers);
   // These headers describe the encoded body; `bytes` is decoded.
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);

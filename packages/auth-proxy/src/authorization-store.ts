@@ -1,4 +1,4 @@
-/** The store of the authorization proxy. */
+/** `AuthorizationStore`: where the authorization proxy keeps registrations, grants, codes and tokens. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 

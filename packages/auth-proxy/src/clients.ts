@@ -92,8 +92,9 @@ async function fetchDocument(url: string, fetch: typeof globalThis.fetch): Promi
   try {
     const answer = await fetchBounded(url, { headers: { accept: 'application/json' } }, { fetch, maxBytes: MAX_DOCUMENT_BYTES });
     const { status, headers } = answer;
-    if (status !== 200) throw new Error(`The HTTP status is ${status}, not 200`);
-    if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(headers.get('content-type') ?? '')) throw new Error('Its body is not JSON');
+    if (status !== 200) throw new Error(`The metadata document came with the HTTP status ${status}, not 200`);
+    if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(headers.get('content-type') ?? ''))
+      throw new Error('The metadata document is not JSON');
     return { value: await answer.json(), maxAgeMs: readMaxAgeMs(headers) };
   } catch (cause) {
     throw new OAuthRefusal('invalid_client', "The client's metadata document could not be fetched as JSON", { cause });

@@ -36,7 +36,7 @@ const POLL_MS = 10;
  * Opens a WebSocket and waits until it is open.
  *
  * @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: opening failed. Platforms do not say why.
- * @throws The reason of `signal`.
+ * @throws The abort reason of `signal`.
  */
 export async function openWebSocket(
   constructor: WebSocketConstructor,

@@ -8,7 +8,7 @@ import { splitScopes } from './grant.ts';
 
 /** The protected resource metadata of an MCP server. @see RFC 9728 section 2 */
 export interface ResourceMetadata {
-  /** The resource identifier, exactly as the server writes it. Sent unchanged with every token request. */
+  /** The MCP server's resource identifier, exactly as its metadata writes it. Sent unchanged with every token request. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopesSupported: readonly string[] | undefined;
@@ -130,7 +130,7 @@ function toServer(document: Document, issuers: readonly string[], url: string): 
   if (issuers.includes(String(document['issuer']))) return document as unknown as AuthorizationServer;
   throw new AuthError(
     'ERR_ISSUER_MISMATCH',
-    `${nameUrl(url)} is ignored: the metadata there is not that of the issuer ${nameUrl(issuers[0] ?? '')}`,
+    `The metadata at ${nameUrl(url)} is ignored: its "issuer" is not ${nameUrl(issuers[0] ?? '')}`,
   );
 }
 

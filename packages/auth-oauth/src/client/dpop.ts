@@ -5,7 +5,7 @@ import * as oauth from 'oauth4webapi';
 import { AuthError } from '../errors.ts';
 import { listNames } from '../safe-fetch.ts';
 
-/** The DPoP key of one client, and the current nonce of each origin. */
+/** Creates DPoP proofs with the key of one client, and stores the current nonce of each origin. */
 export class DpopKey {
   readonly #handle: oauth.DPoPHandle;
   #accepted: unknown;

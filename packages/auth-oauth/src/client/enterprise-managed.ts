@@ -25,7 +25,7 @@ export interface IdentityProvider extends Omit<RegisteredClient, 'issuer'> {
 /** A token that proves the user's identity, from single sign-on. */
 export interface IdentityAssertion {
   readonly token: string;
-  /** The type of the token. @default id_token */
+  /** The type of the identity token. @default id_token */
   readonly type?: 'id_token' | 'saml2' | 'refresh_token' | undefined;
 }
 

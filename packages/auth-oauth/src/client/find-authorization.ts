@@ -9,7 +9,7 @@ import { canonicalUri, discoverAtOrigin, discoverIssuer, discoverResource } from
 
 /** The result of discovery: the resource identifier of an MCP server, and its authorization server. */
 export interface Protection {
-  /** The resource identifier, exactly as the server writes it. */
+  /** The MCP server's resource identifier, exactly as its metadata writes it. */
   readonly resource: string;
   readonly scopesSupported: readonly string[] | undefined;
   /** The validated metadata of the authorization server. Its `issuer` is the issuer that the MCP server named. */
@@ -31,7 +31,7 @@ export class ProtectionFinder {
   #as: AuthorizationServer | undefined;
   #readAtMs = 0;
 
-  /** @param preferred Issuers for which there are credentials, best first. */
+  /** @param preferred The authorization servers for which there are credentials, best first. */
   constructor(server: URL, fetchPeer: SafeFetch, rules: ProtectionRules, preferred: readonly string[] = []) {
     this.#server = server;
     this.#fetchPeer = fetchPeer;
@@ -91,9 +91,9 @@ export class ProtectionFinder {
   }
 }
 
-/** The result of `findAuthorization`. */
+/** The result of `findAuthorization`: the resource identifier of an MCP server, and its authorization server. */
 export interface FoundAuthorization extends Omit<Protection, 'as'> {
-  /** The validated issuer: register a client there, and store credentials under it. */
+  /** The validated issuer of the authorization server. Register a client there, and store credentials under this issuer. */
   readonly issuer: string;
   /** Whether the authorization server accepts assertions of an enterprise's identity provider (`enterpriseManaged`). */
   readonly takesEnterpriseAssertions: boolean;

@@ -12,7 +12,7 @@ import type { DpopKey } from './dpop.ts';
 /** The input of a flow: for which MCP server to get tokens, from which authorization server, and how. */
 export interface GrantCall {
   readonly as: oauth.AuthorizationServer;
-  /** The resource identifier, exactly as the server writes it. Sent with every token request. */
+  /** The MCP server's resource identifier, exactly as its metadata writes it. Sent with every token request. */
   readonly resource: string;
   readonly vault: CredentialVault;
   readonly fetchPeer: SafeFetch;
@@ -25,7 +25,7 @@ export interface GrantCall {
 
 /** A flow: one way to get tokens, such as client credentials. */
 export interface Grant {
-  /** Whether a user signs in. If so, `offline_access` is requested to get a refresh token. */
+  /** Whether a user signs in during this flow. If so, `offline_access` is requested to get a refresh token. */
   readonly asksPerson: boolean;
   /** The authorization servers that the flow has credentials for; empty means any authorization server. */
   readonly issuers: readonly string[];

@@ -3,7 +3,7 @@
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 
-/** One sign-in in progress. */
+/** One sign-in of a user in progress. */
 export interface SignInVisit {
   /** The redirect URL: the authorization server sends the user back there. */
   readonly redirectUrl: string;
@@ -62,7 +62,7 @@ function checkRedirectUrl(redirectUrl: string): string {
   throw new TypeError('redirectSignIn: the redirect URL must be https, or http on this machine (127.0.0.1), without a fragment');
 }
 
-/** Gives the `application_type` for a redirect URL. @see OpenID Connect Dynamic Client Registration section 2 */
+/** Gives the `application_type` to register with a redirect URL. @see OpenID Connect Dynamic Client Registration section 2 */
 export function toApplicationType(redirectUrl: string): 'native' | 'web' {
   return isLoopbackHost(new URL(redirectUrl).hostname) ? 'native' : 'web';
 }

@@ -149,7 +149,7 @@ async function listenOn(
   }
 }
 
-/** The program that opens a URL on each system, with its arguments before the URL. */
+/** The command that opens a URL in the browser, by operating system: the program and its arguments before the URL. */
 const OPENERS: Readonly<Record<string, readonly [string, ...(readonly string[])]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],

@@ -22,7 +22,7 @@ export interface DpopVerifierOptions {
    * @default false
    */
   readonly nonce?: boolean | string | undefined;
-  /** The URLs that proofs may name, if a proxy changes the URL that this server sees. @default the URL of the request */
+  /** The URLs that DPoP proofs may name, if a proxy changes the URL that this server sees. @default the URL of the request */
   readonly urls?: readonly string[] | undefined;
   /** Measures the age of proofs and nonces, and decides when tokens expire. @default systemClock */
   readonly clock?: Clock | undefined;
@@ -36,7 +36,7 @@ const OPTIONS: OptionTable<DpopVerifierOptions> = {
   clock: 'object',
 };
 
-/** The accepted signature algorithms of proofs. */
+/** The accepted signature algorithms of DPoP proofs. */
 const PROOF_ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
 const CHALLENGE = { algs: PROOF_ALGORITHMS.join(' ') };
 const TOLERANCE_SECONDS = 300;
@@ -151,7 +151,7 @@ async function checkClaims(
   const { jti, iat, htm, htu, ath, nonce } = payload as Readonly<Record<string, unknown>>;
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH)
     throw badProof(`The DPoP proof needs a "jti" of 1 to ${MAX_ID_LENGTH} characters`);
-  if (htm !== method) throw badProof('The DPoP proof is for another method');
+  if (htm !== method) throw badProof('The DPoP proof is for another HTTP method');
   if (!urls.some((url) => isSameTarget(htu, url))) throw badProof('The DPoP proof is for another URL');
   const isTimely = typeof iat === 'number' && Math.abs(nowMs / 1000 - iat) <= WINDOW_SECONDS;
   if (!isTimely) throw badProof('The DPoP proof is too old, or its time is in the future');
@@ -171,7 +171,7 @@ const NONCE_SECONDS = 5 * 60;
 /** How far the clock of another machine that creates nonces may be ahead of this one's. */
 const AHEAD_SECONDS = 60;
 
-/** Creates and checks nonces without storing them: a nonce is a signed time. All machines with the secret accept it. @see RFC 9449 section 8 */
+/** Creates and checks DPoP nonces without a store: they are signed times. All machines with the secret accept them. @see RFC 9449 section 8 */
 class NonceSource {
   readonly #key: Uint8Array;
   readonly #clock: Clock;

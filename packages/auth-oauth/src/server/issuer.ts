@@ -11,13 +11,13 @@ export type IssuerMetadata = Partial<oauth.AuthorizationServer>;
 
 /** Options for requests to an authorization server. */
 export interface IssuerOptions {
-  /** Makes the requests to the issuer. @default globalThis.fetch */
+  /** Sends the requests to the authorization server. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** Decides when tokens and cached responses expire. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** An authorization server. Its metadata is fetched once. */
+/** Sends requests to one authorization server, whose metadata is fetched once. */
 export class Issuer {
   readonly #issuer: string;
   readonly #fetch: FetchLike | undefined;
@@ -87,7 +87,7 @@ export function checkAudience(audience: string | readonly string[] | undefined):
 
 const MAX_ANSWERS = 1_000;
 
-/** A cache of at most 1,000 entries. The oldest entry is dropped for a new one. */
+/** A cache of values that expire, with at most 1,000 entries. Beyond that, the oldest entry is dropped. */
 export class AnswerCache<V> {
   readonly #entries: Map<string, { readonly value: V; readonly expiresAtMs: number }> = new Map();
   readonly #clock: Clock;

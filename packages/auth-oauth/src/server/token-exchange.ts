@@ -40,7 +40,7 @@ const OPTIONS: OptionTable<TokenExchangeOptions> = {
 /** A token for an upstream service. */
 export interface UpstreamToken {
   readonly accessToken: string;
-  /** `Bearer` or `DPoP`. */
+  /** How to send the token: `Bearer` or `DPoP`. */
   readonly tokenType: string;
   /** When the token expires, in milliseconds since the epoch; undefined if the authorization server did not say. */
   readonly expiresAtMs: number | undefined;

@@ -48,7 +48,7 @@ export interface ClaimRules {
 /**
  * Converts the claims of a verified token to an `AuthInfo`.
  *
- * @throws {InvalidTokenError} The token has neither a subject nor a client, or they are not strings. They would share a principal.
+ * @throws {InvalidTokenError} The token has neither a subject nor a client, or they are not strings. Such callers would share a principal.
  */
 export function toAuthInfo(claims: Claims, { issuer, resource, token, readScopes = defaultScopes }: ClaimRules): AuthInfo {
   const subject = readText(claims, 'sub');

@@ -10,11 +10,11 @@ import { ResumingSocket } from './resuming-socket.ts';
 
 /** The options of `resumeOnServer`. */
 export interface ServerResumeOptions {
-  /** How long a channel waits for its client to reconnect, in milliseconds. @default 60_000 */
+  /** How long the server keeps the connection state of a client that is disconnected, in milliseconds. @default 60_000 */
   readonly windowMs?: number | undefined;
   /**
-   * How many channels may wait for their client to reconnect. If one more waits, a channel ends: of the `limitKey` with the most waiting
-   * channels, the one that has waited longest.
+   * For how many disconnected clients the connection state is kept. Beyond it, of the `limitKey` with the most such clients the one that
+   * was disconnected first can no longer resume.
    *
    * @default 1_000
    */
@@ -94,7 +94,7 @@ class ResumableChannels implements ServerResumption {
     if (this.#waiting.size > this.#maxWaiting) this.#longestOfMost()?.socket.giveUp();
   }
 
-  /** Chooses the waiting channel to end. It is of the key with the most of them, so that one client cannot push out those of others. */
+  /** Chooses the channel to end: the longest waiting of the `limitKey` with the most. One client thus cannot push out those of others. */
   #longestOfMost(): Channel | undefined {
     const byKey = new Map<string, Channel[]>();
     for (const channel of this.#waiting) {

@@ -90,7 +90,7 @@ const FIRST_FRAME_MS = 10_000;
  * @returns `first`, and in `rest` the frames that arrived before the pause took effect.
  * @throws {SocketClosedError} The socket ended before its first frame, or that frame was binary.
  * @throws {TimeoutError} Nothing arrived within 10 s.
- * @throws The reason of `signal`.
+ * @throws The abort reason of `signal`.
  */
 export async function readFirst(
   socket: MessageSocket,
