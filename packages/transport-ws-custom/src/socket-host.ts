@@ -18,9 +18,9 @@ import { toInt32, WsSocket } from './ws-socket.ts';
 export interface WebSocketServerOptions {
   /** The path that clients connect to. @default '/mcp' */
   readonly path?: string | undefined;
-  /** Allowed `Host` headers; one without a port allows every port. @default on a loopback address loopback names, else any */
+  /** Allowed `Host` headers; one without a port allows every port. @default loopback names on a loopback address, else any */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of web pages that may connect: `https://app.example.com`. @default on a loopback address loopback origins, else none */
+  /** Origins of web pages that may connect: `https://app.example.com`. @default loopback origins on a loopback address, else none */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Verifies the token of a new connection, within 10 s. When the token expires, the connection ends. @default none: anyone may connect */
   readonly tokenVerifier?: TokenVerifier | undefined;

@@ -13,7 +13,7 @@ export interface SocketTerms {
   /** Opens the socket. Called once, by `start`. Aborting `signal` cancels opening. */
   readonly open: (signal: AbortSignal) => Promise<MessageSocket>;
   readonly clock: Clock;
-  /** Pings the peer; `undefined` sends no pings. */
+  /** The heartbeat that pings the peer; `undefined` if no pings are sent. */
   readonly heartbeat: Heartbeat | undefined;
   /** How many bytes may wait to be sent. A further `send` ends the connection, so senders should await each `send`. */
   readonly maxBacklogBytes: number;

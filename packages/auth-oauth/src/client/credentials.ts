@@ -35,7 +35,7 @@ export interface Registration extends RegisteredClient {
 
 /** The tokens that one client got for one MCP server. */
 export interface TokenSet {
-  /** The authorization server that issued the tokens, as validated. */
+  /** The validated `issuer` of the authorization server that issued the tokens. */
   readonly issuer: string;
   readonly accessToken: string;
   /** The scheme of the `Authorization` header that carries the access token. */

@@ -22,7 +22,7 @@ import { SharedRun } from './shared-run.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How often the same additional scopes are requested (a step-up), until `signIn` is called. */
+/** How many times the same additional scopes are requested (a step-up), until `signIn` is called. */
 const MAX_STEP_UPS = 2;
 /** How many different sets of additional scopes are requested, so that a server cannot send its user to the browser endlessly. */
 const MAX_SCOPE_SETS = 50;
@@ -157,7 +157,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     }
   }
 
-  /** Renews tokens once at a time, in this object and all processes that share the store. Calls with the same `key` share one renewal. */
+  /** Runs one renewal of tokens at a time, in this object and all processes that share the store. Calls with the same `key` share it. */
   protected async renewAlone(key: string, signal: AbortSignal | undefined, renew: (signal: AbortSignal) => Promise<void>): Promise<void> {
     await this.#renewals.join(key, signal, async (shared) => await this.vault.alone(async () => await renew(shared), shared));
   }

@@ -16,7 +16,7 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly signIn?: SignIn | undefined;
   /** The client name for dynamic registration, which authorization servers show to the user. @default MCP client */
   readonly clientName?: string | undefined;
-  /** Clients that you registered by hand, each used only at its `issuer`. If given, none is registered dynamically. @default none */
+  /** Clients that you registered by hand, each used only at its `issuer`. They replace dynamic registration. @default none */
   readonly clients?: readonly RegisteredClient[] | undefined;
   /** The https URL of your client metadata document (`clientMetadataDocument`): the client id where that is supported. @default none */
   readonly clientMetadataUrl?: string | undefined;

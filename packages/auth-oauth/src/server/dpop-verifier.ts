@@ -171,7 +171,7 @@ const NONCE_SECONDS = 5 * 60;
 /** How far the clock of another machine that creates nonces may be ahead of this one's. */
 const AHEAD_SECONDS = 60;
 
-/** Creates and checks DPoP nonces without a store: they are signed times. All machines with the secret accept them. @see RFC 9449 section 8 */
+/** Creates and checks DPoP nonces without a store: they are signed times, valid on all machines with the secret. @see RFC 9449 section 8 */
 class NonceSource {
   readonly #key: Uint8Array;
   readonly #clock: Clock;
