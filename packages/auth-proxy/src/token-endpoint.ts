@@ -8,7 +8,7 @@ import { jsonResponse } from './http.ts';
 import { digest } from './secrets.ts';
 import type { ProxyParts } from './sign-in.ts';
 
-/** `POST /token`: issues tokens by a code or refresh token. @throws {OAuthRefusal} The client, code or refresh token is invalid. */
+/** `POST /token`: issues tokens. @throws {OAuthRefusal} The client, its authorization code or its refresh token is invalid. */
 export async function serveToken(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
   checkSingle(form);
   const client = await authenticate(httpRequest, form, parts);

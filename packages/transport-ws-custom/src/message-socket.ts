@@ -51,7 +51,7 @@ export interface ResumptionHost {
   readonly signal: AbortSignal;
 }
 
-/** Connection resumption on the server; made by `resumeOnServer()` of `@mortise/transport-ws-custom/resume`. */
+/** Lets clients of a server continue a broken connection; made by `resumeOnServer()` of `@mortise/transport-ws-custom/resume`. */
 export interface ServerResumption {
   readonly protocol: string;
   /**
@@ -68,7 +68,7 @@ export interface ServerResumption {
   ): Promise<MessageSocket | undefined>;
 }
 
-/** Connection resumption on the client; made by `resumeOnClient()` of `@mortise/transport-ws-custom/resume`. */
+/** Lets a client continue a broken connection; made by `resumeOnClient()` of `@mortise/transport-ws-custom/resume`. */
 export interface ClientResumption {
   readonly protocol: string;
   /** Opens a resumable channel. @param first A socket with the subprotocol `protocol`. @param open Opens another socket after a break. */

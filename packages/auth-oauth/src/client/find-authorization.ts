@@ -22,7 +22,10 @@ type ProtectionRules = Pick<AuthorizerOptions, 'resource' | 'chooseIssuer' | 'as
 /** How long the metadata of an authorization server is cached. */
 const KEEP_METADATA_MS = 10 * 60_000;
 
-/** Finds an MCP server's authorization server. Fetches the MCP server's metadata each time, because it may change; caches the other's. */
+/**
+ * Finds the authorization server of an MCP server. Fetches the MCP server's metadata each time, because it may change. Caches the
+ * metadata of the authorization server.
+ */
 export class ProtectionFinder {
   readonly #server: URL;
   readonly #fetchPeer: SafeFetch;
