@@ -42,7 +42,7 @@ const OPTIONS: OptionTable<OAuthOptions> = {
 /** An authorizer whose sign-in can be finished in another request or process than it began in. */
 export interface SignInAuthorizer extends OAuthAuthorizer {
   /**
-   * Finishes a sign-in that was started with the same `store`: checks the authorization response and gets the tokens. Works once per sign-in.
+   * Finishes a sign-in started with the same `store`: checks the authorization response and gets the tokens. Works once per sign-in.
    *
    * @param callbackUrl The URL that the user was redirected to, with its query. Make sure that it comes from the user who
    * began the sign-in: use one store per user session.
