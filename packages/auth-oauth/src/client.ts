@@ -1,4 +1,4 @@
-/** `@mortise/auth-oauth/client`: authorizes a client at any MCP server that follows the specification. */
+/** `@mortise/auth-oauth/client`: gets access tokens for an MCP client: by a user's sign-in, by client credentials, and in other ways. */
 
 export { oauth, type OAuthOptions, type SignInAuthorizer } from './client/oauth.ts';
 export {

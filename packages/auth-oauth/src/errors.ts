@@ -4,7 +4,7 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** The codes of `AuthError`, in the order of the steps of a sign-in. */
 export type AuthErrorCode =
-  // Requests to peers.
+  // A request to a server or authorization server failed.
   | 'ERR_AUTH_NETWORK'
   | 'ERR_AUTH_TIMEOUT'
   | 'ERR_UNSAFE_URL'
@@ -22,11 +22,11 @@ export type AuthErrorCode =
   | 'ERR_PKCE_UNSUPPORTED'
   | 'ERR_CLIENT_MISMATCH'
   | 'ERR_REGISTRATION'
-  // The user.
+  // The user has to sign in, refused to, or took too long.
   | 'ERR_SIGN_IN_REQUIRED'
   | 'ERR_SIGN_IN_DENIED'
   | 'ERR_SIGN_IN_TIMEOUT'
-  // Tokens.
+  // Tokens could not be got, used or stored.
   | 'ERR_TOKEN_REQUEST'
   | 'ERR_TOKEN_REJECTED'
   | 'ERR_TOKEN_EXCHANGE'
@@ -43,13 +43,13 @@ export interface OAuthRefusal {
   readonly cause?: unknown;
 }
 
-/** Authorization failed. `code` tells which step. */
+/** Authorization failed. `code` tells at which step. */
 export class AuthError extends MortiseError {
   override readonly name: string = 'AuthError';
   override readonly code: AuthErrorCode;
   /** The HTTP status of the OAuth endpoint's error response, if any. */
   readonly status: number | undefined;
-  /** The OAuth error code of that response, such as `invalid_grant`. */
+  /** The OAuth error code of the error response, such as `invalid_grant`, if any. */
   readonly error: string | undefined;
 
   constructor(code: AuthErrorCode, message: string, { status, error, description, cause }: OAuthRefusal = {}) {
@@ -60,11 +60,11 @@ export class AuthError extends MortiseError {
   }
 }
 
-/** The user has to sign in first. Call `finishSignIn` with the URL that the user was redirected to, then repeat the call. */
+/** The user has to sign in first, at `authorizationUrl`. Then call `finishSignIn` with the URL of the redirect, and repeat the call. */
 export class SignInPendingError extends MortiseError {
   override readonly name: string = 'SignInPendingError';
   override readonly code: 'ERR_SIGN_IN_PENDING' = 'ERR_SIGN_IN_PENDING';
-  /** The URL at which the user signs in. It has passed the URL policy. */
+  /** The URL at which the user signs in. It has passed the checks of the option `urls`. */
   readonly authorizationUrl: string;
 
   constructor(authorizationUrl: string) {
@@ -88,13 +88,13 @@ export class InsufficientScopeError extends MortiseError {
 }
 
 /**
- * A token or its DPoP proof is invalid: wrong signature, time, issuer or audience, or revoked. Throw it from a token reader of your own.
- * The caller gets a 401 with the message.
+ * A token or its DPoP proof is invalid: wrong signature, time, issuer or audience, or revoked. Throw this error from a `TokenReader` of
+ * your own: the caller gets a 401 with the message.
  */
 export class InvalidTokenError extends MortiseError {
   override readonly name: string = 'InvalidTokenError';
   override readonly code: 'ERR_TOKEN_INVALID' = 'ERR_TOKEN_INVALID';
-  /** The OAuth error code of the challenge. @see RFC 6750 section 3.1; RFC 9449 section 7.1 */
+  /** The OAuth error code that the `WWW-Authenticate` challenge names. @see RFC 6750 section 3.1; RFC 9449 section 7.1 */
   readonly error: 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce';
 
   constructor(

@@ -19,7 +19,7 @@ export interface NodeOAuthOptions extends OAuthOptions {
  * Creates an `oauth` authorizer for command line and desktop programs. It signs in with the user's browser and a local listener, checks
  * the addresses that host names resolve to, and stores credentials in a file if one is given.
  *
- * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @param server The URL of the MCP server. Tokens are sent only to its origin.
  * @throws {TypeError} An option is invalid.
  */
 export function nodeOAuth(server: string | URL, { credentialFile, ...options }: NodeOAuthOptions = {}): SignInAuthorizer {

@@ -1,5 +1,5 @@
 /**
- * Fetches URLs from peers safely: checks each URL and each redirect first, limits body size and time, and never redirects credentials.
+ * Fetches URLs that a server names: checks each URL and each redirect first, limits body size and time, and never redirects credentials.
  *
  * With the platform's `fetch` it checks only the text of a URL. `checkedFetch` of `/node` also checks the resolved address.
  */
@@ -12,21 +12,21 @@ import { AuthError } from './errors.ts';
 /** A `fetch` function. It is called with `redirect: 'manual'`. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The rules for fetching URLs from peers. */
+/** The options of `createSafeFetch`. */
 interface PeerRules {
   /** Which URLs are allowed besides https URLs of public hosts. */
   readonly urls: UrlPolicy;
-  /** Makes the requests, one per redirect. @default globalThis.fetch */
+  /** Sends each request; called again for each redirect. @default globalThis.fetch */
   readonly fetch: FetchLike | undefined;
-  /** The time limit of one request, including redirects and body. @default 10_000 */
+  /** The time limit of one request, including redirects and body, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** Runs the timer. @default the system clock */
+  /** The clock for `timeoutMs`. @default the system clock */
   readonly clock?: Clock | undefined;
-  /** The maximum number of redirects of a GET. @default 3 */
+  /** How many redirects of one GET request are followed. @default 3 */
   readonly maxRedirects?: number;
 }
 
-/** A request to a peer, in the form that `oauth4webapi` and `jose` use too. */
+/** The settings of one request of a `SafeFetch`, in the form that `oauth4webapi` and `jose` use too. */
 interface PeerRequest {
   readonly method?: string;
   readonly headers?: Headers | Readonly<Record<string, string>>;
@@ -38,14 +38,14 @@ interface PeerRequest {
  * Fetches one URL, and resolves once the whole body was read. Does not follow redirects of a POST.
  *
  * @throws {AuthError} `ERR_UNSAFE_URL`, `ERR_REDIRECT_REFUSED`, `ERR_DOCUMENT_TOO_LARGE`, `ERR_AUTH_TIMEOUT`, `ERR_AUTH_NETWORK`.
- * If the signal aborts, its reason.
+ * If the signal aborts, rejects with its reason.
  */
 export type SafeFetch = (url: string, request: PeerRequest) => Promise<Response>;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_BYTES = 1_048_576;
 
-/** Creates a `SafeFetch`. */
+/** Creates a `fetch` that checks each URL and redirect against `urls`, and limits the time and size of a response. */
 export function createSafeFetch({
   urls,
   fetch: fetchLike = platformFetch,
@@ -94,14 +94,14 @@ export function createSafeFetch({
   };
 }
 
-/** Creates a `SafeFetch` for an issuer from the program's own options: private hosts are allowed, http only on this machine. */
+/** Creates a `SafeFetch` for an issuer that the program's options name: private hosts are allowed, http only on this machine. */
 export function createIssuerFetch(url: string, fetch: FetchLike | undefined): SafeFetch {
   const allowLoopback = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
   return createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs: 5_000, maxRedirects: 0 });
 }
 
 /**
- * Checks a URL from a peer.
+ * Checks whether a URL that a server names may be used.
  *
  * @param what The name of the URL in the error message.
  * @throws {AuthError} `ERR_UNSAFE_URL`: the policy does not allow the URL.
@@ -117,20 +117,20 @@ export async function readObject(answer: Response): Promise<Readonly<Record<stri
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 }
 
-/** Formats a URL for errors, without the query, which may contain secrets. */
+/** Formats a URL for error messages, without the query, which may contain secrets. */
 export function nameUrl(url: string | URL): string {
   if (!URL.canParse(String(url))) return 'an invalid URL';
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 300);
 }
 
-/** Makes a peer's text safe for errors: limited length, one line. */
+/** Makes a text from another server safe for error messages: limited length, one line. */
 export function toSafeText(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return value.replace(/[^\x20-\x7e\u00a0-\ufffd]/g, ' ').slice(0, 300);
 }
 
-/** Formats a peer's list for errors. Items that are not strings are left out. */
+/** Formats a list from another server for error messages. Items that are not strings are left out. */
 export function listNames(values: readonly unknown[]): string {
   const names = values.filter((value) => typeof value === 'string');
   return toSafeText(names.join(', '))?.slice(0, 200) ?? 'none';
@@ -138,11 +138,11 @@ export function listNames(values: readonly unknown[]): string {
 
 const platformFetch: FetchLike = (url, init) => fetch(url, init);
 
-/** @throws {AuthError} The redirect target is missing, invalid or hidden by a browser; or the status is not an HTTP status. */
+/** Gives the target of a redirect. @throws {AuthError} It is missing, invalid or hidden by a browser; or the status is no HTTP status. */
 function findRedirect(url: string, { type, status, headers }: Response): string | undefined {
   if (status > 599) throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(url)} sent the status ${status}, which is not an HTTP status`);
   if (type === 'opaqueredirect')
-    throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects, and this platform hides the target`);
+    throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects, but this platform hides the target, so it cannot be checked`);
   if (!REDIRECTS.has(status)) return undefined;
   const location = headers.get('location');
   if (location !== null && URL.canParse(location, url)) return new URL(location, url).href;
@@ -152,7 +152,7 @@ function findRedirect(url: string, { type, status, headers }: Response): string 
 async function readAnswer(url: string, { status, headers, body }: Response): Promise<Response> {
   const bytes = await readBytes(body, MAX_BYTES);
   if (!bytes)
-    throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes, the limit for such documents`);
+    throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes, the limit for one response`);
   const copy = new Headers(headers);
   // These headers describe the encoded body; `bytes` is decoded.
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);

@@ -1,6 +1,6 @@
 /** Parses and writes `WWW-Authenticate` headers. @see RFC 9110 section 11.6.1; RFC 6750 section 3 */
 
-/** One challenge. */
+/** One challenge of a `WWW-Authenticate` header: a scheme and its parameters. */
 export interface AuthChallenge {
   /** The scheme in lower case, such as `bearer` or `dpop`. */
   readonly scheme: string;
@@ -8,7 +8,7 @@ export interface AuthChallenge {
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Longer headers are ignored. In characters. */
+/** The maximum length of a `WWW-Authenticate` header in characters. Longer headers are ignored. */
 const MAX_HEADER_LENGTH = 16_384;
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
@@ -64,7 +64,7 @@ export function formatChallenge(scheme: string, params: Readonly<Record<string, 
   return [scheme, parts.join(', ')].filter((part) => part !== '').join(' ');
 }
 
-/** Adds parameters to a challenge, except those that it already has. If there are several challenges, to the last. */
+/** Adds parameters to a challenge, except those that it already has. Of several challenges, the last gets them. */
 export function completeChallenge(challenge: string, params: Readonly<Record<string, string | undefined>>): string {
   const last = parseChallenges(challenge).at(-1)?.params ?? new Map<string, string>();
   const missing = formatChallenge('', Object.fromEntries(Object.entries(params).filter(([name]) => !last.has(name))));

@@ -39,16 +39,16 @@ export interface AuthorizationProxy {
   readonly upstreamToken: (auth: AuthInfo | undefined) => Promise<string>;
 }
 
-/** The handling of one path of the proxy. */
+/** How the proxy handles the requests to one of its paths. */
 interface Endpoint {
   readonly method: 'GET' | 'POST';
-  /** Whether browsers of users call this path. Errors are then pages instead of JSON. */
+  /** Whether users' browsers visit this path. If so, errors are HTML pages instead of JSON. */
   readonly isForPeople?: boolean;
   readonly serve: (request: Request) => Promise<Response>;
 }
 
 /**
- * Creates an authorization proxy.
+ * Creates an authorization server whose users sign in at another provider, such as GitHub.
  *
  * @throws {TypeError} An option is invalid.
  */
@@ -132,13 +132,13 @@ async function serve(
   }
 }
 
-/** Logs an unexpected error, and creates a response without the reason. */
+/** Logs an unexpected error, and creates the error that the client gets instead, without the reason. */
 function toFault(cause: unknown, { logger }: ProxySettings): OAuthRefusal {
   logger.log('error', 'A request to the authorization proxy failed', { error: String(cause) });
   return new OAuthRefusal('server_error', 'Internal error: see the log of the server', { status: 500, cause });
 }
 
-/** @see RFC 6750 section 3.1 */
+/** Verifies an access token that the proxy issued. @see RFC 6750 section 3.1 */
 async function verifyToken({ scheme, token }: TokenRequest, { grants, settings }: ProxyParts): Promise<AuthInfo> {
   if (scheme !== 'Bearer') throw new AuthChallengeError('A bearer token is required', { status: 401, challenge: 'Bearer' });
   if (token === undefined) throw challenge(400, 'invalid_request', 'The Authorization header has no valid token');

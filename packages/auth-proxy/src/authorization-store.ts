@@ -1,4 +1,4 @@
-/** The store of the authorization proxy. */
+/** `AuthorizationStore`: where the authorization proxy keeps registrations, grants, codes and tokens. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 
@@ -14,12 +14,12 @@ import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 export interface AuthorizationStore {
   get(key: string): Promise<JsonObject | undefined>;
   put(key: string, value: JsonObject, expiresAtMs: number): Promise<void>;
-  /** Gets and deletes a value. */
+  /** Gets a value and deletes it, in one atomic step. */
   take(key: string): Promise<JsonObject | undefined>;
   delete(key: string): Promise<void>;
 }
 
-/** The maximum number of entries of one kind. Beyond it, the entry that expires first is dropped. */
+/** The maximum number of entries of one kind, such as codes. Beyond it, the entry that expires first is dropped. */
 const MAX_ENTRIES_PER_KIND = 10_000;
 
 interface Entry {
@@ -27,7 +27,7 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-/** An in-memory `AuthorizationStore`. Each kind has its own limit, so that registrations, which anyone can make, displace only each other. */
+/** An in-memory `AuthorizationStore`. Each kind of entry has a limit: registrations, which anyone can make, replace only each other. */
 export class MemoryAuthorizationStore implements AuthorizationStore {
   readonly #kinds: Map<string, Map<string, Entry>> = new Map();
   readonly #maxEntries: number;

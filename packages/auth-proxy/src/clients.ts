@@ -8,7 +8,7 @@ import type { KnownClient, ProxySettings } from './options.ts';
 import { readRedirectUris } from './registration.ts';
 import { digest } from './secrets.ts';
 
-/** One client. */
+/** One client of the proxy. */
 export interface ProxyClient {
   readonly clientId: string;
   /** The name that the client gave itself. Not verified. */
@@ -26,7 +26,7 @@ const USED_CLIENT_MS = 365 * DAY_MS;
 const MAX_DOCUMENT_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 200;
 
-/** Finds and stores clients. */
+/** Finds and stores the clients of the proxy. */
 export class ClientTable {
   readonly #settings: ProxySettings;
   readonly #known: ReadonlyMap<string, ProxyClient>;
@@ -36,7 +36,7 @@ export class ClientTable {
     this.#known = new Map(known.map((client) => [client.clientId, client]));
   }
 
-  /** @returns undefined for an unknown id. @throws {OAuthRefusal} The client's metadata document is missing or invalid. */
+  /** Finds a client. @returns undefined for an unknown id. @throws {OAuthRefusal} The client's metadata document is missing or invalid. */
   async find(clientId: string): Promise<ProxyClient | undefined> {
     const { registration, store } = this.#settings;
     const known = this.#known.get(clientId);
@@ -73,34 +73,35 @@ export class ClientTable {
   }
 }
 
-/** Converts a client from the options. */
+/** Converts a client of the option `clients`: a digest takes the place of its secret. */
 export async function toProxyClient({ clientId, name, redirectUris, clientSecret }: KnownClient): Promise<ProxyClient> {
   return { clientId, name, redirectUris, secretDigest: clientSecret === undefined ? undefined : await digest(clientSecret) };
 }
 
-/** @see draft-ietf-oauth-client-id-metadata-document section 3 */
+/** Tells whether a client id may be the URL of a metadata document. @see draft-ietf-oauth-client-id-metadata-document section 3 */
 function isDocumentUrl(clientId: string): boolean {
   const url = URL.canParse(clientId) ? new URL(clientId) : undefined;
   if (url === undefined || clientId.includes('#') || url.username !== '' || url.password !== '') return false;
   return url.pathname !== '/' && !/\/\.\.?(?:\/|$)/.test(clientId) && clientId.length <= 2_048;
 }
 
-/** @throws {OAuthRefusal} The document is at a private address, cannot be fetched, or is not JSON. */
+/** Fetches a client metadata document. @throws {OAuthRefusal} It is at a private address, cannot be fetched, or is not JSON. */
 async function fetchDocument(url: string, fetch: typeof globalThis.fetch): Promise<{ readonly value: unknown; readonly maxAgeMs: number }> {
   const why = checkUrl(url);
   if (why !== undefined) throw new OAuthRefusal('invalid_client', `The client's metadata document must not be fetched: ${why}`);
   try {
     const answer = await fetchBounded(url, { headers: { accept: 'application/json' } }, { fetch, maxBytes: MAX_DOCUMENT_BYTES });
     const { status, headers } = answer;
-    if (status !== 200) throw new Error(`The status is ${status}`);
-    if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(headers.get('content-type') ?? '')) throw new Error('It is not JSON');
+    if (status !== 200) throw new Error(`The metadata document came with the HTTP status ${status}, not 200`);
+    if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(headers.get('content-type') ?? ''))
+      throw new Error('The metadata document is not JSON');
     return { value: await answer.json(), maxAgeMs: readMaxAgeMs(headers) };
   } catch (cause) {
     throw new OAuthRefusal('invalid_client', "The client's metadata document could not be fetched as JSON", { cause });
   }
 }
 
-/** Gives the cache time that the document's server allows, at most one day. */
+/** Gives how long a client metadata document may be cached, by its response headers: at most one day. */
 function readMaxAgeMs(headers: Headers): number {
   const control = headers.get('cache-control') ?? '';
   if (/\bno-(?:store|cache)\b/i.test(control)) return 0;

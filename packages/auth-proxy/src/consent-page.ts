@@ -4,16 +4,16 @@ import type { ProxyClient } from './clients.ts';
 import type { UpstreamOptions } from './options.ts';
 import { isLocalRedirect } from './registration.ts';
 
-/** The content of the consent page. All texts are untrusted. */
+/** The content of the consent page. All texts are untrusted, so they are escaped. */
 export interface ConsentView {
   readonly serverName: string;
   readonly client: ProxyClient;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
   readonly upstream: Pick<UpstreamOptions, 'name' | 'scopes'>;
-  /** The URL that the form is sent to. */
+  /** The URL that the consent form is sent to. */
   readonly action: string;
-  /** The encrypted request, which comes back with the form. */
+  /** The encrypted authorization request, which the submitted form sends back. */
   readonly request: string;
 }
 

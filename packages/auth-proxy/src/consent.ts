@@ -26,7 +26,7 @@ export class Consent {
     this.#settings = settings;
   }
 
-  /** Creates the consent page, which contains the encrypted request. */
+  /** Creates the consent page, which contains the encrypted authorization request. */
   async ask(httpRequest: Request, client: ProxyClient, request: AuthorizationRequest): Promise<Response> {
     const { name, upstream, basePath, sealer } = this.#settings;
     const csrf = readCsrf(httpRequest) ?? randomText();
@@ -42,7 +42,7 @@ export class Consent {
     return pageResponse(200, html, [writeCookie(CSRF_COOKIE, csrf, PAGE_MS)]);
   }
 
-  /** Reads the request from the submitted form. @throws {OAuthRefusal} The form is from another page or browser, or too late. */
+  /** Reads the authorization request in a submitted consent form. @throws {OAuthRefusal} Another page or browser sent it, or it expired. */
   async readAnswer(httpRequest: Request, form: URLSearchParams): Promise<AuthorizationRequest> {
     const { origin } = new URL(this.#settings.issuer);
     const sentFrom = httpRequest.headers.get('origin') ?? origin;
@@ -61,7 +61,7 @@ export class Consent {
     return (await this.#read(httpRequest)).some((consent) => consent.key === key);
   }
 
-  /** @returns The cookie that remembers a consent; none for a program on the user's machine, for which the user is asked every time. */
+  /** Creates the cookie that remembers a consent. @returns None for programs on the user's machine, which need consent every time. */
   async remember(httpRequest: Request, request: AuthorizationRequest): Promise<readonly string[]> {
     if (isLocalRedirect(request.redirectUri)) return [];
     const { grantMs, clock, sealer } = this.#settings;
@@ -82,7 +82,7 @@ export class Consent {
   }
 }
 
-/** Converts a request to plain JSON. */
+/** Converts an authorization request to plain JSON. */
 export function toRecord({ clientId, redirectUri, scopes, state, codeChallenge }: AuthorizationRequest): JsonObject {
   return { clientId, redirectUri, scopes: [...scopes], codeChallenge, ...(state === undefined ? {} : { state }) };
 }

@@ -8,9 +8,9 @@ type ClientRedirect = Pick<AuthorizationRequest, 'redirectUri' | 'state'>;
 
 /** The options of `OAuthRefusal`. */
 interface RefusalDetail extends ErrorOptions {
-  /** The HTTP status of the response, at endpoints that programs call. @default 400 */
+  /** The HTTP status of the error response, at endpoints that programs call. @default 400 */
   readonly status?: number;
-  /** Sends the error to the client by a redirect of the browser. @default the response itself has the error */
+  /** Sends the error to the client by redirecting the browser. @default the response itself contains the error */
   readonly redirect?: ClientRedirect;
 }
 
@@ -26,9 +26,9 @@ export class OAuthRefusal extends MortiseError {
   override readonly code: 'ERR_OAUTH_REFUSED' = 'ERR_OAUTH_REFUSED';
   /** The OAuth error code, such as `invalid_grant` or `invalid_client`. */
   readonly error: string;
-  /** The HTTP status of the response, at endpoints that programs call. */
+  /** The HTTP status of the error response, at endpoints that programs call. */
   readonly status: number;
-  /** Set if the error goes to the client by a redirect of the browser. */
+  /** Where to redirect the browser, if the error is sent to the client that way. */
   readonly redirect: ClientRedirect | undefined;
 
   constructor(error: string, description: string, { status = 400, redirect, ...options }: RefusalDetail = {}) {

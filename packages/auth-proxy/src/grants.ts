@@ -1,6 +1,6 @@
 /**
- * The grants of users to clients, and the codes and tokens of each grant. Of codes and tokens only digests are stored. Ending a grant
- * makes all its codes and tokens invalid.
+ * The grants of users to clients, and the authorization codes and tokens of each grant. Of codes and tokens only digests are stored.
+ * Ending a grant makes all its codes and tokens invalid.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -11,7 +11,7 @@ import type { ProxySettings } from './options.ts';
 import { digest, randomText } from './secrets.ts';
 import type { Upstream, UpstreamTokens } from './upstream.ts';
 
-/** How long an access token lasts, in milliseconds. */
+/** How long an access token of the proxy is valid, in milliseconds. */
 const ACCESS_TOKEN_MS = 15 * 60_000;
 
 /** One user's consent to one client. */
@@ -32,13 +32,13 @@ export interface Access {
 }
 
 const CODE_MS = 60_000;
-/** A provider token that expires within this time is renewed first. */
+/** A provider's access token that expires within this time is renewed before it is used. */
 const MARGIN_MS = 30_000;
 
 export class GrantTable {
   readonly #settings: ProxySettings;
   readonly #upstream: Upstream;
-  /** The running renewal of each grant. Providers that rotate refresh tokens would treat a second one as theft. */
+  /** The running renewal of provider tokens, by grant. To providers that rotate refresh tokens, a second one would look like theft. */
   readonly #renewals: Map<string, Promise<UpstreamTokens>> = new Map();
 
   constructor(settings: ProxySettings, upstream: Upstream) {
@@ -46,7 +46,7 @@ export class GrantTable {
     this.#upstream = upstream;
   }
 
-  /** Stores a new grant, at first only until its code expires. @returns The code. */
+  /** Stores a new grant for two minutes, until tokens are issued for it. @returns The authorization code. */
   async create(request: AuthorizationRequest, subject: string, tokens: UpstreamTokens): Promise<string> {
     const id = randomText();
     const { clientId, scopes, redirectUri, codeChallenge } = request;
@@ -56,14 +56,14 @@ export class GrantTable {
     return code;
   }
 
-  /** Redeems a code, once. A second use ends the grant, because one of the two callers was not the client. */
+  /** Redeems an authorization code, once. A second use ends the grant, because one of the two callers was not the client. */
   async redeem(code: string): Promise<Pick<AuthorizationRequest, 'redirectUri' | 'codeChallenge'> & { readonly grant: Grant }> {
     const record = await this.#takeOnce('code', code);
     const { redirectUri, codeChallenge } = record as unknown as AuthorizationRequest;
     return { grant: await this.#find(record['grantId']), redirectUri, codeChallenge };
   }
 
-  /** Redeems a refresh token, once. A second use ends the grant. */
+  /** Redeems a refresh token of the proxy, once. A second use ends the grant. */
   async rotate(refreshToken: string): Promise<Grant> {
     return await this.#find((await this.#takeOnce('refresh', refreshToken))['grantId']);
   }
@@ -100,7 +100,7 @@ export class GrantTable {
     };
   }
 
-  /** Finds an access token. @returns undefined if it is unknown or expired. */
+  /** Finds what an access token of the proxy gives access to. @returns undefined if the token is unknown or expired. */
   async findAccess(accessToken: string): Promise<Access | undefined> {
     const record = await this.#settings.store.get(`access:${await digest(accessToken)}`);
     const grant = record && (await this.#get(record['grantId']));
@@ -133,7 +133,7 @@ export class GrantTable {
     const { clock, grantMs } = this.#settings;
     const grant = await this.#find(id);
     const tokens = await this.#open(grant);
-    if (tokens === undefined) throw new OAuthRefusal('invalid_grant', 'The sign-in was stored with another "secret": sign in again');
+    if (tokens === undefined) throw new OAuthRefusal('invalid_grant', 'The sign-in is encrypted with another "secret": sign in again');
     if (tokens.expiresAtMs === undefined || tokens.expiresAtMs - MARGIN_MS > clock.now()) return tokens;
     if (tokens.refreshToken === undefined) {
       if (tokens.expiresAtMs > clock.now()) return tokens;
@@ -205,7 +205,7 @@ function toRecord(grant: Grant): JsonObject {
   return { ...grant, scopes: [...grant.scopes] };
 }
 
-/** Tells whether an error is temporary, so that the grant must not end: the provider is busy, or does not know the proxy at the moment. */
+/** Tells whether a provider's error is temporary, so that the grant stays: it is busy, or does not accept the proxy's credentials now. */
 function isPassing({ status, error }: ResponseBodyError): boolean {
   return status === 429 || error === 'temporarily_unavailable' || error === 'invalid_client';
 }

@@ -1,4 +1,4 @@
-/** The HTTP of the proxy: responses (none may be cached), cookies, and requests and bodies with limits. */
+/** HTTP for the proxy: responses, none of which may be cached; cookies; requests and bodies with time and size limits. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { readBytes } from '@mortise/protocol/edge';
@@ -6,7 +6,7 @@ import { OAuthRefusal } from './errors.ts';
 
 const NEVER_CACHED = { 'Cache-Control': 'no-store', Pragma: 'no-cache', 'X-Content-Type-Options': 'nosniff' };
 
-/** Endpoints without cookies may be called by pages of any origin, without credentials. */
+/** The CORS header of endpoints without cookies: web pages of any origin may call them, without credentials. */
 const OPEN_TO_PAGES = { 'Access-Control-Allow-Origin': '*' };
 
 /** Creates a JSON response of an endpoint that programs call. */
@@ -32,15 +32,15 @@ export function preflightResponse(): Response {
 }
 
 /**
- * Creates a page for users. It runs no scripts, loads nothing and cannot be framed. It has no `form-action`, because browsers apply that
- * to all redirects that follow a form, and only the first is known here.
+ * Creates a page for users. It runs no scripts, loads nothing and cannot be framed. Its Content-Security-Policy has no `form-action`,
+ * because browsers apply that to all redirects that follow a form, and only the first is known here.
  */
 export function pageResponse(status: number, html: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
     'X-Frame-Options': 'DENY',
-    // Not "no-referrer", with which the form would be sent with the origin "null", which cannot be checked.
+    // With "no-referrer", browsers would send the form with the origin "null", which cannot be checked.
     'Referrer-Policy': 'same-origin',
     ...NEVER_CACHED,
   });
@@ -58,10 +58,10 @@ function withCookies(response: Response, cookies: readonly string[]): Response {
   return response;
 }
 
-/** The prefix of cookie names. `__Host-`: only this host can set it. `HttpOnly`: scripts cannot read it. `SameSite`: forms of other sites do not send it. */
+/** The prefix of all cookie names. Because of `__Host-`, only this host can set such cookies. */
 const PREFIX = '__Host-mortise-';
 
-/** Writes a cookie. @param maxAgeMs 0 deletes it. */
+/** Writes a cookie that scripts cannot read and forms of other sites do not send. @param maxAgeMs 0 deletes the cookie. */
 export function writeCookie(name: string, value: string, maxAgeMs: number): string {
   return `${PREFIX}${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; Secure; HttpOnly; SameSite=Lax`;
 }
@@ -74,37 +74,37 @@ export function readCookie(request: Request, name: string): string | undefined {
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Reads the form in a request. @throws {OAuthRefusal} 413: the body is too long. 415: it has another media type. */
+/** Reads the form in a request body. @throws {OAuthRefusal} 413: the body is too long. 415: it has another media type. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   return new URLSearchParams(await readBody(request, 'application/x-www-form-urlencoded'));
 }
 
-/** Reads the JSON in a request. @throws {OAuthRefusal} 400: the body is not JSON. 413: it is too long. 415: another media type. */
+/** Reads the JSON in a request body. @throws {OAuthRefusal} 400: the body is not JSON. 413: it is too long. 415: another media type. */
 export async function readJson(request: Request): Promise<unknown> {
   const text = await readBody(request, 'application/json');
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new OAuthRefusal('invalid_client_metadata', 'The body is not JSON', { cause });
+    throw new OAuthRefusal('invalid_client_metadata', 'The request body is not JSON', { cause });
   }
 }
 
 async function readBody(request: Request, mediaType: string): Promise<string> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== mediaType) throw new OAuthRefusal('invalid_request', `The body must be ${mediaType}`, { status: 415 });
+  if (type !== mediaType) throw new OAuthRefusal('invalid_request', `The request body must be ${mediaType}`, { status: 415 });
   const bytes = await readBytes(request.body, MAX_BODY_BYTES);
-  if (bytes === undefined) throw new OAuthRefusal('invalid_request', `The body has more than ${MAX_BODY_BYTES} bytes`, { status: 413 });
+  if (bytes === undefined) throw new OAuthRefusal('invalid_request', `The request body is over ${MAX_BODY_BYTES} bytes`, { status: 413 });
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new OAuthRefusal('invalid_request', 'The body is not UTF-8', { cause });
+    throw new OAuthRefusal('invalid_request', 'The request body is not UTF-8', { cause });
   }
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Fetches a whole document. Follows no redirects. Does NOT check the URL.
+ * Fetches a whole document, with limits of size and time. Follows no redirects. Does NOT check the URL.
  *
  * @throws {Error} The body is longer than `maxBytes`, the request takes longer than ten seconds, or `fetch` fails.
  */
@@ -115,7 +115,7 @@ export async function fetchBounded(
 ): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   const bytes = await readBytes(response.body, maxBytes);
-  if (bytes === undefined) throw new Error(`${new URL(url).host} sent more than ${maxBytes} bytes`);
+  if (bytes === undefined) throw new Error(`${new URL(url).host} sent a response of more than ${maxBytes} bytes`);
   const headers = new Headers(response.headers);
   // These headers describe the encoded body; `bytes` is decoded.
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name);

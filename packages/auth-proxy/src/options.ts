@@ -7,13 +7,13 @@ import type { AuthorizationServer } from 'oauth4webapi';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
 import { Sealer } from './secrets.ts';
 
-/** The provider at which users sign in. The proxy is one client of it. */
+/** The provider at which users sign in, such as GitHub. The proxy is registered there as one client. */
 export interface UpstreamOptions {
   readonly issuer: string;
   /** The provider's name on the consent page, such as `GitHub`. */
   readonly name: string;
   readonly clientId: string;
-  /** The proxy's secret at the provider. @default none: a public client */
+  /** The proxy's client secret at the provider. @default none: the proxy is a public client */
   readonly clientSecret?: string | undefined;
   /** The scopes to request at the provider on every sign-in. The consent page shows them. */
   readonly scopes: readonly string[];
@@ -24,7 +24,7 @@ export interface UpstreamOptions {
    * @see RFC 8414 section 2
    */
   readonly metadata?: Partial<AuthorizationServer> | undefined;
-  /** More parameters for the authorization request, such as `{ prompt: 'consent' }`. @default none */
+  /** More parameters for the authorization request to the provider, such as `{ prompt: 'consent' }`. @default none */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -35,18 +35,18 @@ export interface UpstreamSignIn {
   readonly idTokenClaims: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A client that needs no registration. */
+/** A client that the options name, so that it needs no registration. */
 export interface KnownClient {
   readonly clientId: string;
   readonly name: string;
   readonly redirectUris: readonly string[];
-  /** Absent for a public client. */
+  /** The client's secret; absent for a public client. */
   readonly clientSecret?: string;
 }
 
 /** The options of `createAuthorizationProxy`. */
 export interface AuthorizationProxyOptions {
-  /** The issuer identifier of the proxy: `https://mcp.example.com`. The endpoints are below it. */
+  /** The issuer identifier of the proxy: `https://mcp.example.com`. The endpoints' URLs begin with it. */
   readonly issuer: string;
   /** The MCP server that tokens are issued for, as in `resource` of `protect`. */
   readonly resource: string;
@@ -54,18 +54,18 @@ export interface AuthorizationProxyOptions {
   readonly name: string;
   readonly upstream: UpstreamOptions;
   /**
-   * Gives a user id for a sign-in: a string that is the same for all sign-ins of a user and unique to that user.
+   * Gives the id of the user who signed in: a string that is the same for all sign-ins of a user and unique to that user.
    *
    * @default the subject of the ID token, which needs the scope `openid` at the provider
    */
   readonly identify?: ((signIn: UpstreamSignIn) => Promise<string>) | undefined;
-  /** At least 32 random characters. Use the same on every machine and after a restart, or consents and grants become invalid. */
+  /** The encryption secret: 32 or more random characters. On another machine or after a restart, only the same one keeps grants valid. */
   readonly secret: string;
   /** Stores registrations, grants, codes and tokens. @default in memory */
   readonly store?: AuthorizationStore | undefined;
   /** The scopes that clients may request. A request without scopes gets all of them. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** Clients that need no registration. @default none */
+  /** Clients that the proxy knows without registration. @default none */
   readonly clients?: readonly KnownClient[] | undefined;
   /** Whether other clients are accepted, by dynamic registration or client metadata document. @default true */
   readonly registration?: boolean | undefined;
@@ -73,7 +73,8 @@ export interface AuthorizationProxyOptions {
   readonly privateSchemes?: readonly string[] | undefined;
   /**
    * How long an unused grant lasts, and how long a browser remembers a consent to the same client, redirect URI and scopes, in
-   * milliseconds. At most ten years. A client on the user's machine is confirmed every time, because the server cannot distinguish such clients.
+   * milliseconds. At most ten years. For a client on the user's machine, consent is asked every time, because the server cannot
+   * distinguish such clients.
    *
    * @default 30 days
    */
@@ -86,13 +87,13 @@ export interface AuthorizationProxyOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** The options with defaults applied, and derived values. */
+/** The options of the proxy with defaults applied, and values derived from them. */
 export type ProxySettings = {
   readonly [Name in keyof Omit<AuthorizationProxyOptions, 'identify'>]-?: NonNullable<AuthorizationProxyOptions[Name]>;
 } & {
   readonly identify: AuthorizationProxyOptions['identify'];
   readonly sealer: Sealer;
-  /** The path of the issuer, below which the endpoints are: empty or `/like-this`. */
+  /** The path of `issuer`, with which the endpoints' paths begin: empty, or such as `/auth`. */
   readonly basePath: string;
 };
 
@@ -124,7 +125,7 @@ const OPTIONS: OptionTable<AuthorizationProxyOptions> = {
 
 const MIN_SECRET_LENGTH = 32;
 const DAY_MS = 86_400_000;
-/** The maximum of `grantMs`, because neither JSON nor cookies have `Infinity`. */
+/** The maximum of `grantMs`: a longer time, such as `Infinity`, cannot be written in JSON and cookies. */
 const LONGEST_MS = 3650 * DAY_MS;
 
 /** Checks the options and applies defaults. @throws {TypeError} An option is invalid. */

@@ -1,4 +1,4 @@
-/** Dynamic client registration, and the check of redirect URIs. */
+/** Dynamic registration of clients at the proxy, and the check of their redirect URIs. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
@@ -13,7 +13,7 @@ export const AUTH_METHODS: readonly string[] = ['none', 'client_secret_basic', '
 /**
  * Registers a client (dynamic client registration).
  *
- * @returns The response body.
+ * @returns The body of the registration response.
  * @throws {OAuthRefusal} The registration is invalid.
  * @see RFC 7591
  * @deprecated since 2026-07-28: use a client metadata document instead.
@@ -66,7 +66,7 @@ const MAX_CHARACTERS = 4_096;
 /**
  * Reads and checks the redirect URIs of a client.
  *
- * @param what The name of the source in error messages.
+ * @param what What contains the URIs, to begin error messages with: `The registration`.
  * @throws {OAuthRefusal} `invalid_redirect_uri`: there are none or too many, or one is not allowed.
  * @see 2026-07-28 basic/authorization/security-considerations#open-redirection; RFC 9700 section 2.1
  */
@@ -82,7 +82,7 @@ export function readRedirectUris(value: unknown, what: string, privateSchemes: r
   throw new OAuthRefusal('invalid_redirect_uri', `${what} lists redirect URIs of more than ${MAX_CHARACTERS} characters`);
 }
 
-/** @returns The reason to refuse a redirect URI; undefined if it is allowed. */
+/** Checks one redirect URI. @returns The reason to refuse it; undefined if it is allowed. */
 function judgeRedirectUri(uri: string, privateSchemes: readonly string[]): string | undefined {
   if (!URL.canParse(uri)) return 'is not an absolute URL';
   const { protocol, username, password, hostname } = new URL(uri);
@@ -94,7 +94,7 @@ function judgeRedirectUri(uri: string, privateSchemes: readonly string[]): strin
   return privateSchemes.includes(protocol.slice(0, -1)) ? undefined : 'is neither https nor http on this machine';
 }
 
-/** Tells whether a redirect leads to a program on the user's machine. The proxy cannot verify which program that is. */
+/** Tells whether a redirect URI leads to a program on the user's machine. The proxy cannot verify which program that is. */
 export function isLocalRedirect(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'https:' || isLoopbackHost(hostname);

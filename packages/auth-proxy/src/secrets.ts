@@ -31,7 +31,7 @@ export class Sealer {
     this.#clock = clock;
   }
 
-  /** Encrypts a value. @param lifeMs How long it can be decrypted. @default without limit */
+  /** Encrypts a value. @param lifeMs How long the value can be decrypted, in milliseconds. @default without limit */
   async seal(purpose: string, value: JsonObject, lifeMs?: number): Promise<string> {
     const jwt = new EncryptJWT({ value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).setAudience(purpose);
     if (lifeMs !== undefined) jwt.setExpirationTime(Math.floor((this.#clock.now() + lifeMs) / 1000));

@@ -69,7 +69,7 @@ export class SignIn {
     return redirectResponse(this.toClient(request, { code }), [writeCookie(cookie, '', 0)]);
   }
 
-  /** Creates a redirect URL to the client, with the issuer, so that clients detect mix-ups. @see RFC 9207 */
+  /** Creates a redirect URL to the client, with `iss`, so that clients can tell which server responded. @see RFC 9207 */
   toClient({ redirectUri, state }: NonNullable<OAuthRefusal['redirect']>, params: Readonly<Record<string, string>>): string {
     const url = new URL(redirectUri);
     const all = { ...params, ...(state === undefined ? {} : { state }), iss: this.#parts.settings.issuer };
@@ -77,7 +77,7 @@ export class SignIn {
     return url.href;
   }
 
-  /** Redirects to the provider, after consent. Creates the state, and a cookie that binds it to this browser. */
+  /** Redirects to the provider, after consent. Creates the `state`, and a cookie that binds the `state` to this browser. */
   async #forward(client: ProxyClient, request: AuthorizationRequest, cookies: readonly string[]): Promise<Response> {
     const { settings, clients, upstream } = this.#parts;
     const flow: UpstreamFlow = { state: randomText(), codeVerifier: randomText(), nonce: randomText() };
@@ -89,7 +89,7 @@ export class SignIn {
     return redirectResponse(await upstream.authorizationUrl(flow), [...cookies, writeCookie(toFlowCookie(key), browser, FLOW_MS)]);
   }
 
-  /** Checks the browser's cookie before it takes the state, so that a request from another browser does not end the sign-in. */
+  /** Takes a pending sign-in from the store. Checks the browser's cookie first: a request from another browser must not end the sign-in. */
   async #takeFlow(
     httpRequest: Request,
     state: string,
@@ -130,7 +130,7 @@ export class SignIn {
   }
 }
 
-/** Gives the cookie name of one sign-in in progress. A browser may have several. */
+/** Gives the cookie name of one sign-in in progress. A browser may have several at a time. */
 function toFlowCookie(stateDigest: string): string {
   return `flow-${stateDigest.slice(0, 16)}`;
 }

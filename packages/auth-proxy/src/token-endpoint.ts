@@ -8,20 +8,20 @@ import { jsonResponse } from './http.ts';
 import { digest } from './secrets.ts';
 import type { ProxyParts } from './sign-in.ts';
 
-/** `POST /token`. @throws {OAuthRefusal} The client, its code or its refresh token is invalid. */
+/** `POST /token`: issues tokens. @throws {OAuthRefusal} The client, its authorization code or its refresh token is invalid. */
 export async function serveToken(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
   checkSingle(form);
   const client = await authenticate(httpRequest, form, parts);
   const resource = form.get('resource');
   if (resource !== null && !isSameResource(resource, parts.settings.resource))
-    throw new OAuthRefusal('invalid_target', 'This server does not issue tokens for this resource');
+    throw new OAuthRefusal('invalid_target', 'This server does not issue tokens for the requested "resource"');
   const grantType = form.get('grant_type');
   if (grantType === 'authorization_code') return jsonResponse(200, await redeemCode(form, client, parts));
   if (grantType === 'refresh_token') return jsonResponse(200, await refresh(form, client, parts));
   throw new OAuthRefusal('unsupported_grant_type', 'The grant type must be "authorization_code" or "refresh_token"');
 }
 
-/** `POST /revoke`. Gives the same response for unknown tokens and tokens of other clients. @throws {OAuthRefusal} The client is unknown. */
+/** `POST /revoke`. Responds alike to unknown tokens and to tokens of other clients. @throws {OAuthRefusal} The client is unknown. */
 export async function serveRevocation(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
   checkSingle(form);
   const client = await authenticate(httpRequest, form, parts);
@@ -35,13 +35,13 @@ export async function serveRevocation(httpRequest: Request, form: URLSearchParam
 async function redeemCode(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<JsonObject> {
   const verifier = form.get('code_verifier') ?? '';
   if (!/^[\w.~-]{43,128}$/.test(verifier))
-    throw new OAuthRefusal('invalid_request', 'The "code_verifier" must have 43 to 128 unreserved characters');
+    throw new OAuthRefusal('invalid_request', 'The "code_verifier" must have 43 to 128 letters, digits or "-._~"');
   const { grant, redirectUri, codeChallenge } = await grants.redeem(form.get('code') ?? '');
   const isTheirs = grant.clientId === client.clientId && form.get('redirect_uri') === redirectUri;
   if (isTheirs && codeChallenge === (await digest(verifier))) return grants.issue(grant, grant.scopes);
   // The caller is not the client that the code was issued to.
   await grants.end(grant);
-  throw new OAuthRefusal('invalid_grant', 'The code was issued for another client, redirect URI or code verifier');
+  throw new OAuthRefusal('invalid_grant', 'The code was issued for another client, redirect URI or PKCE verifier');
 }
 
 async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<JsonObject> {
@@ -79,7 +79,7 @@ function readBasic(header: string | null): { readonly clientId: string; readonly
   const encoded = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return undefined;
   try {
-    // Both halves are form-encoded before they are joined (RFC 6749 section 2.3.1).
+    // Id and secret are form-encoded before they are joined by a colon (RFC 6749 section 2.3.1).
     const [clientId, secret] = atob(encoded)
       .split(':')
       .map((half) => decodeURIComponent(half.replaceAll('+', ' ')));
@@ -94,5 +94,5 @@ function readBasic(header: string | null): { readonly clientId: string; readonly
 
 function checkSingle(form: URLSearchParams): void {
   const names = [...form.keys()];
-  if (new Set(names).size !== names.length) throw new OAuthRefusal('invalid_request', 'A parameter occurs more than once');
+  if (new Set(names).size !== names.length) throw new OAuthRefusal('invalid_request', 'A parameter of the request occurs more than once');
 }

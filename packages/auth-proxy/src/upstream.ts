@@ -1,4 +1,4 @@
-/** Requests to the provider, at which the proxy is one client. */
+/** Requests to the provider, at which the proxy is registered as one client. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
@@ -6,7 +6,7 @@ import * as oauth from 'oauth4webapi';
 import { fetchBounded } from './http.ts';
 import type { ProxySettings, UpstreamOptions } from './options.ts';
 
-/** The tokens from the provider. */
+/** The tokens that the provider issued to the proxy for one user. */
 export interface UpstreamTokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
@@ -14,7 +14,7 @@ export interface UpstreamTokens {
   readonly idTokenClaims: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The random values that bind the provider's response to the request. */
+/** The random values that bind the provider's authorization response to the proxy's request. */
 export interface UpstreamFlow {
   readonly state: string;
   readonly codeVerifier: string;
@@ -41,7 +41,7 @@ export class Upstream {
     if (upstream.metadata !== undefined) this.#server = { ...upstream.metadata, issuer: upstream.issuer };
   }
 
-  /** Creates the URL at which the user signs in. */
+  /** Creates the URL at which the user signs in at the provider. */
   async authorizationUrl({ state, codeVerifier, nonce }: UpstreamFlow): Promise<string> {
     const { issuer, authorization_endpoint: endpoint } = await this.#findServer();
     if (endpoint === undefined) throw new Error(`The metadata of ${issuer} has no authorization_endpoint: give it in "upstream.metadata"`);
@@ -62,7 +62,7 @@ export class Upstream {
   }
 
   /**
-   * Checks an authorization response and exchanges its code for tokens.
+   * Checks the provider's authorization response and exchanges its code for tokens.
    *
    * @throws {oauth.AuthorizationResponseError} The provider or the user denied the sign-in. Any other error: the response is invalid or of
    * another issuer.
@@ -77,7 +77,7 @@ export class Upstream {
     return this.#toTokens(await oauth.processAuthorizationCodeResponse(server, this.#client, response, expected));
   }
 
-  /** Renews the tokens. @throws {oauth.ResponseBodyError} The provider refuses the refresh token. */
+  /** Renews the provider's tokens. @throws {oauth.ResponseBodyError} The provider refuses the refresh token. */
   async refresh(refreshToken: string): Promise<UpstreamTokens> {
     const server = await this.#findServer();
     const options = this.#requestOptions(server.token_endpoint);
@@ -86,7 +86,7 @@ export class Upstream {
     return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   }
 
-  /** Revokes a token, if the provider supports revocation. */
+  /** Revokes a token of the provider, if the provider supports revocation. */
   async revoke(token: string): Promise<void> {
     const server = await this.#findServer();
     if (server.revocation_endpoint === undefined) return;
@@ -98,7 +98,7 @@ export class Upstream {
     return this.#options.scopes.includes('openid');
   }
 
-  /** Chooses how the proxy authenticates: Basic, unless the provider accepts the secret only in the body. @see RFC 8414 section 2 */
+  /** Chooses how the proxy authenticates at the provider: Basic, unless only a secret in the body is accepted. @see RFC 8414 section 2 */
   #authenticate({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer): oauth.ClientAuth {
     const { clientSecret } = this.#options;
     if (clientSecret === undefined) return oauth.None();
@@ -106,7 +106,7 @@ export class Upstream {
     return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
   }
 
-  /** Allows http only for a provider on this machine. */
+  /** Creates the request options of `oauth4webapi`. They allow http only for a provider on this machine. */
   #requestOptions(url = '') {
     const isLocal = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
     return { [oauth.customFetch]: this.#customFetch, [oauth.allowInsecureRequests]: isLocal };
@@ -116,7 +116,7 @@ export class Upstream {
     return (this.#server ??= await this.#discover());
   }
 
-  /** Gets the metadata by RFC 8414, else by OpenID Connect. @throws {AggregateError} No metadata with that issuer was found. */
+  /** Gets the provider's metadata by RFC 8414, else by OpenID Connect. @throws {AggregateError} None with exactly this issuer was found. */
   async #discover(): Promise<oauth.AuthorizationServer> {
     const { issuer } = this.#options;
     const causes: unknown[] = [];
@@ -126,7 +126,7 @@ export class Upstream {
         const response = await oauth.discoveryRequest(url, { algorithm, ...this.#requestOptions(issuer) });
         const metadata = await oauth.processDiscoveryResponse(url, response);
         if (metadata.issuer === issuer) return metadata;
-        causes.push(new Error(`The metadata names the issuer "${metadata.issuer}"`));
+        causes.push(new Error(`The metadata names another issuer: "${metadata.issuer}"`));
       } catch (error) {
         causes.push(error);
       }

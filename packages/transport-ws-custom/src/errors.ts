@@ -5,14 +5,14 @@ import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 import { CloseCode } from './wire.ts';
 
 /**
- * The connection ended without a call of `close`. `onerror` gets this error before `onclose` is called, and it is the `cause` of the
- * errors that pending requests are rejected with.
+ * The WebSocket connection ended without a call of `close`. `onerror` gets this error before `onclose` is called, and it is the `cause`
+ * of the errors that pending requests are rejected with.
  */
 export class SocketClosedError extends MortiseError implements ChannelEndError {
   override readonly name: string = 'SocketClosedError';
   override readonly code: 'ERR_SOCKET_CLOSED' = 'ERR_SOCKET_CLOSED';
   readonly endsChannel = true;
-  /** One of `CloseCode`, or a code that the peer chose. 1006: the network broke or the peer is gone. 1003 and 1007: a protocol error of the peer. */
+  /** A `CloseCode`, or a code that the peer chose. 1006: the network broke or the peer is gone. 1003, 1007: the peer broke the protocol. */
   readonly closeCode: number;
 
   constructor(closeCode: number, message: string = messageOf(closeCode, ''), options?: ErrorOptions) {
@@ -40,7 +40,7 @@ export class ConnectFailedError extends MortiseError {
   override readonly code: 'ERR_CONNECT_FAILED' = 'ERR_CONNECT_FAILED';
   /** The HTTP status that the server refused with. `undefined` if there was no HTTP response, and always in browsers, which hide it. */
   readonly status: number | undefined;
-  /** The server's `Retry-After`, in milliseconds; `undefined` if it sent none. */
+  /** The `Retry-After` header of the server's refusal, in milliseconds; `undefined` if there was none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly status?: number; readonly retryAfterMs?: number | undefined } = {}) {

@@ -1,12 +1,12 @@
-/** Pings any number of connections with one timer, and reports those from which nothing arrives. */
+/** Pings any number of connections with one timer, and reports those whose peer no longer responds. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 
 /** A connection that a `Heartbeat` pings. */
 export interface Beating {
-  /** Pings the peer. @returns false if nothing has arrived from the peer since the last call. */
+  /** Pings the peer. @returns false if nothing has arrived from the peer since the previous call of `beat`. */
   beat(): boolean;
-  /** Called after `beat` returned false: the peer counts as gone. */
+  /** Called after `beat` returned false: the peer no longer responds. */
   onDead(): void;
 }
 

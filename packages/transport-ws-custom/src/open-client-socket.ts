@@ -1,4 +1,4 @@
-/** Opens a client's WebSocket: with `ws` on Node, which can send headers and pause reading; elsewhere with the platform's `WebSocket`. */
+/** Opens a client's WebSocket: on Node with the npm package `ws`, which can send headers and pause; elsewhere with `WebSocket`. */
 
 import { type Clock, TimeoutError } from '@mortise/jsonrpc-core';
 import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
@@ -9,7 +9,7 @@ import { openWebSocket, type WebSocketConstructor } from './web-socket.ts';
 import { BEARER_PREFIX, toBearerProtocol } from './wire.ts';
 import { type Corkable, toInt32, WsSocket } from './ws-socket.ts';
 
-/** Target and settings of a client's WebSocket. */
+/** The URL, the headers and other settings of a client's WebSocket. */
 export interface ClientSocketSettings {
   readonly url: string;
   readonly protocols: readonly string[];
@@ -26,7 +26,7 @@ const MAX_CHALLENGES = 3;
 const OPEN_TIMEOUT_MS = 10_000;
 
 /**
- * Opens a WebSocket, with the authorizer's headers; tries again while the authorizer answers a challenge with `retry`.
+ * Opens a WebSocket with the authorizer's headers. After a 401 or 403, tries again if the authorizer's `onChallenge` returns `retry`.
  *
  * @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: the WebSocket cannot be opened.
  * @throws {TypeError} The platform cannot send a given header.
@@ -54,7 +54,7 @@ async function mayRetry(authorizer: Authorizer | undefined, challenge: Challenge
 
 type WsConstructor = (typeof import('ws'))['WebSocket'];
 
-/** Loads the package `ws` on Node and compatible runtimes; `undefined` if it is not installed or the platform is another. */
+/** Loads the package `ws` on Node and compatible runtimes; `undefined` on other platforms, or if `ws` is not installed. */
 async function loadWs(): Promise<WsConstructor | undefined> {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
   if (typeof process?.versions?.node !== 'string') return undefined;
@@ -62,7 +62,7 @@ async function loadWs(): Promise<WsConstructor | undefined> {
   return typeof loaded?.WebSocket === 'function' ? loaded.WebSocket : undefined;
 }
 
-/** The server's refusal of the upgrade: the error for the caller, and the challenge for the authorizer. */
+/** A refused WebSocket upgrade: the error that `start` rejects with, and the challenge for the authorizer. */
 interface Refused {
   readonly error: ConnectFailedError;
   readonly challenge: Omit<Challenge, 'attempt' | 'given'>;
@@ -109,7 +109,7 @@ async function openOnNode(
 function toRefusal(url: string, status: number, retryAfter: string | undefined): ConnectFailedError {
   const retryAfterMs = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : undefined;
   const remedy = status === 404 ? ': correct the path of the URL, which is usually "/mcp"' : '';
-  const message = `${hostOf(url)}${new URL(url).pathname} answered the upgrade with HTTP status ${status}${remedy}`;
+  const message = `${hostOf(url)}${new URL(url).pathname} refused the WebSocket with HTTP status ${status}${remedy}`;
   return new ConnectFailedError(message, { status, retryAfterMs });
 }
 
@@ -118,20 +118,20 @@ function toRefusal(url: string, status: number, retryAfter: string | undefined):
 async function openOnPlatform(settings: ClientSocketSettings, headers: Headers, signal: AbortSignal): Promise<OpenedSocket> {
   const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
   const constructor = settings.webSocket ?? WebSocket;
-  if (!constructor) throw new ConnectFailedError('This platform has no WebSocket: install "ws", or give the option webSocket');
+  if (!constructor) throw new ConnectFailedError('This platform has no WebSocket: install the package "ws" or set the option "webSocket"');
   const protocols = [...settings.protocols, ...Object.entries(headers).map(([name, value]) => toProtocol(name, value))];
   const limit = withTimeout(OPEN_TIMEOUT_MS, signal, settings.clock);
   try {
     return await openWebSocket(constructor, { ...settings, protocols }, limit.signal);
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error;
-    throw new ConnectFailedError(`${hostOf(settings.url)} did not answer within ${OPEN_TIMEOUT_MS} ms`);
+    throw new ConnectFailedError(`${hostOf(settings.url)} did not open the WebSocket within ${OPEN_TIMEOUT_MS} ms`);
   } finally {
     limit.dispose();
   }
 }
 
-/** Converts a header to a subprotocol: a platform's WebSocket sends no headers. Only a bearer token can be converted. */
+/** Converts a header to a subprotocol, because `WebSocket` in browsers sends no headers. Only a bearer token can be converted. */
 function toProtocol(name: string, value: string): string {
   const [, token] = /^bearer +(\S+)$/i.exec(value) ?? [];
   if (name.toLowerCase() === 'authorization' && token !== undefined) return toBearerProtocol(token);
@@ -144,7 +144,7 @@ function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-/** Gives the resource's URL as authorizers and verifiers know it: with `http` for `ws`, `https` for `wss`. */
+/** Converts the server's URL to the form that authorizers and verifiers know: `ws` becomes `http`, `wss` becomes `https`. */
 function toHttpUrl(url: string): string {
   return url.replace(/^ws/, 'http');
 }

@@ -21,18 +21,18 @@ export interface ServeWebSocketOptions extends WebSocketServerOptions, CloseOpti
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The WebSocket connections on an HTTP server. */
+/** The result of `attachWebSocket`: counts and closes the WebSocket connections of an HTTP server. */
 export interface AttachedWebSocket extends AsyncDisposable {
-  /** How many connections are open. */
+  /** How many WebSocket connections are open. */
   readonly count: number;
   /**
-   * Refuses new connections with 503, lets calls in flight finish, and closes all connections with 1001. The HTTP server of
+   * Refuses new connections with 503, lets running requests finish, and closes all connections with 1001. The HTTP server of
    * `attachWebSocket` stays open. Safe to call twice.
    */
   close(options?: CloseOptions): Promise<void>;
 }
 
-/** A listening WebSocket server. */
+/** The result of `serveWebSocket`: a listening WebSocket server. */
 export interface WebSocketServing extends AttachedWebSocket {
   /** The URL that clients connect to, such as `ws://127.0.0.1:3001/mcp`. */
   readonly url: string;
@@ -46,7 +46,7 @@ export interface UpgradeSource {
   off(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
 }
 
-/** The options that only `serveWebSocket` has; `SocketHost` checks the others. */
+/** The names and types of the options that only `serveWebSocket` has; `SocketHost` checks the others. */
 const LISTENING: OptionTable<Omit<ServeWebSocketOptions, keyof WebSocketServerOptions>> = {
   port: 0,
   host: 'string',
@@ -70,7 +70,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   const { port, host = '127.0.0.1', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS, ...rest } = options ?? {};
   checkOptions('serveWebSocket options', { port, host, signal, drainMs: ownDrainMs }, LISTENING);
   if (!Number.isInteger(port) || port > 65_535)
-    throw new TypeError('serveWebSocket needs a port from 0 to 65535, as serveWebSocket(server, { port: 3001 }); 0 for any that is free');
+    throw new TypeError('serveWebSocket: "port" must be from 0 to 65535, as in serveWebSocket(server, { port: 3001 }); 0 is any free port');
   signal?.throwIfAborted();
   const sockets = new SocketHost(server, { ...rest, logger: rest.logger ?? stderrLogger });
   const httpServer = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
@@ -79,11 +79,11 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   httpServer.on('upgrade', (request, socket, head) => {
     if (sockets.isFor(request)) return sockets.accept(request, socket, head);
     socket.on('error', () => undefined);
-    refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is nothing at this path'));
+    refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is no MCP endpoint at this path'));
   });
   await listen(httpServer, port, host);
   const logError = (error: unknown): void => sockets.logger.log('error', 'The HTTP server failed', { error: String(error) });
-  // A failed accept, such as from too many open files, must not end the process.
+  // If a connection cannot be accepted, as with too many open files, the process must not end.
   httpServer.on('error', logError);
   let closing: Promise<void> | undefined;
   const close = ({ drainMs = ownDrainMs }: CloseOptions = {}): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The connections of one WebSocket server: accepts, counts, pings and drains them. */
+/** Manages the connections of one WebSocket server: accepts, counts, pings and closes them. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -18,15 +18,15 @@ import { toInt32, WsSocket } from './ws-socket.ts';
 export interface WebSocketServerOptions {
   /** The path that clients connect to. @default '/mcp' */
   readonly path?: string | undefined;
-  /** Allowed values of `Host`; one without a port allows every port. @default loopback names on a loopback socket, else any */
+  /** Allowed `Host` headers; one without a port allows every port. @default loopback names on a loopback address, else any */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of web pages that may connect, such as `https://app.example.com`. @default loopback origins, on a loopback socket */
+  /** Origins of web pages that may connect: `https://app.example.com`. @default loopback origins on a loopback address, else none */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Verifies the token of an upgrade, within 10 s. The connection ends when the token expires. @default none: anyone may connect */
+  /** Verifies the token of a new connection, within 10 s. When the token expires, the connection ends. @default none: anyone may connect */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** This server's public URL, such as `https://api.example.com`, for the token verifier. Set it behind a proxy. @default from `Host` */
   readonly baseUrl?: string | undefined;
-  /** Gives the key that `maxConnectionsPerKey` counts by. @default the principal, else the remote address (for IPv6 its /64) */
+  /** Gives the key by which `maxConnectionsPerKey` counts. @default the principal, else the remote address (for IPv6 its /64) */
   readonly limitKey?: ((request: IncomingMessage, auth: AuthInfo | undefined) => string) | undefined;
   /** How many connections may be open; further ones get 503. @default 10_000 */
   readonly maxConnections?: number | undefined;
@@ -41,7 +41,8 @@ export interface WebSocketServerOptions {
   /** The clock of timeouts and pings. @default the platform's */
   readonly clock?: Clock | undefined;
   /**
-   * Gets refused upgrades and internal errors. If the served server has no logger, also broken connections and errors of handlers.
+   * Gets log messages about refused upgrades and internal errors. If the served server has no logger, also about broken connections and
+   * errors of handlers.
    *
    * @default none; `serveWebSocket` writes warnings and errors to standard error
    */
@@ -65,7 +66,7 @@ const OPTIONS: OptionTable<WebSocketServerOptions> = {
 };
 
 const VERIFY_TIMEOUT_MS = 10_000;
-/** How many bytes may wait for a slow reader. A further message ends its connection with 1013. */
+/** How many bytes may wait for a client that reads slowly. A further message ends the connection with 1013. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 const RETRY_LATER = { 'Retry-After': '5' };
 const ANONYMOUS = 'anonymous';
@@ -74,7 +75,7 @@ const SHUTDOWN: CloseReason = [CloseCode.goingAway, 'the server shuts down'];
 const FAILED: CloseReason = [CloseCode.internalError, 'the server could not serve the connection'];
 
 export class SocketHost {
-  /** Never throws. */
+  /** The option `logger`, wrapped so that logging never throws. */
   readonly logger: Logger;
   readonly path: string;
   readonly #server: Connectable;
@@ -83,7 +84,7 @@ export class SocketHost {
   readonly #guard: HostGuard;
   readonly #upgrades: WebSocketServer;
   readonly #limit: KeyedLimit;
-  /** Counts the callers whose token is being checked, by address. */
+  /** Counts the upgrades whose token is being verified, by remote address. */
   readonly #pending: KeyedLimit;
   readonly #clock: Clock;
   readonly #heartbeat: Heartbeat | undefined;
@@ -95,11 +96,11 @@ export class SocketHost {
   /** @throws {TypeError} `server` is not a server, or an option is unknown or has a wrong value. */
   constructor(server: Connectable, options: WebSocketServerOptions) {
     if (typeof (server as Partial<Connectable> | undefined)?.connect !== 'function')
-      throw new TypeError('The first argument must be a server, such as an McpServer: it has no function "connect"');
+      throw new TypeError('The given value is not a server: it has no function "connect". Pass an McpServer or a Server');
     checkOptions('WebSocket server options', options, OPTIONS);
     const { path = '/mcp', maxConnections = 10_000, maxConnectionsPerKey = 1000, heartbeatMs = 15_000, resume, allowedHosts } = options;
     const { clock = systemClock, logger = silentLogger, allowedOrigins, maxMessageBytes = 4 * 1024 * 1024 } = options;
-    if (!path.startsWith('/') || /[?#]/.test(path)) throw new TypeError(`"path" must begin with "/" and hold no query, got "${path}"`);
+    if (!path.startsWith('/') || /[?#]/.test(path)) throw new TypeError(`"path" must begin with "/" and have no query, got "${path}"`);
     this.path = path;
     this.#server = server;
     this.#options = options;
@@ -125,7 +126,7 @@ export class SocketHost {
     return this.#limit.total;
   }
 
-  /** Tells whether an upgrade is for the path of this host. */
+  /** Tells whether an upgrade request is for the path that this server serves. */
   isFor(request: IncomingMessage): boolean {
     try {
       return new URL(request.url ?? '', 'http://host').pathname === this.path;
@@ -134,7 +135,7 @@ export class SocketHost {
     }
   }
 
-  /** Accepts or refuses an upgrade. Never throws. */
+  /** Accepts or refuses a WebSocket upgrade. Never throws. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Node does not handle the errors of an upgraded socket.
     socket.on('error', () => undefined);
@@ -144,7 +145,7 @@ export class SocketHost {
     this.#opening.add(opening);
   }
 
-  /** Refuses new connections, lets the calls in flight finish, and closes. */
+  /** Refuses new connections, lets running requests finish for at most `drainMs`, and closes all connections. */
   close(drainMs: number): Promise<void> {
     this.#closed ??= this.#close(drainMs);
     return this.#closed;
@@ -158,7 +159,7 @@ export class SocketHost {
     await this.#endAll((connection) => connection.close());
   }
 
-  /** Ends all connections, and logs those that fail to end. */
+  /** Ends all connections by `end`, and logs the errors of those that fail to end. */
   async #endAll(end: (connection: ServerConnection) => Promise<void>): Promise<void> {
     const ended = Array.from(this.#connections, ([connection, transport]) =>
       end(connection).catch((error: unknown) => {
@@ -179,7 +180,7 @@ export class SocketHost {
     this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, { auth, key }));
   }
 
-  /** Verifies the token. Callers count against the limits while it is checked. */
+  /** Verifies the token of an upgrade. Meanwhile, the upgrade counts against the limits of connections. */
   async #verify(request: IncomingMessage, socket: Duplex): Promise<AuthInfo | undefined> {
     const { tokenVerifier } = this.#options;
     if (!tokenVerifier) return undefined;
@@ -203,7 +204,7 @@ export class SocketHost {
     return new URL(this.path, base).href;
   }
 
-  /** Counts a caller. @returns A function that ends the counting. @throws {UpgradeRefusal} 503 or 429: a limit is reached. */
+  /** Counts an upgrade or connection. @returns A function that uncounts it. @throws {UpgradeRefusal} 503 or 429: a limit is reached. */
   #enter(limit: KeyedLimit, key: string): () => void {
     this.#closing.signal.throwIfAborted();
     const full = limit.check(key);

@@ -1,4 +1,4 @@
-/** One WebSocket as a `Transport`, on any platform. */
+/** A `Transport` over one WebSocket, on any platform. */
 
 import { type Clock, type ClockTimer, ConnectionClosedError, type JsonRpcMessage, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
@@ -13,9 +13,9 @@ export interface SocketTerms {
   /** Opens the socket. Called once, by `start`. Aborting `signal` cancels opening. */
   readonly open: (signal: AbortSignal) => Promise<MessageSocket>;
   readonly clock: Clock;
-  /** Pings the peer; `undefined` sends no pings. */
+  /** The heartbeat that pings the peer; `undefined` if no pings are sent. */
   readonly heartbeat: Heartbeat | undefined;
-  /** How many bytes may be queued. A further `send` ends the connection, so senders should await each `send`. */
+  /** How many bytes may wait to be sent. A further `send` ends the connection, so senders should await each `send`. */
   readonly maxBacklogBytes: number;
   /** The `info` that `onmessage` gets with each message. */
   readonly info: MessageInfo | undefined;
@@ -28,13 +28,13 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** `send` waits while more bytes than this are queued. */
+/** `send` waits while more bytes than this wait for the network. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-/** How long a full queue may make no progress before the connection ends. */
+/** How long the peer may read nothing from a full queue before the connection ends. */
 const STALL_MS = 30_000;
 /** How long `close` waits for the peer's close frame. */
 const CLOSE_TIMEOUT_MS = 2000;
-/** How many messages are delivered in one turn of the event loop. */
+/** How many received messages are delivered in one turn of the event loop. */
 const MAX_IN_A_TURN = 16;
 
 /** Runs `fn` in a later turn of the event loop, after the responses that are being sent. */
@@ -46,10 +46,10 @@ export type CloseReason = readonly [code: number, reason: string];
 const NORMAL: CloseReason = [CloseCode.normal, ''];
 
 /**
- * A transport over one WebSocket: one message a text frame.
+ * A transport over one WebSocket: each text frame is one message.
  *
- * Keeps the promises T1 to T14. The connection ends with 1009 after a message that is too long (T6), with 1003 after a binary frame, and
- * with 1007 after a text frame that is not UTF-8, as RFC 6455 requires.
+ * Gives the guarantees T1 to T14 of `Transport`. The connection ends with 1009 after a message that is too long (T6), with 1003 after a
+ * binary frame, and with 1007 after a text frame that is not UTF-8, as RFC 6455 requires.
  *
  * @see 2026-07-28 basic/transports#custom-transports; RFC 6455
  */
@@ -57,7 +57,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** The code and reason that `close` sends. */
+  /** The WebSocket close code and reason that `close` sends. */
   closeReason: CloseReason = NORMAL;
   readonly #terms: SocketTerms;
   readonly #waiters: Waiter[] = [];
@@ -69,9 +69,9 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   #onEnded: (() => void) | undefined;
   #isFull = false;
   #hasProgress = false;
-  /** True while reading is paused until the peer has read its responses. */
+  /** True while reading is paused because the peer has not read its responses yet. */
   #isHolding = false;
-  /** Messages read before the pause took effect, not yet delivered. */
+  /** The received messages that are not delivered yet, in order. */
   readonly #unread: string[] = [];
   /** How many messages this turn of the event loop has delivered. */
   #delivered = 0;
@@ -86,7 +86,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
    *
    * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
    * @throws {ConnectionClosedError} The transport was closed before or during `start`.
-   * @throws The error of opening the socket. The transport is then closed.
+   * @throws The error with which opening the socket failed. The transport is then closed.
    */
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
@@ -110,7 +110,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     try {
       const text = serializeMessage(message);
       if (socket.queuedBytes > this.#terms.maxBacklogBytes) {
-        this.#fail(CloseCode.tryAgainLater, 'The peer reads too slowly: too many unread bytes', 'slow reader');
+        this.#fail(CloseCode.tryAgainLater, 'The peer reads too slowly: too many bytes wait to be sent', 'slow reader');
         return Promise.reject(new ConnectionClosedError());
       }
       socket.send(text);
@@ -120,7 +120,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     return socket.queuedBytes <= MAX_QUEUED_BYTES ? resolvedPromise : this.#waitForRoom(socket, message);
   }
 
-  /** Sends the accepted messages, closes the connection and resolves when everything is freed. Safe to call at any time and twice. */
+  /** Sends what `send` accepted, closes the connection, and resolves when everything is freed. Safe to call at any time and twice. */
   close(): Promise<void> {
     return this.#end(...this.closeReason);
   }
@@ -155,7 +155,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     this.#delivered = 0;
   };
 
-  /** One read can contain a thousand requests. Responses to the delivered ones are sent before more are delivered. */
+  /** Delivers a message later. One read can contain a thousand requests: the first are responded to before more are delivered. */
   #keepUnread(text: string): void {
     if (this.#unread.push(text) > 1) return;
     this.#socket?.pause();
@@ -180,7 +180,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     }
   }
 
-  /** Adds `bytes` for long messages only: short ones share one object. */
+  /** Gives the `info` of a message. It has `bytes` for long messages only: all short messages share one object. */
   #toInfo(text: string): MessageInfo | undefined {
     const { info } = this.#terms;
     const bytes = measureMessage(text);
@@ -188,7 +188,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   onBinary(): void {
-    this.#fail(CloseCode.unsupportedData, 'The peer sent a binary frame. Send MCP messages as text frames', 'text frames only');
+    this.#fail(CloseCode.unsupportedData, 'The peer sent a binary frame, but MCP messages must be text frames', 'text frames only');
   }
 
   onError(error: Error): void {
@@ -219,8 +219,8 @@ export class SocketTransport implements Transport, SocketListener, Beating {
 
   #waitForRoom(socket: MessageSocket, message: JsonRpcMessage): Promise<void> {
     this.#isFull = true;
-    // Stops reading from a peer that does not read its responses: they would pile up here. Requests do not stop reading, so that two peers
-    // whose requests wait still read each other's responses.
+    // Stops reading from a peer that does not read its responses: they would pile up here. Waiting requests do not stop reading, so that
+    // two peers whose requests wait still read each other's responses.
     if (!this.#isHolding && !('method' in message)) {
       this.#isHolding = true;
       socket.pause();

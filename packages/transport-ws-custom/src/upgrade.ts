@@ -1,4 +1,4 @@
-/** The checks of an upgrade, and the HTTP response of a refused one. */
+/** The checks of a WebSocket upgrade, and the HTTP response to a refused one. */
 
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -8,12 +8,12 @@ import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization, toNetwork } from '@mortise/protocol/edge';
 import { MCP_PROTOCOL, readBearerProtocol } from './wire.ts';
 
-/** Refuses an upgrade with an HTTP status. */
+/** The error with which an upgrade is refused: an HTTP status, a message and headers. */
 export class UpgradeRefusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param message One sentence for the caller: the rule and the remedy. Holds no secret. */
+  /** @param message One sentence for the caller: the rule and the remedy. It must contain no secret. */
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.status = status;
@@ -27,11 +27,11 @@ const LINGER_MS = 1000;
 /**
  * Checks the headers of an upgrade: those allowed only once, `Host`, `Origin`, and the subprotocol.
  *
- * @throws {UpgradeRefusal} 400, 403
+ * @throws {UpgradeRefusal} 400: a header is missing, wrong or repeated. 403: `Host` or `Origin` is not allowed.
  */
 export function checkUpgrade(request: IncomingMessage, guard: HostGuard): void {
   for (const name of SINGLE_HEADERS) {
-    if (countHeader(request, name) > 1) throw new UpgradeRefusal(400, `The header "${name}" may come once only`);
+    if (countHeader(request, name) > 1) throw new UpgradeRefusal(400, `The header "${name}" must occur only once`);
   }
   const reason = guard({
     host: request.headers.host,
@@ -70,7 +70,7 @@ export async function verifyUpgrade(
   }
 }
 
-/** Gives the limit key of a connection without a principal: the remote address, for IPv6 its /64, which one customer usually has. */
+/** Gives the limit key of a connection without a principal: the remote address; for IPv6 its /64, which usually is one customer's. */
 export function addressKey(request: IncomingMessage): string {
   return toNetwork(request.socket.remoteAddress ?? 'unknown');
 }
@@ -91,7 +91,7 @@ export function refuseUpgrade(request: IncomingMessage, socket: Duplex, refusal:
     });
     response.end(body);
   } catch {
-    // A header of the verifier is not valid in HTTP.
+    // The token verifier gave a header that is not valid in HTTP.
     socket.destroy();
   }
   // The peer may keep its side open, so the socket is destroyed after a while.
@@ -106,12 +106,12 @@ function readCredentials(request: IncomingMessage): { readonly scheme: string | 
   const offered = readBearerProtocol(offeredProtocols(request));
   const header = request.headers.authorization;
   if (offered === null || (offered !== undefined && header !== undefined)) {
-    throw new UpgradeRefusal(400, 'The token must come once, in "Authorization" or as a subprotocol in canonical base64url');
+    throw new UpgradeRefusal(400, 'The token must be sent once: in "Authorization", or as a subprotocol in canonical base64url');
   }
   if (offered !== undefined) return { scheme: 'Bearer', token: offered };
   if (header === undefined) return { scheme: undefined, token: undefined };
   const credentials = parseAuthorization(header);
-  if (!credentials) throw new UpgradeRefusal(400, 'The "Authorization" header must hold one scheme and one token');
+  if (!credentials) throw new UpgradeRefusal(400, 'The "Authorization" header must contain one scheme and one token');
   return credentials;
 }
 

@@ -1,4 +1,4 @@
-/** `webSocketTransport`: a client's transport by WebSocket, which is also a factory of further ones. */
+/** `webSocketTransport`: a client's transport over WebSocket, which is also a factory of new transports to the same server. */
 
 import type { Clock, Transport } from '@mortise/jsonrpc-core';
 import {
@@ -19,9 +19,9 @@ import { MCP_PROTOCOL } from './wire.ts';
 
 /** The options of `webSocketTransport`. */
 export interface WebSocketTransportOptions {
-  /** Gives the headers that authorize the upgrade, and handles a 401 or 403. Browsers can send bearer tokens only. @default none */
+  /** Gives the headers that authorize the WebSocket upgrade, and handles 401 and 403. Browsers send only bearer tokens. @default none */
   readonly authorizer?: Authorizer | undefined;
-  /** Additional headers of the upgrade. Browsers can send none but a bearer token. @default none */
+  /** Additional headers of the WebSocket upgrade. Browsers can send only a bearer token. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Allows headers and tokens over `ws:` to other machines, which is unencrypted. @default false */
   readonly allowInsecure?: boolean | undefined;
@@ -47,15 +47,15 @@ const OPTIONS: OptionTable<WebSocketTransportOptions> = {
 
 /** A transport to a server. Calling it as a function returns another, unstarted transport to the same server. */
 export interface WebSocketTransport extends Transport, TransportFactory {
-  /** Identifies the server: its URL, with a digest in place of the query. */
+  /** Identifies the server in caches of protocol revisions: its URL, with a digest in place of the query. */
   readonly eraKey: string;
 }
 
 /**
  * Makes a transport to a WebSocket server: `webSocketTransport('ws://127.0.0.1:3001/mcp')`.
  *
- * The result is also a factory, so that a client can reconnect: it then rejects calls in flight with `ConnectionLostError` and opens its
- * subscriptions again. Nothing connects before `start`, which rejects after 10 s.
+ * The result is also a factory, so that a client can reconnect: the client then rejects running requests with `ConnectionLostError` and
+ * opens its subscriptions again. Nothing connects before `start`, which rejects after 10 s.
  *
  * @throws {TypeError} An option is unknown or has a wrong type, the URL is not `ws:` or `wss:` or has a user name, password or fragment, or
  *   credentials would go unencrypted to another machine.
@@ -67,12 +67,12 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
   return createCallableTransport(Object.assign(factory(), { eraKey: toEraKey(target) }), factory);
 }
 
-/** The time between two pings. A dead server is noticed within two. Browsers cannot ping. */
+/** The time between two pings. A server that is gone is noticed within two intervals. Browsers cannot ping. */
 const HEARTBEAT_MS = 15_000;
 
 function createClientTransport(url: string, options: WebSocketTransportOptions): Transport {
   const { resume, headers = {}, authorizer, webSocket, maxMessageBytes = 16 * 1024 * 1024, clock = systemClock } = options;
-  // `mcp` first: a server that always takes the first subprotocol gets the one without resumption.
+  // `mcp` is offered first: a server that always takes the first subprotocol then takes the one without resumption.
   const protocols = resume ? [MCP_PROTOCOL, resume.protocol] : [MCP_PROTOCOL];
   const target: ClientSocketSettings = { url, protocols, headers, authorizer, webSocket, maxMessageBytes, clock };
   const open = async (signal: AbortSignal): Promise<MessageSocket> => {
@@ -99,7 +99,7 @@ function checkTarget(url: string | URL, { authorizer, headers, allowInsecure }: 
   return target;
 }
 
-/** Gives the URL with a 32-bit hash in place of the query, which may contain secrets. */
+/** Gives the server's URL with a 32-bit hash in place of the query, which may contain secrets. */
 function toEraKey({ origin, pathname, search }: URL): string {
   if (search === '') return origin + pathname;
   let hash = 0x811c9dc5;

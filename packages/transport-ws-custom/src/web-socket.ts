@@ -1,4 +1,4 @@
-/** The platform's `WebSocket` as a `MessageSocket`, for browsers, workers, Deno and edge runtimes. */
+/** Adapts the platform's `WebSocket` to `MessageSocket`, for browsers, workers, Deno and edge runtimes. */
 
 import { type Clock, type ClockTimer, MessageTooLargeError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -36,7 +36,7 @@ const POLL_MS = 10;
  * Opens a WebSocket and waits until it is open.
  *
  * @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: opening failed. Platforms do not say why.
- * @throws The reason of `signal`.
+ * @throws The abort reason of `signal`.
  */
 export async function openWebSocket(
   constructor: WebSocketConstructor,
@@ -65,7 +65,7 @@ export async function openWebSocket(
   }
 }
 
-/** Tells whether the server chose an offered subprotocol. The one that carries the bearer token is not a valid choice. */
+/** Tells whether the server chose a valid subprotocol: one of the offered, but not the one that carries the bearer token. */
 function isAgreed(protocol: string, offered: readonly string[]): boolean {
   return offered.includes(protocol) && !protocol.startsWith(BEARER_PREFIX);
 }
@@ -108,11 +108,11 @@ class WebSocketSocket implements MessageSocket {
   }
 
   pause(): void {
-    // A platform's WebSocket cannot be paused.
+    // The platform's `WebSocket` cannot be paused.
   }
 
   resume(): void {
-    // See `pause`.
+    // The platform's `WebSocket` is never paused.
   }
 
   close(code: number, reason: string): void {
@@ -120,7 +120,7 @@ class WebSocketSocket implements MessageSocket {
   }
 
   terminate(): void {
-    // Platforms have no `terminate`: sends a close frame and does not wait for the peer's.
+    // The platform's `WebSocket` has no `terminate`: this sends a close frame and does not wait for the peer's.
     this.#socket.close();
     this.#finish(CloseCode.abnormal, '');
   }
@@ -149,7 +149,7 @@ class WebSocketSocket implements MessageSocket {
   }
 }
 
-/** Tells whether a text has more than `maxBytes` bytes in UTF-8. Encodes it only if its length leaves that open. */
+/** Tells whether a text has more than `maxBytes` bytes in UTF-8. Encodes the text only if its length does not decide. */
 function isLonger(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;

@@ -1,11 +1,11 @@
-/** Subprotocols, the bearer token as a subprotocol (for browsers), and close codes. */
+/** The names of the subprotocols, the bearer token as a subprotocol (for browsers), and the close codes. */
 
 import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 
 /** The subprotocol for MCP: each text frame is one message. */
 export const MCP_PROTOCOL = 'mcp';
 
-/** Begins a subprotocol that carries a bearer token in base64url, for clients that cannot send `Authorization`. Servers never choose it. */
+/** The prefix of a subprotocol that carries a bearer token in base64url, if a client cannot send headers. Servers never choose it. */
 export const BEARER_PREFIX = 'mcp.bearer.';
 
 export function toBearerProtocol(token: string): string {
@@ -28,25 +28,25 @@ export function readBearerProtocol(offered: readonly string[]): string | undefin
 
 /** The close codes of this package, by name. @see RFC 6455 section 7.4.1 */
 export const CloseCode = {
-  /** The connection is no longer needed. */
+  /** Close code: the connection is no longer needed. */
   normal: 1000,
-  /** The server shuts down. */
+  /** Close code: the server shuts down. */
   goingAway: 1001,
-  /** The peer sent a binary frame, or an invalid control frame. */
+  /** Close code: the peer sent a binary frame, or an invalid control frame. */
   unsupportedData: 1003,
-  /** The network broke: there was no close frame. Never sent. */
+  /** Reported, but never sent: the network broke, so there was no close frame. */
   abnormal: 1006,
-  /** The peer sent a text frame that is not UTF-8, or broke another rule of WebSocket. */
+  /** Close code: the peer sent a text frame that is not UTF-8, or broke another rule of WebSocket. */
   invalidPayload: 1007,
-  /** A message is longer than `maxMessageBytes`. */
+  /** Close code: a message is longer than `maxMessageBytes`. */
   tooLarge: 1009,
-  /** The server could not serve the connection. */
+  /** Close code: the server could not serve the connection, because of an internal error. */
   internalError: 1011,
-  /** The peer reads too slowly. */
+  /** Close code: the peer reads its messages too slowly. */
   tryAgainLater: 1013,
-  /** The token has expired: connect again with a new one. */
+  /** Close code: the access token has expired. Connect again with a new token. */
   unauthorized: 3000,
-  /** The channel cannot be resumed: it has ended, its window has passed, or it belongs to another principal. */
+  /** Close code: the channel cannot be resumed. It has ended, its `windowMs` has passed, or it belongs to another principal. */
   channelUnknown: 4404,
 } as const;
 

@@ -1,4 +1,4 @@
-/** A socket of the package `ws`, for servers and clients on Node. Imports only types, so that browsers can load it. */
+/** Adapts a `WebSocket` of the npm package `ws` to `MessageSocket`, on Node. Imports only types, so that browsers can load this file. */
 
 import { MessageTooLargeError } from '@mortise/jsonrpc-core';
 import type { WebSocket } from 'ws';
@@ -6,7 +6,7 @@ import { SocketClosedError } from './errors.ts';
 import type { MessageSocket, SocketListener } from './message-socket.ts';
 import { CloseCode } from './wire.ts';
 
-/** The network stream below `ws`: corked, it collects writes until it is uncorked. */
+/** The network stream below a `WebSocket`: after `cork` it collects writes, and `uncork` sends them together. */
 export interface Corkable {
   cork(): void;
   uncork(): void;
@@ -14,16 +14,16 @@ export interface Corkable {
 
 const OPEN = 1;
 
-/** On Node, `nextTick` called in a microtask runs after all microtasks, so all responses to one chunk of requests leave together. */
+/** Runs `fn` after all microtasks on Node (`nextTick` in a microtask), so that all responses to one chunk of requests leave together. */
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
 
-/** Limits a number to 32 bits, which `ws` counts with: a larger one would overflow. */
+/** Limits a number to 32 bits, because the npm package `ws` counts with 32 bits: a larger number would overflow. */
 export function toInt32(bound: number): number {
   return Math.min(bound, 2 ** 31 - 1);
 }
 
-/** A socket of `ws` as a `MessageSocket`. */
+/** Adapts an open `WebSocket` of the npm package `ws` to `MessageSocket`. */
 export class WsSocket implements MessageSocket {
   readonly #ws: WebSocket;
   readonly #maxMessageBytes: number;
@@ -37,7 +37,7 @@ export class WsSocket implements MessageSocket {
   #firstError: Error | undefined;
 
   /**
-   * @param ws An open socket. It is paused until `listen`.
+   * @param ws An open socket. It is paused until `listen` is called.
    * @param maxMessageBytes The `maxPayload` of `ws`, for error messages.
    * @param stream The network stream of `ws`. If given, the frames of one tick are written together.
    */

@@ -239,13 +239,13 @@ describe('limits', () => {
   it.each([undefined, {}, { port: '3001' }, { port: 70_000 }, { port: -1 }, { port: NaN }])(
     'says how to name a port where it is given %j',
     async (given) => {
-      const message = expect.stringMatching(/needs a port from 0 to 65535, as .*; 0 for any|"port" must be a number, 0 or more/) as string;
+      const message = expect.stringMatching(/from 0 to 65535, as in .*; 0 is any free port|"port" must be a number, 0 or more/) as string;
       await expect(serveWebSocket(server, given as never)).rejects.toMatchObject({ name: 'TypeError', message });
     },
   );
 
   it.each([undefined, {}, 'server'])('refuses to serve %j, which is no server', async (nothing) => {
-    const message = expect.stringContaining('must be a server') as string;
+    const message = expect.stringContaining('is not a server') as string;
     await expect(serve(nothing as never)).rejects.toMatchObject({ name: 'TypeError', message });
     expect(() => attachWebSocket(nothing as never, createServer())).toThrow(expect.objectContaining({ name: 'TypeError', message }));
   });
@@ -283,7 +283,7 @@ describe("the client's address", () => {
     await expect(connect(`ws://127.0.0.1:${port}/mpc?key=secret`, { era: 'modern' })).rejects.toMatchObject({
       code: 'ERR_CONNECT_FAILED',
       status: 404,
-      message: `127.0.0.1:${port}/mpc answered the upgrade with HTTP status 404: correct the path of the URL, which is usually "/mcp"`,
+      message: `127.0.0.1:${port}/mpc refused the WebSocket with HTTP status 404: correct the path of the URL, which is usually "/mcp"`,
     });
   });
 

@@ -43,7 +43,7 @@ export class AuthorizationCodeGrant implements Grant {
     }
   }
 
-  /** Finishes a sign-in that began in an earlier call. @param callbackUrl The URL of the redirect back, with its query. */
+  /** Finishes a sign-in that an earlier call began. @param callbackUrl The URL that the user was redirected to, with its query. */
   async finish(call: GrantCall, pending: PendingSignIn, callbackUrl: URL): Promise<TokenSet> {
     checkResponse(callbackUrl.searchParams, call.as, pending);
     const client = await this.findClient(call, pending.clientId);
@@ -61,7 +61,7 @@ export class AuthorizationCodeGrant implements Grant {
     return kept !== undefined;
   }
 
-  /** Begins a sign-in. If the signal aborts first, a visit that still opens later is closed. */
+  /** Begins a sign-in. If `signal` aborts first, this rejects at once, and a `SignInVisit` that arrives later is closed. */
   async #begin(redirectUrls: readonly string[], signal: AbortSignal): Promise<SignInVisit> {
     const begun = this.#signIn.begin({ redirectUrls }, { signal });
     try {
@@ -101,7 +101,7 @@ export class AuthorizationCodeGrant implements Grant {
 async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: PendingSignIn): Promise<URL> {
   const { authorization_endpoint: endpoint } = as;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
-    throw new AuthError('ERR_DISCOVERY', `The metadata of ${nameUrl(as.issuer)} has no valid authorization_endpoint`);
+    throw new AuthError('ERR_DISCOVERY', `The metadata of the issuer ${nameUrl(as.issuer)} has no valid authorization_endpoint`);
   const url = new URL(endpoint);
   const params: Readonly<Record<string, string | undefined>> = {
     response_type: 'code',
@@ -119,12 +119,12 @@ async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: Pendin
   return url;
 }
 
-/** The parameters that must not occur twice, because the response would be ambiguous. */
+/** The parameters that an authorization response must not contain twice, because it would be ambiguous. */
 const SINGLE = ['state', 'iss', 'code', 'error', 'error_description'];
 
 /**
- * Checks an authorization response: first its state, then its issuer (character by character), then the result. The library checks
- * this again, but with less precise errors.
+ * Checks an authorization response: first its `state`, then its issuer (character by character), then whether it has an error or a code.
+ * `oauth4webapi` checks this again, but with less precise errors.
  *
  * @throws {AuthError} `ERR_AUTHORIZATION_RESPONSE`, `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`; `ERR_SIGN_IN_DENIED`: an error response.
  * @see 2026-07-28 basic/authorization#authorization-response-validation; RFC 9207 section 2.4
@@ -132,22 +132,22 @@ const SINGLE = ['state', 'iss', 'code', 'error', 'error_description'];
 function checkResponse(params: URLSearchParams, as: oauth.AuthorizationServer, { state, issuer }: PendingSignIn): void {
   const twice = SINGLE.find((name) => params.getAll(name).length > 1);
   if (twice !== undefined)
-    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', `The authorization response has "${twice}" twice: it is ignored`);
+    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', `The authorization response has the parameter "${twice}" twice: it is ignored`);
   if (params.get('state') !== state)
-    throw new AuthError('ERR_STATE_MISMATCH', 'The authorization response has another "state" than the sign-in: it is ignored');
+    throw new AuthError('ERR_STATE_MISMATCH', 'The authorization response is ignored: its "state" is not the one that this sign-in sent');
   const isPromised = as.authorization_response_iss_parameter_supported === true;
   if ((params.get('iss') ?? (isPromised ? '' : issuer)) !== issuer)
-    throw new AuthError('ERR_RESPONSE_ISSUER', `The authorization response must have "iss" ${nameUrl(issuer)}: it is ignored`);
+    throw new AuthError('ERR_RESPONSE_ISSUER', `The authorization response is ignored: its "iss" is not the issuer ${nameUrl(issuer)}`);
   const error = params.get('error');
   if (error !== null) {
     const description = toSafeText(params.get('error_description'));
-    throw new AuthError('ERR_SIGN_IN_DENIED', 'The sign-in was refused', { error: toSafeText(error) ?? 'unknown', description });
+    throw new AuthError('ERR_SIGN_IN_DENIED', 'The issuer refused the sign-in', { error: toSafeText(error) ?? 'unknown', description });
   }
   if (params.get('code') === null)
-    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', 'The authorization response has neither a code nor an error');
+    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', 'The authorization response has neither a "code" nor an "error"');
 }
 
-/** @throws {AuthError} `ERR_TOKEN_REQUEST` */
+/** Exchanges an authorization code for tokens. @throws {AuthError} `ERR_TOKEN_REQUEST`: the token endpoint refused the code. */
 async function exchangeCode(call: GrantCall, client: RegisteredClient, pending: PendingSignIn, back: URL): Promise<TokenSet> {
   const { as } = call;
   const { clientId, redirectUrl, verifier, resource, scopes, state } = pending;

@@ -7,9 +7,9 @@ import { listNames } from '../safe-fetch.ts';
 import type { ClientAuthMethod, RegisteredClient } from './credentials.ts';
 
 /**
- * Chooses how a client authenticates: as registered, else by the first method that both sides support.
+ * Chooses how a client authenticates: by its `authMethod`, or else by the first method that the authorization server accepts.
  *
- * @throws {AuthError} `ERR_CLIENT_MISMATCH`: there is no common method.
+ * @throws {AuthError} `ERR_CLIENT_MISMATCH`: the authorization server accepts no method of the client, or a secret or key is missing.
  * @see RFC 6749 section 2.3; RFC 7523 section 2.2
  */
 export function toClientAuth(client: RegisteredClient, as: oauth.AuthorizationServer): oauth.ClientAuth {
@@ -29,7 +29,7 @@ function chooseAuthMethod(client: RegisteredClient, as: oauth.AuthorizationServe
     if (able.includes(authMethod) || authMethod === 'none') return authMethod;
     throw new AuthError(
       'ERR_CLIENT_MISMATCH',
-      `The client "${client.clientId}" uses the method "${authMethod}" and needs a secret or a key: give "clientSecret" or "privateKey"`,
+      `The client "${client.clientId}" authenticates by "${authMethod}" and needs a secret or a key: give "clientSecret" or "privateKey"`,
     );
   }
   const [first = 'none'] = able;
@@ -40,13 +40,13 @@ function chooseAuthMethod(client: RegisteredClient, as: oauth.AuthorizationServe
   if (method !== undefined) return method;
   throw new AuthError(
     'ERR_CLIENT_MISMATCH',
-    `The authorization server accepts the methods "${listNames(accepted)}", but the client "${client.clientId}" supports only "${able.join(', ')}"`,
+    `The authorization server accepts the authentication methods "${listNames(accepted)}", but the client "${client.clientId}" supports only "${able.join(', ')}"`,
   );
 }
 
 /**
- * Basic authentication with the form encoding of browsers, which keeps `-`, `.`, `_` and `*`. The library encodes these as `%2D` and so
- * on, and some servers do not decode them.
+ * HTTP Basic authentication that encodes id and secret as browsers encode forms, which keeps `-`, `.`, `_` and `*`. `oauth4webapi`
+ * encodes these as `%2D` and so on, and some servers do not decode them.
  *
  * @see RFC 6749 section 2.3.1
  */
@@ -55,7 +55,7 @@ function basic(clientId: string, secret: string): oauth.ClientAuth {
   return (_as, _client, _body, headers) => headers.set('authorization', `Basic ${btoa(`${encode(clientId)}:${encode(secret)}`)}`);
 }
 
-/** Authentication by a signed assertion. It names the client, so `client_id` is removed from the body. */
+/** Client authentication with a signed JWT (`private_key_jwt`). The JWT names the client, so `client_id` is removed from the body. */
 function signedAssertion(key: CryptoKey, keyId: string | undefined, as: oauth.AuthorizationServer): oauth.ClientAuth {
   const sign = oauth.PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
     [oauth.modifyAssertion]: ({ alg }) => {

@@ -1,4 +1,4 @@
-/** Flows without a user: client credentials, and workload identity. */
+/** Authorizers for programs that act without a user: client credentials, and workload identity. */
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -13,14 +13,14 @@ export const clientCredentialsExtension: ClientExtension = { id: 'io.modelcontex
 
 /** The options of `clientCredentials`. */
 export interface ClientCredentialsOptions extends AuthorizerOptions {
-  /** The client, registered by hand, with a secret or a key. Used only at its issuer. */
+  /** The client that you registered at the authorization server, with its secret or key. These are used only at its `issuer`. */
   readonly client: RegisteredClient;
 }
 
 /**
- * Creates an authorizer for a program that acts on its own behalf, with a client that was registered by hand.
+ * Creates an authorizer for a program that acts on its own behalf, with a client that you registered by hand.
  *
- * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @param server The URL of the MCP server. Tokens are sent only to its origin.
  * @throws {TypeError} An option is invalid.
  * @see ext-auth oauth-client-credentials
  */
@@ -33,20 +33,20 @@ export function clientCredentials(server: string | URL, options: ClientCredentia
 
 /** The options of `workloadIdentity`. */
 export interface WorkloadIdentityOptions extends AuthorizerOptions {
-  /** The authorization server that trusts the platform. The workload's token is sent only there. */
+  /** The authorization server that trusts the workload's platform. The workload's token is sent only there. */
   readonly issuer: string;
-  /** Gets the workload's signed token; called for each token request. Its audience should be the token endpoint. It is not stored. */
+  /** Gets the platform's signed token for the workload, for each token request; not stored. Its audience should be `tokenEndpoint`. */
   readonly assertion: (audience: { issuer: string; tokenEndpoint: string; signal: AbortSignal }) => Promise<string>;
 }
 
-/** The grant type for signed assertions. @see RFC 7523 */
+/** The `grant_type` of a token request that presents a signed JWT as its grant. @see RFC 7523 */
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
  * Creates an authorizer for a workload that gets signed tokens from its platform: a cluster, a cloud, a build system. It needs no
  * registered client and no secret.
  *
- * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @param server The URL of the MCP server. Tokens are sent only to its origin.
  * @throws {TypeError} An option is invalid.
  * @see SEP-1933
  */

@@ -7,58 +7,58 @@ import type { CryptoKey } from 'oauth4webapi';
 /** How a client authenticates at the token endpoint. */
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
-/** A private key for signing assertions. */
+/** A private key that signs the JWTs with which a client authenticates (`private_key_jwt`). */
 export interface ClientKey {
   readonly key: CryptoKey;
-  /** The key id (`kid`) in the header of assertions. Needed if the authorization server knows several keys. */
+  /** The key id (`kid`) in the header of the signed JWTs. Needed if the authorization server knows several keys of the client. */
   readonly keyId?: string | undefined;
 }
 
-/** A client that is registered at an authorization server. Used only at that server. */
+/** A client that is registered at an authorization server. Its credentials are used only at that server. */
 export interface RegisteredClient {
-  /** The authorization server of the client, exactly as its metadata writes it. */
+  /** The `issuer` of the authorization server where the client is registered, exactly as in that server's metadata. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  /** How the client authenticates at token endpoints. @default a method that the authorization server accepts, with a secret Basic first */
+  /** How the client authenticates at token endpoints. @default a method that the authorization server accepts; for a secret first Basic */
   readonly authMethod?: ClientAuthMethod | undefined;
-  /** The key for `private_key_jwt`. */
+  /** The client's private key, for the authentication method `private_key_jwt`. */
   readonly privateKey?: ClientKey | undefined;
 }
 
-/** A dynamic registration. */
+/** A client that was registered dynamically. */
 export interface Registration extends RegisteredClient {
   readonly redirectUrls: readonly string[];
-  /** When the secret expires; undefined if never. */
+  /** When the client's secret expires, in milliseconds since the epoch; undefined if never. */
   readonly expiresAtMs: number | undefined;
 }
 
-/** The tokens of one client for one server. */
+/** The tokens that one client got for one MCP server. */
 export interface TokenSet {
-  /** The validated issuer of the tokens. */
+  /** The validated `issuer` of the authorization server that issued the tokens. */
   readonly issuer: string;
   readonly accessToken: string;
-  /** The scheme of the `Authorization` header. */
+  /** The scheme of the `Authorization` header that carries the access token. */
   readonly scheme: 'Bearer' | 'DPoP';
   readonly refreshToken?: string | undefined;
-  /** Undefined if the authorization server sent no lifetime. */
+  /** When the access token expires, in milliseconds since the epoch; undefined if the authorization server sent no lifetime. */
   readonly expiresAtMs?: number | undefined;
-  /** When to renew the token: shortly before it expires, or at half of a short lifetime. */
+  /** When to renew the access token: 10 s before it expires, or after half of a lifetime below 20 s. In milliseconds since the epoch. */
   readonly renewAtMs?: number | undefined;
-  /** The granted scopes, as far as known. */
+  /** The granted scopes. If the authorization server did not send them, the requested ones. */
   readonly scopes: readonly string[];
-  /** The requested scopes. A step-up requests them again. */
+  /** The requested scopes. A later request for more scopes (step-up) includes them again. */
   readonly requestedScopes: readonly string[];
   readonly clientId: string;
-  /** The resource identifier, exactly as sent. */
+  /** The resource identifier of the MCP server, exactly as sent in token requests. */
   readonly resource: string;
 }
 
-/** A sign-in that waits for the redirect back. */
+/** A sign-in that has begun and waits until the user is redirected back. */
 export interface PendingSignIn {
   readonly state: string;
   readonly verifier: string;
-  /** The validated issuer. `iss` in the response must be equal. */
+  /** The validated issuer of the authorization server. `iss` in the authorization response must be equal. */
   readonly issuer: string;
   readonly clientId: string;
   readonly redirectUrl: string;
@@ -67,15 +67,15 @@ export interface PendingSignIn {
   readonly createdAtMs: number;
 }
 
-/** A sign-in that takes longer must be started again. */
+/** The time limit of a sign-in: one that takes longer must be started again. */
 const PENDING_LIFETIME_MS = 15 * 60_000;
-/** The maximum number of unfinished sign-ins per server. The oldest is dropped for a new one. */
+/** The maximum number of unfinished sign-ins per MCP server. A further one replaces the oldest. */
 const MAX_PENDING = 10;
 
-/** The records of one server in a credential store. */
+/** Reads and writes what a credential store holds for one MCP server: tokens, registrations and pending sign-ins. */
 export class CredentialVault {
   readonly #store: CredentialStore & Partial<LockingStore>;
-  /** The server's canonical URL: the key for records that belong to no issuer. */
+  /** The canonical URL of the MCP server. Records that belong to no issuer are stored under it. */
   readonly #server: string;
 
   constructor(store: CredentialStore, server: string) {
@@ -83,12 +83,12 @@ export class CredentialVault {
     this.#server = server;
   }
 
-  /** Runs `fn` under the store's lock, across all processes that share the store. Without a lock if the store has none. */
+  /** Runs one `fn` at a time across all processes that share the store. A store without `withLock` runs `fn` at once. */
   async alone<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#store.withLock === undefined ? await fn() : await this.#store.withLock(`oauth ${this.#server}`, fn, { signal });
   }
 
-  /** Gets the latest tokens for the server. */
+  /** Gets the tokens that were last stored for the MCP server. */
   async tokens(): Promise<TokenSet | undefined> {
     const known = await this.#get<Pick<TokenSet, 'issuer' | 'resource'>>(this.#server, 'server');
     const tokens = known && (await this.#get<TokenSet>(known.issuer, `tokens ${known.resource}`));
@@ -106,7 +106,7 @@ export class CredentialVault {
     await this.#store.delete(issuer, `tokens ${resource}`);
   }
 
-  /** @returns undefined if there is no registration, or its secret has expired. */
+  /** Gets the dynamically registered client of an issuer. @returns undefined if there is none, or its secret has expired. */
   async registration(issuer: string, nowMs: number): Promise<Registration | undefined> {
     const found = await this.#get<Registration>(issuer, 'client');
     return found?.issuer === issuer && (found.expiresAtMs ?? Infinity) > nowMs ? found : undefined;
@@ -125,7 +125,7 @@ export class CredentialVault {
     await this.#put(this.#server, 'sign-ins', { list: [...others, pending].slice(-MAX_PENDING) });
   }
 
-  /** Gets a pending sign-in and deletes it, so that it is used only once. */
+  /** Gets the pending sign-in with this `state` and deletes it, so that it is used only once. */
   async takePending(state: string, nowMs: number): Promise<PendingSignIn | undefined> {
     const pendings = await this.#pendings();
     const pending = pendings.find((candidate) => candidate.state === state);

@@ -1,4 +1,4 @@
-/** Finds and checks the metadata of servers and authorization servers. @see RFC 9728; RFC 8414 */
+/** Finds and checks the metadata of MCP servers and authorization servers. @see RFC 9728; RFC 8414 */
 
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { AuthorizationServer } from 'oauth4webapi';
@@ -6,20 +6,20 @@ import { AuthError } from '../errors.ts';
 import { nameUrl, readObject, type SafeFetch } from '../safe-fetch.ts';
 import { splitScopes } from './grant.ts';
 
-/** The protected resource metadata of a server. @see RFC 9728 section 2 */
+/** The protected resource metadata of an MCP server. @see RFC 9728 section 2 */
 export interface ResourceMetadata {
-  /** The resource identifier, exactly as the server writes it. Sent unchanged with every token request. */
+  /** The MCP server's resource identifier, exactly as its metadata writes it. Sent unchanged with every token request. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopesSupported: readonly string[] | undefined;
 }
 
-/** The input of discovery. */
+/** The input of `discoverResource`: which MCP server, and what is already known about its metadata. */
 export interface DiscoveryInput {
   readonly server: URL;
-  /** The `resource_metadata` URL of the challenge, if any. */
+  /** The `resource_metadata` URL of the server's `WWW-Authenticate` challenge, if any. */
   readonly challenged: string | undefined;
-  /** The resource identifier that the metadata must have, if the program gave one. */
+  /** The resource identifier that the metadata must have, if the option `resource` is set. */
   readonly resource: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -27,8 +27,8 @@ export interface DiscoveryInput {
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
 
 /**
- * Finds a server's protected resource metadata: at the URL in the challenge, then at the well-known URL of the server's path, then of
- * its root.
+ * Finds an MCP server's protected resource metadata: at the URL in the server's challenge, then at the well-known URL for the server's
+ * path, then at the well-known URL for its root.
  *
  * @returns `found` is undefined if there is no metadata. `attempts` lists each URL that was tried, one per line.
  * @throws {AuthError} `ERR_RESOURCE_MISMATCH`: the metadata is for another resource. `ERR_DISCOVERY`: a URL returned a 5xx status.
@@ -61,7 +61,7 @@ export async function discoverResource(
   throw new AuthError('ERR_RESOURCE_MISMATCH', `${what}: ${remedy}`);
 }
 
-/** Tells whether a resource is the server itself, or a parent of it whose well-known URL is `place`. */
+/** Tells whether `resource` is the server's URL, or a parent URL of it whose well-known metadata URL is `place`. */
 function speaksOf(resource: string, server: URL, place: string): boolean {
   if (!URL.canParse(resource) || resource.includes('#')) return false;
   const theirs = canonicalUri(resource);
@@ -74,7 +74,7 @@ function speaksOf(resource: string, server: URL, place: string): boolean {
 }
 
 /**
- * Finds an authorization server's metadata: by RFC 8414, then by OpenID Connect with the path inserted, then appended.
+ * Finds an authorization server's metadata: at the URL of RFC 8414, then at that of OpenID Connect with the path inserted, then appended.
  *
  * @param issuer The issuer, exactly as the protected resource metadata writes it.
  * @throws {AuthError} `ERR_ISSUER_MISMATCH`: the metadata names another issuer. `ERR_DISCOVERY`: there is no metadata.
@@ -100,8 +100,8 @@ export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signa
 }
 
 /**
- * Gives the authorization server of a server that follows the first revision with authorization: the server's own origin, with or
- * without metadata.
+ * Gives the authorization server of an MCP server of revision 2025-03-26: the MCP server's own origin. If it publishes no metadata,
+ * the default endpoints of that revision are used.
  *
  * @see 2025-03-26 basic/authorization#server-metadata-discovery
  */
@@ -130,16 +130,16 @@ function toServer(document: Document, issuers: readonly string[], url: string): 
   if (issuers.includes(String(document['issuer']))) return document as unknown as AuthorizationServer;
   throw new AuthError(
     'ERR_ISSUER_MISMATCH',
-    `${nameUrl(url)} names another issuer than ${nameUrl(issuers[0] ?? '')}: the metadata is ignored`,
+    `The metadata at ${nameUrl(url)} is ignored: its "issuer" is not ${nameUrl(issuers[0] ?? '')}`,
   );
 }
 
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * Fetches documents until one is usable. A 4xx status, and a 200 without a JSON object, means that the next URL is tried.
+ * Fetches the `candidates` in order until a document is usable. After a 4xx status or a 200 without a JSON object, tries the next URL.
  *
- * @param read Returns the result, or a text that says why the document is not usable.
+ * @param read Converts a document to the result, or returns a text that says why the document is not usable.
  */
 async function firstDocument<T extends object>(
   fetchPeer: SafeFetch,
@@ -164,7 +164,7 @@ function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Gives a server's canonical URI: without fragment and trailing slash, with scheme and host in lower case. */
+/** Gives the canonical URI of an MCP server: without fragment and trailing slash, with scheme and host in lower case. */
 export function canonicalUri(server: string | URL): string {
   const { origin, pathname, search } = new URL(server);
   return `${origin}${trimSlash(pathname)}${search}`;

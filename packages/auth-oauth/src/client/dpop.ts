@@ -5,7 +5,7 @@ import * as oauth from 'oauth4webapi';
 import { AuthError } from '../errors.ts';
 import { listNames } from '../safe-fetch.ts';
 
-/** The DPoP key of one client, and the current nonce of each origin. */
+/** Creates DPoP proofs with the key of one client, and stores the current nonce of each origin. */
 export class DpopKey {
   readonly #handle: oauth.DPoPHandle;
   #accepted: unknown;
@@ -22,23 +22,23 @@ export class DpopKey {
     });
   }
 
-  /** Gives the handle for requests to an authorization server. They fail with `ERR_CLIENT_MISMATCH` if it does not accept the algorithm. */
+  /** Gives the `DPoP` option of `oauth4webapi`. Requests fail with `ERR_CLIENT_MISMATCH` if `as` does not accept the key's algorithm. */
   toHandle(as: oauth.AuthorizationServer): oauth.DPoPHandle {
     this.#accepted = as.dpop_signing_alg_values_supported;
     return this.#handle;
   }
 
-  /** Creates a proof for one request with one token. */
+  /** Creates the DPoP proof for one request that carries an access token. */
   async prove({ method, url }: { readonly method: string; readonly url: string }, accessToken: string): Promise<string> {
     return (await this.#pretend(method, url, accessToken, {}))['dpop'] ?? '';
   }
 
-  /** Stores the nonce that an origin requires in proofs. */
+  /** Stores the nonce that the origin of `url` requires in DPoP proofs. */
   async learnNonce(url: string, nonce: string): Promise<void> {
     await this.#pretend('GET', url, 'none', { 'dpop-nonce': nonce });
   }
 
-  /** Lets the library create a proof or read a nonce, which it does only while it sends a request. Sends nothing. @returns The headers. */
+  /** Makes `oauth4webapi` create a proof or read a nonce, by a request that is not sent to the network. @returns The request's headers. */
   async #pretend(
     method: string,
     url: string,
@@ -59,6 +59,8 @@ export class DpopKey {
 }
 
 /**
+ * Creates a `DpopKey`.
+ *
  * @param given The program's key pair; `true` creates one that cannot leave this process.
  * @throws {TypeError} The key pair cannot sign, or its public key is not extractable.
  */
@@ -66,6 +68,6 @@ export async function createDpopKey(given: CryptoKeyPair | true): Promise<DpopKe
   try {
     return new DpopKey(given === true ? await oauth.generateKeyPair('ES256') : given);
   } catch (cause) {
-    throw new TypeError('"dpop" must be a key pair for signing with an extractable public key, such as ES256', { cause });
+    throw new TypeError('The option "dpop" must be a key pair for signing, such as ES256, with an extractable public key', { cause });
   }
 }

@@ -18,23 +18,23 @@ export const enterpriseManagedExtension: ClientExtension = { id: 'io.modelcontex
 
 /** The enterprise's identity provider, and the client's credentials there. */
 export interface IdentityProvider extends Omit<RegisteredClient, 'issuer'> {
-  /** The token endpoint, from the organization's settings. Never take it from a server. */
+  /** The identity provider's token endpoint, from the organization's settings. Never take it from what an MCP server sends. */
   readonly tokenEndpoint: string;
 }
 
 /** A token that proves the user's identity, from single sign-on. */
 export interface IdentityAssertion {
   readonly token: string;
-  /** The type of the token. @default id_token */
+  /** The type of the identity token. @default id_token */
   readonly type?: 'id_token' | 'saml2' | 'refresh_token' | undefined;
 }
 
 /** The options of `enterpriseManaged`. */
 export interface EnterpriseManagedOptions extends AuthorizerOptions {
-  /** The client at the authorization server of the MCP server. Used only at its issuer. */
+  /** The client that you registered at the MCP server's authorization server. Its credentials are used only at its `issuer`. */
   readonly client: RegisteredClient;
   readonly identityProvider: IdentityProvider;
-  /** Gets the identity assertion; called for each token request, so it can return a new one. It is not stored. */
+  /** Gets the user's identity assertion, for each token request, so that it can be a new one. The assertion is not stored. */
   readonly identity: (options: { readonly signal?: AbortSignal | undefined }) => Promise<IdentityAssertion>;
 }
 
@@ -45,7 +45,7 @@ const ID_JAG = `${TOKEN_TYPE}id-jag`;
 /**
  * Creates an authorizer that exchanges the user's single sign-on for tokens, without asking the user again.
  *
- * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @param server The URL of the MCP server. Tokens are sent only to its origin.
  * @throws {TypeError} An option is invalid.
  * @throws {AuthError} `ERR_UNSAFE_URL`: the identity provider's endpoint is not an https URL.
  */
@@ -64,7 +64,7 @@ export function enterpriseManaged(server: string | URL, options: EnterpriseManag
   return new GrantAuthorizer(server, grant, { ...options, urls });
 }
 
-/** Gets the identity provider's assertion (ID-JAG) for the authorization server. */
+/** Gets an assertion (ID-JAG) from the identity provider, with which the authorization server then issues tokens. */
 async function getAssertion(
   { as, resource, fetchPeer, signal }: GrantCall,
   scopes: readonly string[],
@@ -91,5 +91,5 @@ async function getAssertion(
     async (response) => await oauth.processGenericTokenEndpointResponse(provider, oauthClient, response, { recognizedTokenTypes }),
   );
   if (answer['issued_token_type'] === ID_JAG) return answer.access_token;
-  throw new AuthError('ERR_TOKEN_REQUEST', `${nameUrl(tokenEndpoint)} issued another type of token than the requested assertion (id-jag)`);
+  throw new AuthError('ERR_TOKEN_REQUEST', `${nameUrl(tokenEndpoint)} did not issue the requested assertion (token type id-jag)`);
 }

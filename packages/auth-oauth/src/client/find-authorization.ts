@@ -1,4 +1,4 @@
-/** Finds a server's resource identifier and its authorization server. */
+/** Finds the resource identifier and the authorization server of an MCP server. */
 
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthorizationServer } from 'oauth4webapi';
@@ -7,22 +7,25 @@ import { createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import { type AuthorizerOptions, DISCOVERY_OPTIONS, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
 import { canonicalUri, discoverAtOrigin, discoverIssuer, discoverResource } from './discover.ts';
 
-/** The result of discovery. */
+/** The result of discovery: the resource identifier of an MCP server, and its authorization server. */
 export interface Protection {
-  /** The resource identifier, exactly as the server writes it. */
+  /** The MCP server's resource identifier, exactly as its metadata writes it. */
   readonly resource: string;
   readonly scopesSupported: readonly string[] | undefined;
-  /** The validated metadata: `as.issuer` is the issuer that the server named. */
+  /** The validated metadata of the authorization server. Its `issuer` is the issuer that the MCP server named. */
   readonly as: AuthorizationServer;
 }
 
-/** The options for discovery. */
+/** The options of `ProtectionFinder`. */
 type ProtectionRules = Pick<AuthorizerOptions, 'resource' | 'chooseIssuer' | 'assumesOwnServer' | 'clock'>;
 
-/** How long metadata of an issuer is cached. */
+/** How long the metadata of an authorization server is cached. */
 const KEEP_METADATA_MS = 10 * 60_000;
 
-/** Discovers a server's protection. Fetches the server's metadata each time, because it may change. Caches metadata of the issuer. */
+/**
+ * Finds the authorization server of an MCP server. Fetches the MCP server's metadata each time, because it may change. Caches the
+ * metadata of the authorization server.
+ */
 export class ProtectionFinder {
   readonly #server: URL;
   readonly #fetchPeer: SafeFetch;
@@ -31,7 +34,7 @@ export class ProtectionFinder {
   #as: AuthorizationServer | undefined;
   #readAtMs = 0;
 
-  /** @param preferred Issuers for which there are credentials, best first. */
+  /** @param preferred The authorization servers for which there are credentials, best first. */
   constructor(server: URL, fetchPeer: SafeFetch, rules: ProtectionRules, preferred: readonly string[] = []) {
     this.#server = server;
     this.#fetchPeer = fetchPeer;
@@ -40,6 +43,8 @@ export class ProtectionFinder {
   }
 
   /**
+   * Finds the MCP server's resource identifier and authorization server.
+   *
    * @param challenged The metadata URL from the server's challenge.
    * @throws {AuthError} `ERR_DISCOVERY`: there is no metadata. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and errors of `SafeFetch`.
    */
@@ -57,7 +62,7 @@ export class ProtectionFinder {
     throw new AuthError('ERR_DISCOVERY', `${nameUrl(this.#server)} publishes no protected resource metadata. Tried:${attempts}`);
   }
 
-  /** Gets the metadata of an issuer that is known to protect the server. */
+  /** Gets the metadata of an authorization server that is already known to issue tokens for the MCP server. */
   async findIssuer(issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
     if (this.#as?.issuer === issuer && this.#nowMs - this.#readAtMs < KEEP_METADATA_MS) return this.#as;
     const { origin } = this.#server;
@@ -77,7 +82,7 @@ export class ProtectionFinder {
     return (this.#rules.clock ?? systemClock).now();
   }
 
-  /** @throws {AuthError} `ERR_CLIENT_MISMATCH`: the program chose an issuer that the server does not name. */
+  /** Chooses one of `issuers`. @throws {AuthError} `ERR_CLIENT_MISMATCH`: the option `chooseIssuer` returned another. */
   #chooseIssuer(issuers: readonly string[]): string {
     const { chooseIssuer } = this.#rules;
     const chosen = chooseIssuer ? chooseIssuer(issuers) : (this.#preferred.find((issuer) => issuers.includes(issuer)) ?? issuers[0]);
@@ -89,9 +94,9 @@ export class ProtectionFinder {
   }
 }
 
-/** The result of `findAuthorization`. */
+/** The result of `findAuthorization`: the resource identifier of an MCP server, and its authorization server. */
 export interface FoundAuthorization extends Omit<Protection, 'as'> {
-  /** The validated issuer: register a client there, and store credentials under it. */
+  /** The validated issuer of the authorization server. Register a client there, and store credentials under this issuer. */
   readonly issuer: string;
   /** Whether the authorization server accepts assertions of an enterprise's identity provider (`enterpriseManaged`). */
   readonly takesEnterpriseAssertions: boolean;
@@ -100,7 +105,7 @@ export interface FoundAuthorization extends Omit<Protection, 'as'> {
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
 /**
- * Finds the authorization server of a server, before the program chooses credentials. Sends no credentials.
+ * Finds the authorization server of an MCP server, so that you can choose or register credentials for it. Sends no credentials.
  *
  * @throws {AuthError} `ERR_DISCOVERY`: there is no metadata. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and errors of requests.
  */

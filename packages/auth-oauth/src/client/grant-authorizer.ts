@@ -1,5 +1,5 @@
 /**
- * The `Authorizer` of all flows: discovery, refresh, step-up, one renewal at a time, and limits on repeated attempts.
+ * The `Authorizer` that all flows share: discovery, refresh, requests for more scopes (step-up), one renewal at a time, limited attempts.
  *
  * A token is sent only to the origin of the server that it was issued for.
  */
@@ -22,13 +22,13 @@ import { SharedRun } from './shared-run.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The maximum number of step-ups for one set of scopes, until `signIn` is called. */
+/** How many times the same additional scopes are requested (a step-up), until `signIn` is called. */
 const MAX_STEP_UPS = 2;
-/** The maximum number of scope sets for step-ups, so that a server cannot send its user to the browser endlessly. */
+/** How many different sets of additional scopes are requested, so that a server cannot send its user to the browser endlessly. */
 const MAX_SCOPE_SETS = 50;
 const OFFLINE_ACCESS = 'offline_access';
 
-/** The parameters of a server's challenge. */
+/** The parameters of a server's `WWW-Authenticate` challenge: error, scopes and metadata URL. */
 type Demand = ReturnType<typeof toDemand>;
 
 export class GrantAuthorizer implements OAuthAuthorizer {
@@ -41,18 +41,18 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   readonly #policy: UrlPolicy;
   readonly #fetchPeer: SafeFetch;
   readonly #finder: ProtectionFinder;
-  /** The vault for tokens. In memory if tokens are bound to a key that only this process has. */
+  /** Stores the tokens. In memory if they are bound to a DPoP key that only this process has. */
   readonly #tokenVault: CredentialVault;
   #dpop: Promise<DpopKey> | undefined;
   #loading: Promise<void> | undefined;
   #tokens: TokenSet | undefined;
-  /** The origin of the tokens. It decides how to react if the server refuses them. */
+  /** Where the tokens come from: the store, a refresh, or a new grant. Decides what to do if the server refuses them. */
   #origin: 'kept' | 'refreshed' | 'granted' = 'kept';
   #protection: Protection | undefined;
-  /** The token that the server refused right after it was issued. */
+  /** The access token that the server refused right after the token was issued. */
   #rejectedToken: string | undefined;
   readonly #stepUps = new Map<string, number>();
-  /** The `Authorization` value whose first attempt failed only for a missing nonce. That attempt does not count as a refusal. */
+  /** The `Authorization` value whose first attempt failed only for a missing DPoP nonce, which does not count as a refusal of the token. */
   #noncedFirst: string | undefined;
 
   constructor(server: string | URL, grant: Grant, options: AuthorizerOptions) {
@@ -121,7 +121,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     });
   }
 
-  /** Continues a sign-in that began in an earlier call, and stores its tokens. */
+  /** Continues a sign-in that an earlier call began, and stores its tokens. */
   protected async goOn(pending: PendingSignIn, signal: AbortSignal, obtain: (call: GrantCall) => Promise<TokenSet>): Promise<void> {
     await this.#keep(await obtain(await this.#callFor(pending, signal)), 'granted');
   }
@@ -157,12 +157,12 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     }
   }
 
-  /** Runs one renewal at a time, in this object and in all processes that share the store. Callers with the same key share it. */
+  /** Runs one renewal of tokens at a time, in this object and all processes that share the store. Calls with the same `key` share it. */
   protected async renewAlone(key: string, signal: AbortSignal | undefined, renew: (signal: AbortSignal) => Promise<void>): Promise<void> {
     await this.#renewals.join(key, signal, async (shared) => await this.vault.alone(async () => await renew(shared), shared));
   }
 
-  /** Uses the tokens in the store if they differ from the current ones. @returns Whether they can be tried. */
+  /** Takes the tokens from the store if they differ from the current ones. @returns Whether there are now other tokens to try. */
   async #adoptKept(): Promise<boolean> {
     const kept = await this.#tokenVault.tokens();
     const wantsDpop = (this.#options.dpop ?? false) !== false;
@@ -186,13 +186,13 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return (this.#protection = await this.#finder.find(challenged, signal));
   }
 
-  /** @throws {AuthError} `ERR_TOKEN_REJECTED`: the server refused a token that was just issued. */
+  /** Refreshes or gets tokens after a 401. @throws {AuthError} `ERR_TOKEN_REJECTED`: the server refused a token that was just issued. */
   async #onUnauthorized(demand: Demand, tries: number, signal: AbortSignal): Promise<void> {
     const refused = this.#tokens;
     const wasNew = tries > 1 && this.#origin === 'granted';
     const protection = await this.#find(demand.resourceMetadata, signal);
     const isSame = refused?.issuer === protection.as.issuer && refused.resource === protection.resource;
-    // Also if the server names another issuer now: else it could send its user from one issuer to the next.
+    // This also holds if the server names another issuer now: else it could send its user from one issuer to the next.
     if (refused && (wasNew || (isSame && refused.accessToken === this.#rejectedToken))) {
       this.#rejectedToken = refused.accessToken;
       throw new AuthError(
@@ -205,7 +205,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     await this.#obtain(protection, this.#chooseScopes(protection, [], demand.scopes), signal);
   }
 
-  /** @throws {InsufficientScopeError} The scopes were already requested without success. */
+  /** Requests more scopes after a 403. @throws {InsufficientScopeError} The scopes were already requested without success. */
   async #stepUp(demand: Demand, signal: AbortSignal): Promise<void> {
     const protection = await this.#find(demand.resourceMetadata, signal);
     const wanted = demand.scopes.length > 0 ? demand.scopes : (protection.scopesSupported ?? []);
@@ -218,7 +218,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 
   /**
-   * Chooses the scopes to request: those of the challenge, else all in the metadata, else none; plus those requested before.
+   * Chooses the scopes to request: those of the server's challenge, else all in its metadata, else none; plus those requested before.
    *
    * @see 2026-07-28 basic/authorization#scope-selection-strategy, #step-up-authorization-flow
    */
@@ -232,7 +232,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const scopes = new Set([...before.filter((scope) => !dropped.has(scope)), ...ours]);
     scopes.delete(OFFLINE_ACCESS);
     const isOffered = this.#grant.asksPerson && Array.isArray(as.scopes_supported) && as.scopes_supported.includes(OFFLINE_ACCESS);
-    // Not alone: without a scope parameter the server chooses the scopes, and with `offline_access` alone it would grant no other.
+    // `offline_access` is never requested alone: then no other scope would be granted. Without any, the server chooses the scopes.
     if (isOffered && scopes.size > 0) scopes.add(OFFLINE_ACCESS);
     return [...scopes];
   }
@@ -248,7 +248,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     }
   }
 
-  /** @returns Whether there are new tokens. If not, the refresh token is dropped. */
+  /** Renews tokens with the refresh token. @returns Whether there are new tokens. If not, the refresh token is dropped. */
   async #refresh(tokens: TokenSet, signal: AbortSignal): Promise<boolean> {
     if (tokens.refreshToken === undefined) return false;
     const renewed = await refreshTokens(this.#grant, await this.#callFor(tokens, signal), tokens);
@@ -256,7 +256,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return renewed !== undefined;
   }
 
-  /** Renews a token that is about to expire, if no user is needed. */
+  /** Renews the access token shortly before it expires, if that works without the user. */
   async #renewEarly(signal: AbortSignal | undefined): Promise<void> {
     const canObtain = !this.#grant.asksPerson && this.#protection !== undefined;
     if (this.#tokens?.refreshToken === undefined && !canObtain) return;
@@ -281,7 +281,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     await this.#tokenVault.saveTokens(tokens);
   }
 
-  /** Creates the call for existing tokens or a pending sign-in. */
+  /** Creates the `GrantCall` (the input of a flow) for existing tokens or a pending sign-in. */
   async #callFor({ issuer, resource }: Pick<TokenSet, 'issuer' | 'resource'>, signal: AbortSignal): Promise<GrantCall> {
     return await this.#toCall({ as: await this.#finder.findIssuer(issuer, signal), resource }, signal);
   }
@@ -300,7 +300,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 }
 
-/** Reads the parameters of a challenge. If there are several challenges, each parameter comes from the first that has it. */
+/** Reads the `WWW-Authenticate` parameters of a 401 or 403. Of several challenges, the first that has a parameter counts for it. */
 function toDemand(challenge: Challenge) {
   const challenges = parseChallenges(challenge.header('www-authenticate')).filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop');
   const find = (name: string): string | undefined => challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined);

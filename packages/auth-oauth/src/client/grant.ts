@@ -9,37 +9,37 @@ import { toClientAuth } from './client-auth.ts';
 import type { CredentialVault, RegisteredClient, TokenSet } from './credentials.ts';
 import type { DpopKey } from './dpop.ts';
 
-/** The input of a flow. */
+/** The input of a flow: for which MCP server to get tokens, from which authorization server, and how. */
 export interface GrantCall {
   readonly as: oauth.AuthorizationServer;
-  /** The resource identifier, exactly as the server writes it. Sent with every token request. */
+  /** The MCP server's resource identifier, exactly as its metadata writes it. Sent with every token request. */
   readonly resource: string;
   readonly vault: CredentialVault;
   readonly fetchPeer: SafeFetch;
-  /** The policy for URLs that the user is sent to. */
+  /** Decides which URLs the user may be sent to. */
   readonly policy: UrlPolicy;
   readonly dpop: DpopKey | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A flow: one way to get tokens. */
+/** A flow: one way to get tokens, such as client credentials. */
 export interface Grant {
-  /** Whether a user signs in. If so, `offline_access` is requested to get a refresh token. */
+  /** Whether a user signs in during this flow. If so, `offline_access` is requested to get a refresh token. */
   readonly asksPerson: boolean;
-  /** The issuers that the flow has credentials for; empty means any issuer. */
+  /** The authorization servers that the flow has credentials for; empty means any authorization server. */
   readonly issuers: readonly string[];
-  /** Tells whether this flow may use stored tokens of a client, because another flow may share the store. */
+  /** Tells whether stored tokens of a client belong to this flow; another flow may share the store. */
   isOurs(issuer: string, clientId: string): boolean;
   /** Gets new tokens. @param scopes The scopes to request; empty lets the authorization server choose. */
   obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet>;
-  /** Finds the client of existing tokens. */
+  /** Finds the client that existing tokens were issued to. */
   findClient(call: GrantCall, clientId: string): Promise<RegisteredClient | undefined>;
   /** Deletes a client that the authorization server no longer knows. @returns Whether to try again with a new client. */
   forgetClient(call: GrantCall): Promise<boolean>;
 }
 
-/** Creates a flow without a user. It has one client at one issuer; its credentials are sent only there. */
+/** Creates a flow that needs no user. It has one client at one authorization server; the client's credentials are sent only there. */
 export function createProgramGrant(client: RegisteredClient, obtain: Grant['obtain']): Grant {
   const { issuer, clientId } = client;
   return {
@@ -60,10 +60,10 @@ function checkIssuer(as: oauth.AuthorizationServer, issuer: string): oauth.Autho
   );
 }
 
-/** The part of a call that token requests need. */
+/** The members of `GrantCall` that token requests need. */
 export type TokenCall = Pick<GrantCall, 'as' | 'fetchPeer' | 'dpop' | 'signal'>;
 
-/** Creates the options for `oauth4webapi`. It need not check for https, because `fetchPeer` does. */
+/** Creates the request options of `oauth4webapi`. These allow http, because `fetchPeer` checks every URL. */
 export function toRequestOptions({ fetchPeer, signal }: Pick<TokenCall, 'fetchPeer' | 'signal'>) {
   return { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: fetchPeer, signal };
 }
@@ -188,10 +188,10 @@ function toTokenError(error: unknown, as: oauth.AuthorizationServer): unknown {
   return error;
 }
 
-/** A token that expires within this time is renewed first. */
+/** An access token that expires within this time is renewed before it is sent. */
 const RENEW_BEFORE_MS = 10_000;
 
-/** @throws {AuthError} `ERR_TOKEN_REQUEST`: the token is not bound to the DPoP key as requested, or is not valid in a header. */
+/** Reads a token response. @throws {AuthError} `ERR_TOKEN_REQUEST`: the token is not for DPoP as requested, or not valid in a header. */
 export function toTokens(
   answer: oauth.TokenEndpointResponse,
   { as, dpop, nowMs, resource }: GrantCall,
@@ -206,7 +206,7 @@ export function toTokens(
   if (!/^[\x21-\x7e]{1,16384}$/.test(answer.access_token))
     throw new AuthError(
       'ERR_TOKEN_REQUEST',
-      `${endpoint} issued a token with characters that are not allowed in a header, or a too long one`,
+      `${endpoint} issued a token that is too long or has characters that are not allowed in a header`,
     );
   const lifetimeMs = (answer.expires_in ?? Infinity) * 1000;
   const isForEver = lifetimeMs === Infinity;
@@ -227,7 +227,7 @@ export function toTokens(
 /** The maximum number of scopes in a request; further scopes are ignored. */
 export const MAX_SCOPES = 100;
 
-/** Splits a `scope` parameter, without duplicates and invalid scopes. @see RFC 6749 section 3.3 */
+/** Splits a `scope` parameter into scopes. Leaves out duplicates and invalid scopes. @see RFC 6749 section 3.3 */
 export function splitScopes(scope: string | undefined): readonly string[] {
   const parts = (scope ?? '').split(' ').filter((part) => /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/.test(part));
   return [...new Set(parts)].slice(0, MAX_SCOPES);

@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
 
-/** An in-memory `CredentialStore`. Its lock works between all users of the object. Keeps promises C1 and C2. */
+/** An in-memory `CredentialStore`. Its lock works between all users of this object. Gives the guarantees C1 and C2 of such stores. */
 export class MemoryCredentialStore implements CredentialStore, LockingStore {
   readonly #issuers = new Map<string, Map<string, JsonObject>>();
   readonly #locks = new Map<string, Promise<unknown>>();
@@ -26,7 +26,7 @@ export class MemoryCredentialStore implements CredentialStore, LockingStore {
   async withLock<T>(name: string, fn: () => Promise<T>, { signal }: { readonly signal?: AbortSignal } = {}): Promise<T> {
     const before = this.#locks.get(name) ?? Promise.resolve();
     const own = abortable(before, signal).then(fn);
-    // An aborted caller keeps its place, so that callers behind it still wait for those before it.
+    // An aborted call keeps its place in the queue, so that later calls still wait for earlier ones.
     const turn = Promise.allSettled([before, own]);
     this.#locks.set(name, turn);
     void turn.then(() => this.#locks.get(name) === turn && this.#locks.delete(name));

@@ -1,4 +1,4 @@
-/** Sign-in of a user: an `Authorizer` with the authorization code flow. */
+/** `oauth`: an `Authorizer` that signs a user in with the authorization code flow. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -12,19 +12,19 @@ import type { SignIn } from './sign-in.ts';
 
 /** The options of `oauth`. */
 export interface OAuthOptions extends AuthorizerOptions {
-  /** How the user signs in: `loopbackSignIn` of `/node`, `redirectSignIn`, or your own. @default only refresh works, a sign-in rejects */
+  /** How the user signs in: `loopbackSignIn` of `/node`, `redirectSignIn`, or your own. @default none: refresh works, sign-in rejects */
   readonly signIn?: SignIn | undefined;
   /** The client name for dynamic registration, which authorization servers show to the user. @default MCP client */
   readonly clientName?: string | undefined;
-  /** Clients registered by hand, each used only at its issuer. If given, no client is registered dynamically. @default none */
+  /** Clients that you registered by hand, each used only at its `issuer`. They replace dynamic registration. @default none */
   readonly clients?: readonly RegisteredClient[] | undefined;
-  /** The https URL of the client metadata document, which is the client id at servers that support it. See `clientMetadataDocument`. @default none */
+  /** The https URL of your client metadata document (`clientMetadataDocument`): the client id where that is supported. @default none */
   readonly clientMetadataUrl?: string | undefined;
-  /** The private key of that client. The document must have the public key and `private_key_jwt`. @default none */
+  /** The private key for `clientMetadataUrl`. That document must have the public key and `private_key_jwt`. @default none */
   readonly clientMetadataKey?: ClientKey | undefined;
-  /** More members for dynamic registration, such as `client_uri`. @default none */
+  /** More members for the request of dynamic registration, such as `client_uri`. @default none */
   readonly clientMetadata?: JsonObject | undefined;
-  /** Gets a client for an issuer if there is no other way, for example by asking the user. @default none */
+  /** Gets a client for an authorization server if there is no other way, for example by asking the user. @default none */
   readonly askForClient?: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;
 }
 
@@ -42,10 +42,10 @@ const OPTIONS: OptionTable<OAuthOptions> = {
 /** An authorizer whose sign-in can be finished in another request or process than it began in. */
 export interface SignInAuthorizer extends OAuthAuthorizer {
   /**
-   * Finishes a sign-in that was started with this store: checks the authorization response and gets the tokens. Works once per sign-in.
+   * Finishes a sign-in started with the same `store`: checks the authorization response and gets the tokens. Works once per sign-in.
    *
-   * @param callbackUrl The URL that the user was redirected to, with its query. The program must make sure that it is the same user: use
-   * one store per user session.
+   * @param callbackUrl The URL that the user was redirected to, with its query. Make sure that it comes from the user who
+   * began the sign-in: use one store per user session.
    * @throws {AuthError} `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`, `ERR_AUTHORIZATION_RESPONSE`, `ERR_SIGN_IN_DENIED`, `ERR_TOKEN_REQUEST`
    */
   finishSignIn(callbackUrl: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>;
@@ -54,10 +54,10 @@ export interface SignInAuthorizer extends OAuthAuthorizer {
 /**
  * Creates an authorizer that signs the user in when the server first requires it, and keeps the user signed in.
  *
- * It finds the authorization server, registers the client, signs in with PKCE, refreshes tokens and requests more scopes. It checks
- * every URL from a peer first.
+ * It finds the authorization server, registers the client, signs in with PKCE, refreshes tokens and requests more scopes. Before it
+ * uses a URL that a server names, it checks the URL.
  *
- * @param server The URL of the transport. Tokens are sent to its origin only.
+ * @param server The URL of the MCP server. Tokens are sent only to its origin.
  * @throws {TypeError} An option is invalid.
  * @see 2026-07-28 basic/authorization
  */

@@ -11,18 +11,18 @@ import type { GrantCall } from './grant.ts';
 import type { OAuthOptions } from './oauth.ts';
 import { toApplicationType } from './sign-in.ts';
 
-/** The options that identify the client. */
+/** The options of `oauth` that say which client to use. */
 export type ClientIdentity = Pick<OAuthOptions, 'clientMetadataUrl' | 'clientMetadataKey' | 'askForClient'> & {
   readonly [Name in 'clients' | 'clientName' | 'clientMetadata']: NonNullable<OAuthOptions[Name]>;
 };
 
-/** The input of registration, besides the client. */
+/** The input of registration: a `GrantCall`, and the redirect URL to register. */
 type RegistrationCall = GrantCall & { readonly redirectUrl: string };
 
 /**
  * Finds the client to use, in the specification's order: registered by hand, metadata document, dynamic registration, `askForClient`.
  *
- * @throws {AuthError} `ERR_CLIENT_MISMATCH`, `ERR_REGISTRATION`
+ * @throws {AuthError} `ERR_CLIENT_MISMATCH`: the given clients are for other issuers. `ERR_REGISTRATION`: there is no way to get a client.
  */
 export async function findClient(identity: ClientIdentity, call: RegistrationCall): Promise<RegisteredClient> {
   const { as, vault, redirectUrl, nowMs, signal } = call;
@@ -49,7 +49,7 @@ export async function findClient(identity: ClientIdentity, call: RegistrationCal
   throw new AuthError('ERR_REGISTRATION', `The authorization server ${nameUrl(issuer)} does not support dynamic registration: ${remedy}`);
 }
 
-/** Finds the client of existing tokens, to refresh or revoke them. */
+/** Finds the client that existing tokens were issued to, to refresh or revoke the tokens. */
 export async function findClientById(
   { clients, clientMetadataUrl, clientMetadataKey, askForClient }: ClientIdentity,
   clientId: string,
@@ -64,7 +64,7 @@ export async function findClientById(
   return asked?.issuer === as.issuer && asked.clientId === clientId ? asked : undefined;
 }
 
-/** Creates the client for a metadata document. Its id is the document's URL at every authorization server. */
+/** Creates the client for a client metadata document. At every authorization server its client id is the document's URL. */
 function documentClient(as: AuthorizationServer, clientId: string, privateKey: ClientKey | undefined): RegisteredClient {
   return { issuer: as.issuer, clientId, privateKey, authMethod: privateKey ? 'private_key_jwt' : 'none' };
 }
@@ -93,14 +93,14 @@ async function register(identity: ClientIdentity, call: RegistrationCall, endpoi
   return kept;
 }
 
-/** Chooses a public client if the server accepts that, because an installed program cannot keep a secret. */
+/** Chooses the authentication method to register: `none` if accepted, because an installed program cannot keep a secret. */
 function chooseRegisteredMethod(as: AuthorizationServer): string {
   const accepted = as.token_endpoint_auth_methods_supported;
   if (!Array.isArray(accepted)) return 'client_secret_basic';
   return ['none', 'client_secret_basic', 'client_secret_post'].find((method) => accepted.includes(method)) ?? 'none';
 }
 
-/** Reads a registration response. More lenient than the library: allows status 200 and a secret of `null`. @throws {AuthError} `ERR_REGISTRATION` */
+/** Reads a registration response. Unlike `oauth4webapi` allows status 200 and a secret of `null`. @throws {AuthError} `ERR_REGISTRATION` */
 function toRegistration(
   endpoint: string,
   status: number,
@@ -128,7 +128,7 @@ function isCredential(value: unknown): value is string {
 }
 
 /**
- * Creates the client metadata document. The client publishes it at `url`, which is then its client id.
+ * Creates a client metadata document. Publish it at `url`, which is then the client id.
  *
  * @param options.url An https URL with a path; the `clientMetadataUrl` of `oauth`.
  * @param options.more Members to add or replace: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
@@ -154,7 +154,7 @@ export function clientMetadataDocument(options: {
   };
 }
 
-/** @throws {TypeError} The URL is not https, has no path, or has a user name or a fragment. */
+/** Checks and returns a client metadata URL. @throws {TypeError} It is not https, has no path, or has a user name or a fragment. */
 export function checkClientMetadataUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isWhole = parsed?.protocol === 'https:' && parsed.pathname !== '/' && parsed.hash === '' && parsed.username === '';

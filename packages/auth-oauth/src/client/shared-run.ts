@@ -1,4 +1,4 @@
-/** Runs one piece of work at a time. Callers with the same key share it; callers with another key wait. */
+/** Runs one task at a time. Calls with the same key share the running task; calls with another key wait for its end. */
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 
@@ -9,7 +9,7 @@ interface Run {
   callers: number;
 }
 
-/** A run whose callers have all aborted cannot be joined: it fails with the abort reason of an earlier caller. */
+/** Tells whether a call may share a running task: not if all earlier calls have aborted, because the task then fails with their reason. */
 function canJoin(run: Run, key: string): boolean {
   return run.key === key && !run.controller.signal.aborted;
 }
@@ -18,9 +18,9 @@ export class SharedRun {
   #current: Run | undefined;
 
   /**
-   * Joins the running work of the same key, or starts it after the work of another key has ended.
+   * Waits for the running task of the same key, or starts `work` once the task of another key has ended.
    *
-   * @param signal Ends the wait of this caller. The work is aborted when all its callers have aborted.
+   * @param signal Ends the wait of this call. The task is aborted when all calls that share it have aborted.
    */
   async join(key: string, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     signal?.throwIfAborted();
@@ -44,7 +44,7 @@ export class SharedRun {
     const done = work(controller.signal).finally(() => {
       this.#current = undefined;
     });
-    // Waiting callers get the error. This avoids an unhandled rejection if there is none.
+    // Waiting calls get the error. If none waits, this avoids an unhandled rejection.
     done.catch(() => undefined);
     return { key, done, controller, callers: 0 };
   }

@@ -11,7 +11,7 @@ import { AuthError } from '../errors.ts';
 import { type FetchLike, nameUrl } from '../safe-fetch.ts';
 
 /**
- * Creates a `fetch` for `oauth` and the other authorizers that refuses host names with private, link-local or metadata addresses.
+ * Creates a `fetch` for `oauth` and the other authorizers that refuses host names of private, link-local or cloud metadata addresses.
  *
  * The host of `server` itself may resolve to any address. Sends no `Accept-Encoding`, uses a new connection for each request, and does
  * not follow redirects.
@@ -61,7 +61,7 @@ function toResponse(target: URL, message: IncomingMessage): Response {
   return new Response(hasBody ? (Readable.toWeb(message) as ReadableStream<Uint8Array>) : null, { status: statusCode, headers });
 }
 
-/** One forbidden address refuses the name, even if others are allowed, because the peer could choose which one is used. */
+/** Creates a DNS lookup that fails if any address of a host name is forbidden, because the peer could choose which address is used. */
 function toLookup(policy: UrlPolicy, resolve: (hostname: string) => Promise<readonly string[]>): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -71,7 +71,7 @@ function toLookup(policy: UrlPolicy, resolve: (hostname: string) => Promise<read
         const found: LookupAddress[] = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
         const [first] = found;
         if (bad !== undefined) callback(toRefusal(hostname), '', 0);
-        else if (!first) callback(new Error(`${hostname} has no address`), '', 0);
+        else if (!first) callback(new Error(`The host name ${hostname} resolves to no address`), '', 0);
         else if (options.all) callback(null, found);
         else callback(null, first.address, first.family);
       },
@@ -88,7 +88,7 @@ function isAllowed(address: string, { allowLoopback, allowPrivate }: UrlPolicy):
 function toRefusal(hostname: string): NodeJS.ErrnoException {
   return new AuthError(
     'ERR_UNSAFE_URL',
-    `${hostname} resolves to an address on this machine or in a private network: allow that in "urls"`,
+    `${hostname} resolves to an address on this machine or in a private network: allow such addresses in the option "urls"`,
   );
 }
 

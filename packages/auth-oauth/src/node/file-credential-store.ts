@@ -1,8 +1,8 @@
 /**
  * A `CredentialStore` in one file that only its owner can read, with a lock between processes.
  *
- * The lock is a file that only one process can create. Its holder touches it every few seconds. A lock that was not touched for long
- * belongs to a process that died; another process removes it, under a second lock so that only one does.
+ * The lock is a file that only one process can create. The process that holds the lock updates the time of the file every few seconds.
+ * A lock file with an old time belongs to a process that died; another process removes it, under a second lock so that only one does.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -13,21 +13,21 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
 import { AuthError } from '../errors.ts';
 
-/** The records by issuer, then by key. */
+/** The stored credentials and tokens, by issuer and then by key. */
 type Records = Map<string, Map<string, JsonObject>>;
 
 /**
  * Stores credentials in a file of mode 0600. Each write creates a new file and renames it, so the file is always complete.
  *
  * Several processes may share the file: writes and `withLock` use a lock file. On Windows the permissions of the folder decide who can
- * read it. Keeps promises C1 and C2.
+ * read it. Gives the guarantees C1 and C2 of `CredentialStore` and `LockingStore`.
  *
  * @throws {AuthError} `ERR_CREDENTIAL_FILE`, from each method: other users may read the file or own it, or its content is invalid.
  */
 export class FileCredentialStore implements CredentialStore, LockingStore {
   readonly #path: string;
 
-  /** @param path The file. A missing folder is created with access for its owner only. */
+  /** @param path The file to store credentials in. A missing folder is created with access for its owner only. */
   constructor(path: string) {
     this.#path = resolve(path);
   }
@@ -120,7 +120,7 @@ function parseRecords(path: string, text: string): Records {
 const TOUCH_MS = 3_000;
 const STALE_MS = 15_000;
 
-/** Runs one `fn` at a time across all processes that use the path. Releases the lock when `fn` settles. @param signal Ends the wait. */
+/** Runs one `fn` at a time across all processes that use `path`. Releases the lock when `fn` has ended. @param signal Ends the wait. */
 async function withFileLock<T>(path: string, fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const owner = randomUUID();
   while (!(await tryCreate(path, owner))) {
@@ -149,7 +149,7 @@ async function tryCreate(path: string, owner: string): Promise<boolean> {
   }
 }
 
-/** Removes the lock of a process that died. @returns Whether the lock may be free now. */
+/** Removes the lock file of a process that died. @returns Whether the lock may be free now. */
 async function removeStale(path: string): Promise<boolean> {
   if (!(await isStale(path))) return false;
   const guard = `${path}.takeover`;
@@ -174,7 +174,7 @@ async function isStale(path: string): Promise<boolean> {
   }
 }
 
-/** Tells whether an error is a system error with this code. */
+/** Tells whether an error is a system error with this code, such as `ENOENT`. */
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

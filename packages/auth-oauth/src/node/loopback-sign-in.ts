@@ -13,7 +13,7 @@ import { assertSafeUrl } from '../safe-fetch.ts';
 
 /** The options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
-  /** Opens the URL for the user. It has passed the URL policy. The redirect back may come before this resolves. @default `openBrowser` */
+  /** Shows the sign-in page (a URL that `urls` allows) to the user. May resolve after the redirect back. @default `openBrowser` */
   readonly open?: ((url: URL) => Promise<void> | void) | undefined;
   /**
    * The redirect URL to listen at, as registered: `http://127.0.0.1:8123/callback`. Without a port, the port of an earlier registration or
@@ -87,7 +87,7 @@ class LoopbackVisit implements SignInVisit {
     this.#server.closeIdleConnections();
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
-      // Connections that are still open have got their response, or need none.
+      // A connection that is still open after a second has its response, or needs none.
       setTimeout(() => this.#server.closeAllConnections(), 1000).unref();
     });
   }
@@ -105,7 +105,7 @@ class LoopbackVisit implements SignInVisit {
   }
 }
 
-/** @returns undefined for another path or method, or for another host name (DNS rebinding). */
+/** Reads the redirect back. @returns undefined for another path or method, or for another host name (DNS rebinding). */
 function readAnswer({ method, url = '', headers }: IncomingMessage, redirectUrl: string): URL | undefined {
   const expected = new URL(redirectUrl);
   const target = URL.canParse(url, redirectUrl) ? new URL(url, redirectUrl) : undefined;
@@ -126,7 +126,7 @@ function reply(response: ServerResponse, status: number, text: string): void {
   response.end(text);
 }
 
-/** Starts to listen. @param mayMove Whether to use another port if this one is taken. */
+/** Starts to listen on this machine. @param mayMove Whether to use another port if `port` is taken. */
 async function listenOn(
   server: Server,
   host: string,
@@ -149,22 +149,22 @@ async function listenOn(
   }
 }
 
-/** The program that opens a URL on each system, with its arguments before the URL. */
+/** The command that opens a URL in the browser, by operating system: the program and its arguments before the URL. */
 const OPENERS: Readonly<Record<string, readonly [string, ...(readonly string[])]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** How long to wait for an opener to fail. An opener that becomes the browser does not exit. */
+/** How long to wait whether the program that opens URLs fails. A program that becomes the browser itself does not exit. */
 const OPENER_MS = 3_000;
 
 /**
- * Opens a URL in the user's browser. Resolves when the opener exits successfully, or after 3 seconds. The URL is one argument of the
- * opener and is not read by a shell.
+ * Opens a URL in the user's browser with the system's program for that. Resolves when the program exits successfully, or after 3
+ * seconds. The URL is one argument of the program and is not read by a shell.
  *
  * @param options.opener The program and its arguments before the URL. @default the system's opener: `open`, `rundll32`, `xdg-open`
- * @throws {AuthError} `ERR_UNSAFE_URL`: the URL is neither https nor http on this machine. `ERR_SIGN_IN_REQUIRED`: the opener is missing
- * or failed, as `xdg-open` does without a browser.
+ * @throws {AuthError} `ERR_UNSAFE_URL`: the URL is neither https nor http on this machine. `ERR_SIGN_IN_REQUIRED`: the program is
+ * missing or failed, as `xdg-open` does without a browser.
  * @see 2026-07-28 security_best_practices#oauth-authorization-url-validation
  */
 export async function openBrowser(url: string | URL, options: { readonly opener?: readonly string[] } = {}): Promise<void> {

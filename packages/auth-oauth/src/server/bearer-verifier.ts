@@ -20,11 +20,11 @@ import { readValid, type TokenReader } from './token-reader.ts';
 export function bearerVerifier(reader: TokenReader | TokenReader['read']): TokenVerifier {
   const given: Partial<TokenReader> | TokenReader['read'] | undefined = reader;
   const read = typeof given === 'function' ? given : given?.read?.bind(given);
-  if (read === undefined) throw new TypeError('bearerVerifier needs a function that reads a token, or an object with a "read" function');
+  if (read === undefined) throw new TypeError('bearerVerifier: give a function that reads a token, or an object with a "read" function');
   return bearerOf(read, { clock: systemClock, clockToleranceSeconds: 0 });
 }
 
-/** Creates a verifier for a reader that tolerates a difference to its issuer's clock. */
+/** Creates a bearer verifier that tolerates a difference of `clockToleranceSeconds` between the clocks of the issuer and this server. */
 export function bearerOf(
   read: TokenReader['read'],
   rules: { readonly clock: Clock; readonly clockToleranceSeconds: number },
@@ -47,7 +47,7 @@ export function bearerOf(
 
 /**
  * Creates a verifier that accepts a token if any of several verifiers accepts it: for example one for an old and one for a new issuer.
- * They are called in order. If all refuse the token, the caller gets the last refusal. If one fails with another error, it is thrown.
+ * They are called in order. If all refuse the token, the caller gets the last refusal. Any other error is thrown if none accepts.
  *
  * @throws {TypeError} No verifier is given.
  */
@@ -74,7 +74,7 @@ export function anyVerifier(...verifiers: readonly TokenVerifier[]): TokenVerifi
 /**
  * Creates the error for a refused request. The caller sees the message: it must contain no secrets.
  *
- * @param params Parameters of the challenge. With `error`, the message is added as `error_description`.
+ * @param params Parameters of the `WWW-Authenticate` challenge. With `error`, the message is added as `error_description`.
  */
 export function refuse(
   status: number,
@@ -87,7 +87,7 @@ export function refuse(
   return new AuthChallengeError(message, { status, challenge, headers }, { cause });
 }
 
-/** Converts an `InvalidTokenError` to a 401 with a challenge. */
+/** Converts an `InvalidTokenError` to a 401 with a `WWW-Authenticate` challenge. */
 export function toRefusal(
   cause: InvalidTokenError,
   scheme: string,

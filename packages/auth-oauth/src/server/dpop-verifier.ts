@@ -13,7 +13,7 @@ import { digest, readValid, type TokenReader } from './token-reader.ts';
 export interface DpopVerifierOptions {
   /** The verifier for bearer tokens, to also accept clients without DPoP. It must refuse tokens that are bound to a key. @default none */
   readonly bearer?: TokenVerifier | undefined;
-  /** Stores used proofs, so that none is accepted twice. Share it between machines. `false` checks only their time. @default in memory */
+  /** Stores used proofs, so that none is accepted twice. Share it between machines. `false`: only times are checked. @default in memory */
   readonly replayStore?: ReplayStore | false | undefined;
   /**
    * Requires a nonce of this server in proofs, so that proofs cannot be made in advance. Give a secret of 32 or more characters that all
@@ -22,7 +22,7 @@ export interface DpopVerifierOptions {
    * @default false
    */
   readonly nonce?: boolean | string | undefined;
-  /** The URLs that proofs may name, if a proxy changes the URL that this server sees. @default the URL of the request */
+  /** The URLs that DPoP proofs may name, if a proxy changes the URL that this server sees. @default the URL of the request */
   readonly urls?: readonly string[] | undefined;
   /** Measures the age of proofs and nonces, and decides when tokens expire. @default systemClock */
   readonly clock?: Clock | undefined;
@@ -36,7 +36,7 @@ const OPTIONS: OptionTable<DpopVerifierOptions> = {
   clock: 'object',
 };
 
-/** The accepted signature algorithms of proofs. */
+/** The accepted signature algorithms of DPoP proofs. */
 const PROOF_ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
 const CHALLENGE = { algs: PROOF_ALGORITHMS.join(' ') };
 const TOLERANCE_SECONDS = 300;
@@ -57,7 +57,7 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
     const { method, url } = request;
     const proof = await checkProof(request.header('dpop'), { method, urls: urls ?? [url], token, nowMs: clock.now() });
     if (nonces === undefined || (await nonces.isGood(proof.nonce))) return proof;
-    throw new InvalidTokenError('The proof must have the nonce from the DPoP-Nonce header of this response', { error: 'use_dpop_nonce' });
+    throw new InvalidTokenError('The DPoP proof needs the nonce from the DPoP-Nonce header of this response', { error: 'use_dpop_nonce' });
   }
 
   async function readToken(request: TokenRequest, token: string, signal: AbortSignal): Promise<AuthInfo> {
@@ -65,10 +65,10 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
     const rules = { clock, clockToleranceSeconds: TOLERANCE_SECONDS, signal };
     const info = await readValid(() => reader.read(token, { signal }), rules);
     const cnf = info.claims?.['cnf'] as { readonly jkt?: unknown } | undefined;
-    if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the proof');
+    if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the DPoP proof');
     // Last, so that callers without a valid token cannot fill the store with proofs.
     if (replays === undefined || (await replays.claim(id, expiresAtMs))) return info;
-    throw badProof('The proof was used before: create a new one for each request');
+    throw badProof('The DPoP proof was used before: create a new one for each request');
   }
 
   return {
@@ -90,7 +90,7 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
   };
 }
 
-/** The request and token that a proof must be made for. */
+/** The request and the access token that a DPoP proof must be made for. */
 interface ProofContext {
   readonly method: string;
   readonly urls: readonly string[];
@@ -98,34 +98,34 @@ interface ProofContext {
   readonly nowMs: number;
 }
 
-/** A valid proof, before the checks of its nonce and of replay. */
+/** A DPoP proof with valid signature and claims. Whether its nonce is valid and the proof is new is not checked yet. */
 interface Proof {
   readonly thumbprint: string;
   readonly nonce: string | undefined;
   /** Identifies the proof in the replay store, by its key and `jti`. */
   readonly id: string;
-  /** When the proof is too old anyway and need not be stored any longer. */
+  /** When the proof can leave the replay store, because it is then too old to be accepted. */
   readonly expiresAtMs: number;
 }
 
 const MAX_PROOF_LENGTH = 8_192;
 const MAX_ID_LENGTH = 512;
-/** The maximum difference between a proof's time and this server's clock, in both directions. */
+/** How far a DPoP proof's time may differ from this server's clock, in both directions. */
 const WINDOW_SECONDS = 300;
 
-/** Checks a proof, except its nonce and replay. @throws {InvalidTokenError} `invalid_dpop_proof` */
+/** Checks a DPoP proof, except for its nonce and whether it was used before. @throws {InvalidTokenError} `invalid_dpop_proof` */
 async function checkProof(proof: string | undefined, context: ProofContext): Promise<Proof> {
   if (proof === undefined) throw badProof('The DPoP header is missing: send a proof with each request');
-  if (proof.length > MAX_PROOF_LENGTH) throw badProof(`The proof has more than ${MAX_PROOF_LENGTH} characters`);
+  if (proof.length > MAX_PROOF_LENGTH) throw badProof(`The DPoP proof has more than ${MAX_PROOF_LENGTH} characters`);
   const { payload, protectedHeader } = await readProof(proof, context.nowMs);
   const { jwk } = protectedHeader;
-  if (jwk === undefined || 'd' in jwk || 'k' in jwk) throw badProof('The proof must contain a public key and no private key');
+  if (jwk === undefined || 'd' in jwk || 'k' in jwk) throw badProof('The DPoP proof must contain a public key and no private key');
   const { jti, iat, nonce } = await checkClaims(payload, context);
   const thumbprint = await calculateJwkThumbprint(jwk);
   return { thumbprint, nonce, id: `dpop ${thumbprint} ${await digest(jti)}`, expiresAtMs: (iat + WINDOW_SECONDS + 1) * 1000 };
 }
 
-/** Creates the error for an invalid proof. */
+/** Creates the error for an invalid DPoP proof. */
 function badProof(message: string, cause?: unknown): InvalidTokenError {
   return new InvalidTokenError(message, { error: 'invalid_dpop_proof', cause });
 }
@@ -140,7 +140,7 @@ async function readProof(proof: string, nowMs: number): Promise<JWTVerifyResult>
     });
   } catch (error) {
     const isTheirs = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException;
-    throw isTheirs ? badProof('The proof cannot be verified', error) : error;
+    throw isTheirs ? badProof('The DPoP proof cannot be verified', error) : error;
   }
 }
 
@@ -150,16 +150,16 @@ async function checkClaims(
 ): Promise<{ readonly jti: string; readonly iat: number; readonly nonce: string | undefined }> {
   const { jti, iat, htm, htu, ath, nonce } = payload as Readonly<Record<string, unknown>>;
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH)
-    throw badProof(`The proof needs a "jti" of 1 to ${MAX_ID_LENGTH} characters`);
-  if (htm !== method) throw badProof('The proof is for another method');
-  if (!urls.some((url) => isSameTarget(htu, url))) throw badProof('The proof is for another URL');
+    throw badProof(`The DPoP proof needs a "jti" of 1 to ${MAX_ID_LENGTH} characters`);
+  if (htm !== method) throw badProof('The DPoP proof is for another HTTP method');
+  if (!urls.some((url) => isSameTarget(htu, url))) throw badProof('The DPoP proof is for another URL');
   const isTimely = typeof iat === 'number' && Math.abs(nowMs / 1000 - iat) <= WINDOW_SECONDS;
-  if (!isTimely) throw badProof('The proof is too old, or its time is in the future');
-  if (ath !== (await digest(token))) throw badProof('The proof is for another token');
+  if (!isTimely) throw badProof('The DPoP proof is too old, or its time is in the future');
+  if (ath !== (await digest(token))) throw badProof('The DPoP proof is for another token');
   return { jti, iat, nonce: typeof nonce === 'string' ? nonce : undefined };
 }
 
-/** Compares normalized URLs. `htu` has no query and fragment, so those of the request are ignored. */
+/** Tells whether a proof's `htu` is the request's URL, both normalized. `htu` has no query and fragment: the request's are ignored. */
 function isSameTarget(claimed: unknown, url: string): boolean {
   if (typeof claimed !== 'string' || !URL.canParse(claimed)) return false;
   const [one, other] = [new URL(claimed), new URL(url)];
@@ -168,10 +168,10 @@ function isSameTarget(claimed: unknown, url: string): boolean {
 
 const MIN_SECRET_LENGTH = 32;
 const NONCE_SECONDS = 5 * 60;
-/** The clock of another machine may be ahead by this much. */
+/** How far the clock of another machine that creates nonces may be ahead of this one's. */
 const AHEAD_SECONDS = 60;
 
-/** Creates and checks nonces without storing them: a nonce is a signed time. All machines with the secret accept it. @see RFC 9449 section 8 */
+/** Creates and checks DPoP nonces without a store: they are signed times, valid on all machines with the secret. @see RFC 9449 section 8 */
 class NonceSource {
   readonly #key: Uint8Array;
   readonly #clock: Clock;

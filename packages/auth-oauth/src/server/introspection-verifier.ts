@@ -11,16 +11,16 @@ import { type Claims, digest, findAudience, toAuthInfo, type TokenReader } from 
 /** The options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions extends IssuerOptions {
   readonly issuer: string;
-  /** The audience that tokens must have: this server's URL as clients know it. If several are given, any one of them. */
+  /** The audience that tokens must have: this server's URL as clients know it. Of several, a token must have one. */
   readonly audience: string | readonly string[];
   /** The client id of this server at the issuer. */
   readonly clientId: string;
   readonly clientSecret: string;
   /** The issuer's metadata, with `introspection_endpoint`, if the issuer publishes none. @default the published metadata */
   readonly metadata?: IssuerMetadata | undefined;
-  /** How long a response is cached, in milliseconds. A revoked token works that long. @default 0 */
+  /** How long the issuer's response is cached, in milliseconds. A revoked token still works for that time. @default 0 */
   readonly cacheMs?: number | undefined;
-  /** Reads the granted scopes. @default the member `scope`, else `scp` */
+  /** Reads the granted scopes from the introspection response. @default the member `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
 }
 
@@ -36,11 +36,12 @@ const OPTIONS: OptionTable<IntrospectionVerifierOptions> = {
   clock: 'object',
 };
 
-/** The tolerated difference to the issuer's clock. */
+/** How far the issuer's clock may differ from this server's clock. */
 const TOLERANCE_SECONDS = 30;
 
 /**
- * Creates a verifier that asks the issuer about each token. A token without the required audience is refused. Also a `TokenReader`.
+ * Creates a verifier that asks the issuer about each token. A token without the required audience is refused. The verifier is also a
+ * `TokenReader`, for `dpopVerifier`.
  *
  * @throws {TypeError} An option is invalid.
  * @see 2026-07-28 basic/authorization#token-handling
@@ -76,16 +77,16 @@ async function introspect(
     const response = await oauth.introspectionRequest(server, client, authenticate(clientSecret, methods), token, options);
     return await oauth.processIntrospectionResponse(server, client, response);
   } catch (cause) {
-    throw toSourceError(`The introspection of the token at ${issuer} failed`, cause);
+    throw toSourceError(`The token introspection at ${issuer} failed`, cause);
   }
 }
 
 function checkAnswer({ active, iss, exp, nbf }: oauth.IntrospectionResponse, issuer: string, seconds: number): void {
   if (!active) throw new InvalidTokenError('The token is not active');
-  if (iss !== undefined && iss !== issuer) throw new InvalidTokenError('The token is of another issuer');
+  if (iss !== undefined && iss !== issuer) throw new InvalidTokenError('The issuer of the token is not accepted');
   // With a string, `+` below would concatenate.
   if (![exp, nbf].every((time: unknown) => time === undefined || Number.isFinite(time)))
-    throw new InvalidTokenError('The times of the token are not numbers');
+    throw new InvalidTokenError('The exp or nbf of the token is not a number');
   if (exp !== undefined && exp + TOLERANCE_SECONDS <= seconds) throw new InvalidTokenError('The token has expired');
   if (nbf !== undefined && nbf - TOLERANCE_SECONDS > seconds) throw new InvalidTokenError('The token is not valid yet');
 }

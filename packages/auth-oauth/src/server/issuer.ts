@@ -1,4 +1,4 @@
-/** Requests to an authorization server that the program's options name, and a cache of responses. @see RFC 8414 */
+/** Requests to the authorization server in the option `issuer`, and a cache of responses. @see RFC 8414 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
@@ -11,13 +11,13 @@ export type IssuerMetadata = Partial<oauth.AuthorizationServer>;
 
 /** Options for requests to an authorization server. */
 export interface IssuerOptions {
-  /** Makes the requests to the issuer. @default globalThis.fetch */
+  /** Sends the requests to the authorization server. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** Decides when tokens and cached responses expire. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** An authorization server. Its metadata is fetched once. */
+/** Sends requests to one authorization server, whose metadata is fetched once. */
 export class Issuer {
   readonly #issuer: string;
   readonly #fetch: FetchLike | undefined;
@@ -32,7 +32,7 @@ export class Issuer {
   }
 
   /**
-   * Gets the metadata by RFC 8414, else by OpenID Connect. The `issuer` in the metadata must be equal to the requested one.
+   * Gets the authorization server's metadata by RFC 8414, else by OpenID Connect. Its `issuer` must be equal to the requested one.
    *
    * @throws {AuthError} `ERR_TOKEN_SOURCE`: no metadata with that issuer was found.
    */
@@ -40,7 +40,7 @@ export class Issuer {
     return (this.#metadata ??= await this.#discover());
   }
 
-  /** Creates the options for a request of `oauth4webapi`. Allows http only to this machine. */
+  /** Creates the options of `oauth4webapi` for a request to `url`. Allows http only to this machine. */
   requestOptions(url = '') {
     const isLocal = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
     return {
@@ -57,12 +57,12 @@ export class Issuer {
         const response = await oauth.discoveryRequest(url, { algorithm, ...this.requestOptions(this.#issuer) });
         const metadata = await oauth.processDiscoveryResponse(url, response);
         if (metadata.issuer === this.#issuer) return metadata;
-        causes.push(new Error(`The metadata names the issuer "${metadata.issuer}"`));
+        causes.push(new Error(`The metadata names another issuer: "${metadata.issuer}"`));
       } catch (error) {
         causes.push(error);
       }
     }
-    throw new AuthError('ERR_TOKEN_SOURCE', `The issuer ${this.#issuer} publishes no metadata that names it`, {
+    throw new AuthError('ERR_TOKEN_SOURCE', `The issuer ${this.#issuer} publishes no metadata with exactly this "issuer"`, {
       cause: new AggregateError(causes),
     });
   }
@@ -73,13 +73,13 @@ export function toSourceError(message: string, cause: unknown): AuthError {
   return cause instanceof AuthError && cause.code === 'ERR_TOKEN_SOURCE' ? cause : new AuthError('ERR_TOKEN_SOURCE', message, { cause });
 }
 
-/** Chooses how this server authenticates: Basic, unless the issuer accepts the secret only in the body. @see RFC 8414 section 2 */
+/** Chooses how this server authenticates at the issuer: Basic, unless only a secret in the body is accepted. @see RFC 8414 section 2 */
 export function authenticate(clientSecret: string, methods: readonly string[] | undefined): oauth.ClientAuth {
   const isPost = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic');
   return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
 }
 
-/** @throws {TypeError} The audience is missing. Without it, tokens for other servers would be accepted. */
+/** Checks that an audience is given: without it, tokens for other servers would be accepted. @throws {TypeError} It is missing. */
 export function checkAudience(audience: string | readonly string[] | undefined): void {
   if (audience !== undefined && audience.length > 0) return;
   throw new TypeError('The option "audience" is missing or empty: give the URL of this server, for which tokens are issued');
@@ -87,7 +87,7 @@ export function checkAudience(audience: string | readonly string[] | undefined):
 
 const MAX_ANSWERS = 1_000;
 
-/** A cache of at most 1,000 entries. The oldest entry is dropped for a new one. */
+/** A cache of values that expire, with at most 1,000 entries. Beyond that, the oldest entry is dropped. */
 export class AnswerCache<V> {
   readonly #entries: Map<string, { readonly value: V; readonly expiresAtMs: number }> = new Map();
   readonly #clock: Clock;
@@ -103,7 +103,7 @@ export class AnswerCache<V> {
     return undefined;
   }
 
-  /** Stores a value, unless the key still has one, whose expiry does not change. */
+  /** Stores a value for `maxAgeMs`. If the key still has a value, that one and its expiry stay. */
   set(key: string, value: V, maxAgeMs: number): void {
     if (this.get(key) !== undefined) return;
     const [oldest] = this.#entries.keys();

@@ -23,7 +23,7 @@ import { type Claims, findAudience, toAuthInfo, type TokenReader } from './token
 export interface JwtVerifierOptions extends IssuerOptions {
   /** The issuer (`iss`) that tokens must have, compared character by character. */
   readonly issuer: string;
-  /** The audience that tokens must have: this server's URL as clients know it. If several are given, any one of them. */
+  /** The audience that tokens must have: this server's URL as clients know it. Of several, a token must have one. */
   readonly audience: string | readonly string[];
   /**
    * The issuer's keys: a URL, a JWK set, or a key function of `jose` such as `createRemoteJWKSet(url, {...})`.
@@ -31,9 +31,9 @@ export interface JwtVerifierOptions extends IssuerOptions {
    * @default the `jwks_uri` of the issuer's metadata, fetched again after ten minutes, and for unknown keys at most every 30 seconds
    */
   readonly keys?: string | JSONWebKeySet | JWTVerifyGetKey | undefined;
-  /** The tolerated difference to the issuer's clock, in seconds. @default 30 */
+  /** How far the issuer's clock may differ from this server's clock, in seconds. @default 30 */
   readonly clockToleranceSeconds?: number | undefined;
-  /** Reads the granted scopes. @default the claim `scope`, else `scp` */
+  /** Reads the granted scopes from the token's claims. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
 }
 
@@ -50,11 +50,12 @@ const OPTIONS: OptionTable<JwtVerifierOptions> = {
 /** The accepted signature algorithms. Symmetric ones would allow anyone with the public key to sign tokens. */
 const ASYMMETRIC: string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** The accepted `typ` of access tokens. ID tokens have no `typ` of their own; they fail the audience check. */
+/** The accepted `typ` of access tokens. ID tokens may have the same `typ`; they fail the audience check. */
 const TOKEN_TYPES: readonly (string | undefined)[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * Creates a verifier of JWT access tokens: checks signature, issuer, audience, times and type. Also a `TokenReader`, for `dpopVerifier`.
+ * Creates a verifier of JWT access tokens: checks signature, issuer, audience, times and type. The verifier is also a `TokenReader`, for
+ * `dpopVerifier`.
  *
  * Does NOT check scopes: `protect` and the tools' `scopes` do.
  *
@@ -90,12 +91,12 @@ function createKeySource({ issuer, keys, fetch }: JwtVerifierOptions): JWTVerify
       if (isUnknownKey(cause)) throw cause;
       // Read the metadata again next time, because it may name another URL by then.
       opened = undefined;
-      throw toSourceError(`The keys of ${issuer} could not be fetched`, cause);
+      throw toSourceError(`The signing keys of ${issuer} could not be fetched`, cause);
     }
   };
 }
 
-/** Tells whether the token is at fault, and not the source of the keys. */
+/** Tells whether an error means that the token is invalid, and not that fetching the issuer's keys failed. */
 function isUnknownKey(error: unknown): boolean {
   const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = errors;
   return error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys || error instanceof JOSENotSupported;
@@ -107,8 +108,8 @@ async function readJwt(
   { issuer, audience, clockToleranceSeconds, clock, readScopes }: JwtVerifierOptions & { readonly clock: Clock },
 ): Promise<AuthInfo> {
   try {
-    // Not trusted before the signature check below, but avoids a request for keys for tokens of another issuer.
-    if (decodeJwt(token).iss !== issuer) throw new InvalidTokenError('The token is of another issuer');
+    // `iss` is trusted only after the signature check below. This check avoids fetching keys for tokens of other issuers.
+    if (decodeJwt(token).iss !== issuer) throw new InvalidTokenError('The issuer of the token is not accepted');
     const { payload, protectedHeader } = await jwtVerify(token, getKey, {
       issuer,
       audience: typeof audience === 'string' ? audience : [...audience],
@@ -125,7 +126,7 @@ async function readJwt(
   }
 }
 
-/** Describes an error without any content of the token. */
+/** Gives the message for a token that failed verification, without any content of the token. */
 function explain(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired';
   if (error instanceof errors.JOSEAlgNotAllowed) return 'The token is signed with an algorithm that is not accepted';
@@ -133,7 +134,7 @@ function explain(error: unknown): string {
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'The token cannot be verified';
   const { claim } = error;
   if (claim === 'aud') return 'The token was issued for another audience';
-  if (claim === 'iss') return 'The token is of another issuer';
+  if (claim === 'iss') return 'The issuer of the token is not accepted';
   if (claim === 'nbf') return 'The token is not valid yet';
   return `The token's claim "${/^[\w-]{1,20}$/.test(claim) ? claim : '?'}" is missing or wrong`;
 }

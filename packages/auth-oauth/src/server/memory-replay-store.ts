@@ -3,10 +3,10 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { ReplayStore } from '@mortise/protocol/contracts';
 
-/** If the store is full, `claim` returns false until an entry expires: dropping an entry would allow its reuse. */
+/** How many used proofs are stored. Then `claim` returns false until one expires: a dropped proof could be used again. */
 const MAX_ENTRIES = 100_000;
 
-/** An in-memory `ReplayStore`. */
+/** An in-memory `ReplayStore`: remembers the DPoP proofs that were used, within this process. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #expiries: Map<string, number> = new Map();
   readonly #maxEntries: number;

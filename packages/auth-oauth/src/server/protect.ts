@@ -1,4 +1,4 @@
-/** `protect`: the authorization of a server. */
+/** `protect`: requires access tokens for an MCP server. */
 
 import { isMortiseError, type JsonObject } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -19,7 +19,7 @@ export interface ProtectOptions {
   readonly verifier: TokenVerifier;
   /** The scopes that every request needs. Keep the list short: tools have their own `scopes`. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** The scopes that a broader scope includes: `{ 'files:write': ['files:read'] }`. Applied repeatedly. @default none */
+  /** The scopes that a broader scope includes, directly or through others: `{ 'files:write': ['files:read'] }`. @default none */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
    * More members of the metadata: `resource_name`, `resource_documentation`, `dpop_bound_access_tokens_required`; or `scopes_supported`,
@@ -40,17 +40,17 @@ const OPTIONS: OptionTable<ProtectOptions> = {
   metadata: 'object',
 };
 
-/** The options for a transport: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
+/** The result of `protect`, for a transport: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
 export interface Protection {
   readonly verifier: TokenVerifier & ScopeChallenger;
-  /** Protected resource metadata. @see RFC 9728 section 2 */
+  /** The protected resource metadata of the server. @see RFC 9728 section 2 */
   readonly metadata: JsonObject;
   /** The URL at which clients find the metadata. */
   readonly metadataUrl: string;
 }
 
 /**
- * Protects a server.
+ * Requires access tokens for an MCP server.
  *
  * Adds the metadata URL and the required scopes to the verifier's challenges. A token that lacks one of `scopes` gets a 403 that names
  * all of them.
@@ -114,8 +114,8 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
   }
 
   /**
-   * Names the scopes of the operation, those that every request needs, and those already granted. A client that requests only the named
-   * scopes thus keeps its other scopes.
+   * Creates the challenge for a token that lacks scopes. Names the scopes of the operation, those that every request needs, and those
+   * already granted, so that a client that requests only the named scopes keeps what it has.
    */
   challengeScopes(auth: AuthInfo, scopes: readonly string[], { scheme }: { readonly scheme: string }): string {
     const all = new Set([...this.#scopes, ...scopes, ...auth.scopes]);
@@ -131,11 +131,11 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
     return new AuthChallengeError(error.message, { status: error.status, challenge, headers: error.headers }, { cause: error });
   }
 
-  /** Adds all scopes that the given scopes include. */
+  /** Adds the scopes that the given scopes include by `impliedScopes`. */
   #expand(scopes: readonly string[]): readonly string[] {
     if (this.#implied.size === 0) return scopes;
     const all = new Set(scopes);
-    // The loop also visits the scopes that it adds.
+    // The loop also goes through the scopes that it adds.
     for (const scope of all) for (const held of this.#implied.get(scope) ?? []) all.add(held);
     return [...all];
   }
@@ -151,11 +151,11 @@ function checkHttpUrl(option: string, value: string): void {
   throw new TypeError(`protect: "${option}" must be an https URL (http only on this machine), got "${value}"`);
 }
 
-/** @see RFC 6749 section 3.3; SEC-021 keeps wildcards out, 2026-07-28 basic/authorization#refresh-tokens keeps `offline_access` out */
+/** Checks a scope: no wildcard (SEC-021), no `offline_access`. @see RFC 6749 section 3.3; 2026-07-28 basic/authorization#refresh-tokens */
 function checkScope(scope: string): void {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
     throw new TypeError(`protect: the scope "${scope}" must not contain spaces, quotes, backslashes or non-ASCII characters`);
   if (scope === '*') throw new TypeError('protect: the scope "*" is not allowed: name the scopes that are needed');
   if (scope === 'offline_access')
-    throw new TypeError('protect: the scope "offline_access" is not for servers but for the authorization server: leave it out');
+    throw new TypeError('protect: leave out the scope "offline_access": clients request it from the authorization server');
 }

@@ -1,4 +1,4 @@
-/** Exchanges the caller's token for one of an upstream service. The caller's token itself is never forwarded. @see RFC 8693 */
+/** Exchanges the caller's token for a token of an upstream service, which never gets the caller's own token. @see RFC 8693 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -40,7 +40,7 @@ const OPTIONS: OptionTable<TokenExchangeOptions> = {
 /** A token for an upstream service. */
 export interface UpstreamToken {
   readonly accessToken: string;
-  /** `Bearer` or `DPoP`. */
+  /** How to send the token: `Bearer` or `DPoP`. */
   readonly tokenType: string;
   /** When the token expires, in milliseconds since the epoch; undefined if the authorization server did not say. */
   readonly expiresAtMs: number | undefined;
@@ -70,17 +70,17 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
   checkOptions('createTokenExchange', options, OPTIONS);
   const { issuer, resource, audience, fetch, metadata, clock = systemClock } = options;
   if (resource === undefined && audience === undefined)
-    throw new TypeError('createTokenExchange needs "resource" or "audience": name the upstream service');
+    throw new TypeError('createTokenExchange: give "resource" or "audience" to name the upstream service');
   const kept = new AnswerCache<UpstreamToken>(clock);
   const source = new Issuer(issuer, fetch, metadata);
   return async (auth) => {
-    if (auth?.token === undefined) throw new AuthError('ERR_TOKEN_EXCHANGE', 'There is no token to exchange: the caller sent none');
+    if (auth?.token === undefined) throw new AuthError('ERR_TOKEN_EXCHANGE', 'The caller sent no access token to exchange');
     const key = await digest(auth.token);
     const known = kept.get(key);
     if (known !== undefined) return known;
     const fresh = await exchange(auth.token, source, { ...options, clock });
     const lifeMs = (fresh.expiresAtMs ?? 0) - clock.now() - MARGIN_MS;
-    // Not cached longer than the caller's own token is valid.
+    // The token is not cached longer than the caller's own token is valid.
     if (lifeMs > 0) kept.set(key, fresh, Math.min(lifeMs, (auth.expiresAtMs ?? Infinity) - clock.now()));
     return fresh;
   };

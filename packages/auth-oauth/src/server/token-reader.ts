@@ -1,4 +1,4 @@
-/** Readers of tokens, which bearer and DPoP verification share. */
+/** `TokenReader`: validates a token; used by both bearer and DPoP verification. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
@@ -11,7 +11,7 @@ import { InvalidTokenError } from '../errors.ts';
  * Validates a token and returns its caller.
  *
  * R1  Resolves only for a token that is valid now and was issued for this server.
- * R2  Rejects with `InvalidTokenError` for any other token. Any other error is a fault of the reader.
+ * R2  Rejects with `InvalidTokenError` for any other token. Any other error means that the reader itself failed.
  * R3  `claims` of a token that is bound to a key has `cnf`, as RFC 7800 defines it.
  */
 export interface TokenReader {
@@ -38,17 +38,17 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** The input of `toAuthInfo`, besides the claims. */
 export interface ClaimRules {
   readonly issuer: string;
-  /** This server's audience, out of those in the token. */
+  /** The audience of the token that stands for this server. */
   readonly resource: string;
   readonly token: string;
-  /** Reads the granted scopes. @default the claim `scope`, else `scp` */
+  /** Reads the granted scopes from the token's claims. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
 }
 
 /**
  * Converts the claims of a verified token to an `AuthInfo`.
  *
- * @throws {InvalidTokenError} The token has neither a subject nor a client, or they are not strings. Such tokens would share a principal.
+ * @throws {InvalidTokenError} The token has neither a subject nor a client, or they are not strings. Such callers would share a principal.
  */
 export function toAuthInfo(claims: Claims, { issuer, resource, token, readScopes = defaultScopes }: ClaimRules): AuthInfo {
   const subject = readText(claims, 'sub');
@@ -73,7 +73,7 @@ export function withToken(info: AuthInfo, token: string | undefined): AuthInfo {
   return token === undefined ? info : Object.defineProperty({ ...info }, 'token', { value: token, enumerable: false });
 }
 
-/** Reads a token until the signal aborts, and checks its expiry again in case a reader of the program does not. */
+/** Calls a token reader, and checks the token's expiry in case the reader does not. Rejects when `signal` aborts. */
 export async function readValid(
   read: () => Promise<AuthInfo>,
   { clock, clockToleranceSeconds, signal }: { readonly clock: Clock; readonly clockToleranceSeconds: number; readonly signal: AbortSignal },
@@ -84,7 +84,7 @@ export async function readValid(
   return info;
 }
 
-/** Finds the audience of this server that a token has. @throws {InvalidTokenError} It has none of them. */
+/** Finds which of this server's audiences a token was issued for. @throws {InvalidTokenError} It was issued for none of them. */
 export function findAudience(named: unknown, audience: string | readonly string[]): string {
   const all: readonly unknown[] = Array.isArray(named) ? named : [named];
   const own = (typeof audience === 'string' ? [audience] : audience).find((one) => all.includes(one));
@@ -92,7 +92,7 @@ export function findAudience(named: unknown, audience: string | readonly string[
   return own;
 }
 
-/** Gives the SHA-256 of a string as base64url: a key to find a secret by without storing it. */
+/** Gives the SHA-256 of a string as base64url: finds a secret in a map without storing the secret. */
 export async function digest(text: string): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
 }
@@ -103,7 +103,7 @@ function defaultScopes(claims: Claims): readonly string[] {
   return typeof value === 'string' ? value.split(' ').filter((scope) => scope !== '') : [];
 }
 
-/** Reads a string claim. @throws {InvalidTokenError} It is not a string: callers that differ only in it would share a principal. */
+/** Reads a string claim. @throws {InvalidTokenError} It has another type: callers that differ only in it would share a principal. */
 function readText(claims: Claims, name: string): string | undefined {
   const value = claims[name];
   if (value === undefined || value === null || value === '') return undefined;

@@ -173,7 +173,7 @@ describe('the issuer of an answer', () => {
     await expect(ask(authorizer(), server.url)).rejects.toMatchObject({
       code: 'ERR_SIGN_IN_DENIED',
       error: 'access_denied',
-      message: 'The sign-in was refused: access_denied: not you',
+      message: 'The issuer refused the sign-in: access_denied: not you',
     });
   });
 });

@@ -123,7 +123,7 @@ describe('dpopVerifier', () => {
     async (claims) => {
       token = await issuer.sign(claims, { atMs: clock.now() });
       const { challenge } = await refusalOf(create(), token, sent(await prove()));
-      expect(challenge).toContain('error="invalid_token", error_description="The token is not bound to the key of the proof"');
+      expect(challenge).toContain('error="invalid_token", error_description="The token is not bound to the key of the DPoP proof"');
     },
   );
 

@@ -52,8 +52,8 @@ describe('jwtVerifier', () => {
     { what: 'for another audience', claims: { aud: 'https://other.example/mcp' }, says: 'The token was issued for another audience' },
     { what: 'for a longer path', claims: { aud: `${RESOURCE}/more` }, says: 'The token was issued for another audience' },
     { what: 'without an audience', claims: { aud: undefined }, says: 'The token was issued for another audience' },
-    { what: 'of another issuer', claims: { iss: 'https://evil.example' }, says: 'The token is of another issuer' },
-    { what: 'of almost the issuer', claims: { iss: `${ISSUER}/` }, says: 'The token is of another issuer' },
+    { what: 'of another issuer', claims: { iss: 'https://evil.example' }, says: 'The issuer of the token is not accepted' },
+    { what: 'of almost the issuer', claims: { iss: `${ISSUER}/` }, says: 'The issuer of the token is not accepted' },
     { what: 'without an end', claims: { exp: undefined }, says: `The token's claim 'exp' is missing or wrong` },
     { what: 'whose subject is a number', claims: { sub: 7 }, says: `The token's claim 'sub' is not a string` },
     { what: 'whose client is a number', claims: { client_id: 7 }, says: `The token's claim 'client_id' is not a string` },
@@ -265,7 +265,7 @@ describe('anyVerifier', () => {
     const both = anyVerifier(create(), second);
     const theirs = await other.sign({ iss: 'https://second.example', sub: 'bob' }, { atMs: clock.now() });
     expect([(await ask(both, await sign())).subject, (await ask(both, theirs)).subject]).toEqual(['ada', 'bob']);
-    expect(await refusalOf(both, await sign({ iss: 'https://evil.example' }))).toEqual(invalid('The token is of another issuer'));
+    expect(await refusalOf(both, await sign({ iss: 'https://evil.example' }))).toEqual(invalid('The issuer of the token is not accepted'));
     const forged = await other.sign({}, { atMs: clock.now() });
     expect((await refusalOf(both, forged)).status).toBe(401);
     expect(() => anyVerifier()).toThrow(TypeError);

@@ -28,7 +28,7 @@ it.each([
 it.each([undefined, null, {}, { read: undefined }])('refuses what reads no token: %s', (none) => {
   const make = (): unknown => bearerVerifier(none as never);
   expect(make).toThrow(TypeError);
-  expect(make).toThrow('needs a function that reads a token');
+  expect(make).toThrow('give a function that reads a token');
 });
 
 const makers: readonly (readonly [what: string, make: (options: object) => unknown, names: readonly string[]])[] = [

@@ -119,7 +119,7 @@ describe('a protected server over HTTP', () => {
 
   it.each<{ readonly what: string; readonly make: () => Promise<string>; readonly says: string }>([
     { what: 'for another audience', make: () => sign({ aud: 'https://other.example' }), says: 'The token was issued for another audience' },
-    { what: 'of another issuer', make: () => sign({ iss: 'https://evil.example' }), says: 'The token is of another issuer' },
+    { what: 'of another issuer', make: () => sign({ iss: 'https://evil.example' }), says: 'The issuer of the token is not accepted' },
     { what: 'that has expired', make: () => sign({ exp: clock.now() / 1000 - 31 }), says: 'The token has expired' },
     {
       what: 'of the algorithm none',

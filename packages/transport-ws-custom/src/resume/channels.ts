@@ -1,4 +1,4 @@
-/** The server's side of `mortise.resume.v1`: keeps the open channels, those whose client is disconnected included. */
+/** The server's side of `mortise.resume.v1`: keeps the open channels, including those whose client is disconnected. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
@@ -10,10 +10,11 @@ import { ResumingSocket } from './resuming-socket.ts';
 
 /** The options of `resumeOnServer`. */
 export interface ServerResumeOptions {
-  /** How long a channel waits for its client to reconnect, in milliseconds. @default 60_000 */
+  /** How long the server keeps the connection state of a client that is disconnected, in milliseconds. @default 60_000 */
   readonly windowMs?: number | undefined;
   /**
-   * How many channels may wait for their clients. With one more, the `limitKey` with the most waiting channels loses its oldest.
+   * For how many disconnected clients the connection state is kept. Beyond it, of the `limitKey` with the most such clients the one that
+   * was disconnected first can no longer resume.
    *
    * @default 1_000
    */
@@ -49,7 +50,7 @@ class ResumableChannels implements ServerResumption {
   readonly #windowMs: number;
   readonly #maxWaiting: number;
   readonly #channels = new Map<string, Channel>();
-  /** Channels without a socket, the one that has waited longest first. */
+  /** The channels whose client is disconnected, the one that has waited longest first. */
   readonly #waiting = new Set<Channel>();
 
   constructor({ windowMs = 60_000, maxWaiting = 1000 }: ServerResumeOptions) {
@@ -61,10 +62,10 @@ class ResumableChannels implements ServerResumption {
     const { first, rest } = await readFirst(socket, host);
     const hello = parseClientHello(first);
     if (!hello || rest.length > 0)
-      return refuse(socket, CloseCode.unsupportedData, `the first frame must be one of ${RESUME_PROTOCOL}, alone`);
+      return refuse(socket, CloseCode.unsupportedData, `the first frame must be a control frame of ${RESUME_PROTOCOL}, alone`);
     if (hello.channel === null) return this.#open(socket, client, host.clock);
     const channel = this.#channels.get(hello.channel);
-    // The same refusal for every case, so that a caller cannot find out which channels of others exist.
+    // Every case gets the same refusal, so that a caller cannot find out which channels of others exist.
     if (channel?.client.principal !== client.principal || channel.socket.isFinished)
       return refuse(socket, CloseCode.channelUnknown, 'there is no such channel');
     this.#stopWaiting(channel);
@@ -93,7 +94,7 @@ class ResumableChannels implements ServerResumption {
     if (this.#waiting.size > this.#maxWaiting) this.#longestOfMost()?.socket.giveUp();
   }
 
-  /** Chooses from the key with the most waiting channels, so that one client cannot push out the channels of others. */
+  /** Chooses the channel to end: the longest waiting of the `limitKey` with the most. One client thus cannot push out those of others. */
   #longestOfMost(): Channel | undefined {
     const byKey = new Map<string, Channel[]>();
     for (const channel of this.#waiting) {

@@ -12,7 +12,7 @@ import { type ChannelOwner, ResumingSocket } from './resuming-socket.ts';
  * Reconnects after a network break without a lost or repeated message, if the server supports it:
  * `webSocketTransport(url, { resume: resumeOnClient() })`.
  *
- * Tries until the server's `windowMs` has passed, at most five minutes. Then the connection ends as without this option.
+ * Tries to reconnect until the server's `windowMs` has passed, at most for five minutes. Then the connection ends as without this option.
  */
 export function resumeOnClient(): ClientResumption {
   return {
@@ -45,7 +45,7 @@ class ClientChannel implements ChannelOwner {
     this.socket = new ResumingSocket(this);
   }
 
-  /** Sends the first frame on a new socket, reads the server's, and continues the channel on that socket. */
+  /** Sends the client's first frame on a new socket, reads the server's first frame, and continues the channel on that socket. */
   async join(socket: MessageSocket, signal: AbortSignal): Promise<void> {
     const reading = readFirst(socket, { clock: this.#clock, signal });
     socket.send(encodeFrame({ channel: this.#channel, received: this.socket.received }));
@@ -53,7 +53,7 @@ class ClientChannel implements ChannelOwner {
     const hello = parseServerHello(first);
     if (!hello || (this.#channel !== null && hello.channel !== this.#channel)) {
       socket.terminate();
-      throw new SocketClosedError(CloseCode.unsupportedData, `The server's first frame is not valid ${RESUME_PROTOCOL}`);
+      throw new SocketClosedError(CloseCode.unsupportedData, `The server's first frame is not a valid ${RESUME_PROTOCOL} frame`);
     }
     this.#channel = hello.channel;
     this.#windowMs = Math.min(LONGEST_WINDOW_MS, hello.windowMs);
@@ -68,7 +68,7 @@ class ClientChannel implements ChannelOwner {
     this.#finished.abort(SocketClosedError.ofPeer(CloseCode.normal, ''));
   }
 
-  /** Reconnects, with growing pauses, until it succeeds, the server refuses, or the server's window has passed. */
+  /** Tries to reconnect, with growing pauses, until it succeeds, the server refuses, or the server's `windowMs` has passed. */
   async #rejoin(signal: AbortSignal): Promise<void> {
     const deadlineMs = this.#clock.monotonicMs() + this.#windowMs;
     for (let attempt = 0; ; attempt++) {
@@ -77,7 +77,7 @@ class ClientChannel implements ChannelOwner {
         const { socket, protocol } = await this.#open(signal);
         if (protocol === RESUME_PROTOCOL) return await this.join(socket, signal);
         socket.terminate();
-        throw new SocketClosedError(CloseCode.channelUnknown, `The server no longer offers ${RESUME_PROTOCOL}`);
+        throw new SocketClosedError(CloseCode.channelUnknown, `The server no longer supports ${RESUME_PROTOCOL}`);
       } catch (error) {
         if (signal.aborted) return;
         if (!mayRepeat(error) || this.#clock.monotonicMs() >= deadlineMs) throw error;
@@ -86,7 +86,7 @@ class ClientChannel implements ChannelOwner {
   }
 }
 
-/** The pause before an attempt, in milliseconds: none for the first, then 0.5 to 30 seconds, growing and with jitter. */
+/** Gives the pause before an attempt to reconnect, in milliseconds: 0 for the first, then 0.5 to 30 seconds, growing and with jitter. */
 function delayOf(attempt: number): number {
   if (attempt === 0) return 0;
   return Math.max(FLOOR_MS, Math.min(CEILING_MS, FLOOR_MS * 2 ** attempt) * (0.5 + Math.random() / 2));
@@ -102,7 +102,7 @@ async function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promis
   await abortable(waited, signal).finally(() => timer?.cancel());
 }
 
-/** Tells whether another attempt may succeed: after a network failure, 429 or 5xx. Any other refusal is final. */
+/** Tells whether another attempt to reconnect may succeed: after a network failure, 429 or 5xx. Any other refusal is final. */
 function mayRepeat(error: unknown): boolean {
   if (error instanceof ConnectFailedError) return error.status === undefined || error.status === 429 || error.status >= 500;
   return !(error instanceof SocketClosedError) || error.closeCode === CloseCode.abnormal;

@@ -16,23 +16,23 @@ import { SocketClosedError } from '../errors.ts';
 import type { MessageSocket, ResumptionHost } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 
-/** The subprotocol, offered beside `mcp`. A server that supports resumption chooses it. */
+/** The subprotocol for resumable connections, which clients offer beside `mcp`. A server that supports resumption chooses it. */
 export const RESUME_PROTOCOL = 'mortise.resume.v1';
 
-/** The client's first frame. */
+/** The client's first frame on a socket: opens a channel (`null`) or continues the named one. */
 export interface ClientHello {
   readonly channel: string | null;
   readonly received: number;
 }
 
-/** The server's first frame. */
+/** The server's first frame on a socket: names the channel. */
 export interface ServerHello {
   readonly channel: string;
   readonly received: number;
   readonly windowMs: number;
 }
 
-/** In characters; every valid control frame is shorter. */
+/** A length in characters that no valid control frame exceeds. */
 const MAX_LENGTH = 256;
 
 export function isControlFrame(text: string): boolean {
@@ -43,20 +43,20 @@ export function encodeFrame(frame: ClientHello | ServerHello | { readonly ack: n
   return `!${JSON.stringify(frame)}`;
 }
 
-/** @returns undefined for any other text. */
+/** Parses the client's first frame. @returns undefined for any other text. */
 export function parseClientHello(text: string): ClientHello | undefined {
   const { channel, received } = parseFrame(text);
   if (channel === null) return { channel, received: 0 };
   return isId(channel) && isCount(received) ? { channel, received } : undefined;
 }
 
-/** @returns undefined for any other text. */
+/** Parses the server's first frame. @returns undefined for any other text. */
 export function parseServerHello(text: string): ServerHello | undefined {
   const { channel, received, windowMs } = parseFrame(text);
   return isId(channel) && isCount(received) && isCount(windowMs) ? { channel, received, windowMs } : undefined;
 }
 
-/** @returns undefined for any other text. */
+/** Parses an acknowledgement. @returns The number of acknowledged messages; undefined for any other text. */
 export function parseAck(text: string): number | undefined {
   const { ack } = parseFrame(text);
   return isCount(ack) ? ack : undefined;
@@ -85,12 +85,12 @@ function isId(value: unknown): value is string {
 const FIRST_FRAME_MS = 10_000;
 
 /**
- * Reads the first text frame of a new socket and pauses the socket. Ends the socket if it rejects.
+ * Reads the first text frame of a new socket and then pauses the socket. If this rejects, the socket is ended.
  *
  * @returns `first`, and in `rest` the frames that arrived before the pause took effect.
  * @throws {SocketClosedError} The socket ended before its first frame, or that frame was binary.
  * @throws {TimeoutError} Nothing arrived within 10 s.
- * @throws The reason of `signal`.
+ * @throws The abort reason of `signal`.
  */
 export async function readFirst(
   socket: MessageSocket,
@@ -107,7 +107,7 @@ export async function readFirst(
         resolve(text);
       },
       onBinary: () =>
-        reject(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame. Send MCP messages as text frames')),
+        reject(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame, but MCP messages must be text frames')),
       onError: reject,
       onRoom: () => undefined,
       onEnd: (code, reason) => reject(SocketClosedError.ofPeer(code === CloseCode.normal ? CloseCode.abnormal : code, reason)),

@@ -9,11 +9,11 @@ import type { MessageSocket, SocketListener } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 import { encodeFrame, isControlFrame, parseAck } from './frames.ts';
 
-/** The callbacks of a `ResumingSocket`. */
+/** The callbacks through which a `ResumingSocket` reports a broken connection and its end. */
 export interface ChannelOwner {
-  /** The socket broke. The owner must call `attach` with another one, or `giveUp`. */
+  /** Called when the current WebSocket broke. The owner must then call `attach` with another socket, or `giveUp`. */
   onDetached(): void;
-  /** The channel has ended. Called once. */
+  /** Called once, when the channel has ended. */
   onFinished(): void;
 }
 
@@ -26,9 +26,9 @@ export class ResumingSocket implements MessageSocket {
   readonly #sent = new SentLog();
   #listener: SocketListener | undefined;
   #socket: MessageSocket | undefined;
-  /** Messages that arrived before `listen`. */
+  /** The messages that arrived before the call of `listen`. */
   readonly #early: string[] = [];
-  /** The number of received messages. */
+  /** The number of messages received on this channel. */
   #received = 0;
   #acknowledged = 0;
   #unacknowledgedLength = 0;
@@ -40,7 +40,7 @@ export class ResumingSocket implements MessageSocket {
     this.#owner = owner;
   }
 
-  /** How many messages have been received, over all sockets. */
+  /** How many messages this channel has received, over all its sockets. */
   get received(): number {
     return this.#received;
   }
@@ -49,7 +49,7 @@ export class ResumingSocket implements MessageSocket {
     return this.#isFinished;
   }
 
-  /** How much is sent and not acknowledged, or waits for the network: the larger of the two. */
+  /** The larger of two amounts: what is sent but not acknowledged by the peer, and what waits for the network. */
   get queuedBytes(): number {
     return Math.max(this.#socket?.queuedBytes ?? 0, this.#sent.length);
   }
@@ -59,7 +59,7 @@ export class ResumingSocket implements MessageSocket {
    * acknowledgement, or higher than the number of sent messages.
    *
    * @param peerReceived How many messages the peer has received. All later ones are sent again.
-   * @param early Messages already read from `socket`.
+   * @param early Messages that were already read from `socket`.
    */
   attach(socket: MessageSocket, peerReceived: number, early: readonly string[] = []): void {
     const old = this.#socket;
@@ -67,7 +67,7 @@ export class ResumingSocket implements MessageSocket {
     this.#acknowledged = this.#received;
     this.#unacknowledgedLength = 0;
     old?.terminate();
-    // Before reading: a response to a new message must not overtake the repeated messages.
+    // Messages are repeated before reading starts, so that a response to a new message does not overtake them.
     if (!this.#sent.acknowledge(peerReceived)) this.close(CloseCode.channelUnknown, 'the messages to repeat are no longer stored');
     else for (const text of this.#sent.texts) socket.send(text);
     socket.listen(this.#listenTo(socket));
@@ -116,13 +116,13 @@ export class ResumingSocket implements MessageSocket {
     return true;
   }
 
-  /** Ends the channel while it has no socket. Reports `error` first, if it is a `MortiseError`. */
+  /** Ends the channel while it has no socket, for example after failed attempts to reconnect. Reports a `MortiseError` first. */
   giveUp(error?: unknown): void {
     if (isMortiseError(error)) this.#listener?.onError(error);
     this.#finish(CloseCode.abnormal, '');
   }
 
-  /** Passes on the events of a socket until `attach` replaces it. */
+  /** Passes on the events of a socket until `attach` replaces that socket by another. */
   #listenTo(socket: MessageSocket): SocketListener {
     const ifPresent = (fn: () => void): void => {
       if (this.#socket === socket) fn();
@@ -130,7 +130,7 @@ export class ResumingSocket implements MessageSocket {
     return {
       onText: (text) => ifPresent(() => this.#onText(text)),
       onBinary: () => ifPresent(() => this.#listener?.onBinary()),
-      // A network error is not reported, because the channel may continue. A protocol error is.
+      // Only protocol errors are reported: after a network error the channel may continue.
       onError: (error) => ifPresent(() => isMortiseError(error) && this.#listener?.onError(error)),
       onRoom: () => ifPresent(() => this.#listener?.onRoom()),
       onEnd: (code, reason) => ifPresent(() => this.#onEnd(code, reason)),
@@ -176,10 +176,10 @@ export class ResumingSocket implements MessageSocket {
   }
 }
 
-/** The sent messages that the peer has not acknowledged. */
+/** Stores the sent messages that the peer has not acknowledged, to send them again after a break. */
 class SentLog {
   texts: string[] = [];
-  /** In characters. */
+  /** The length of all stored messages together, in characters. */
   length = 0;
   #acknowledged = 0;
 
@@ -188,7 +188,7 @@ class SentLog {
     this.length += text.length;
   }
 
-  /** Removes the first `count` messages of the channel. @returns false if `count` is below an earlier one or above the number of sent messages. */
+  /** Removes the first `count` messages sent. @returns false if `count` is below an earlier one or above the number of sent messages. */
   acknowledge(count: number): boolean {
     const added = count - this.#acknowledged;
     if (added < 0 || added > this.texts.length) return false;
