@@ -1,6 +1,6 @@
 /**
- * HTTP+SSE, the transport of the oldest revision: one stream from the server, whose first event names the URL to post to. The session ends with
- * the stream.
+ * The client side of HTTP+SSE, the transport of the oldest revision: one event stream from the server, whose first event names the URL to
+ * post to. The session ends with the stream.
  *
  * @deprecated since 2025-03-26, with HTTP+SSE: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
@@ -27,23 +27,23 @@ import { MessageReader } from '../message-reader.ts';
 import { POST_HEADERS, type Sending, toEraKey, Wire } from '../wire.ts';
 import { PostingChannel } from './posting-channel.ts';
 
-/** The timeout for the `endpoint` event. */
+/** How long to wait for the `endpoint` event, the first one of an HTTP+SSE stream. */
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
 export class SseChannel extends PostingChannel {
   #endpoint: string | undefined;
   #sending: Sending | undefined;
   #reader: MessageReader | undefined;
-  /** The promise functions of `start`, until the first event. */
+  /** The functions that settle the promise of `start`; undefined once the `endpoint` event has arrived. */
   #opening: { resolve(): void; reject(error: Error): void } | undefined;
 
-  /** Whether the `endpoint` event has arrived. */
+  /** Whether the `endpoint` event has arrived, so that messages can be sent. */
   get isOpen(): boolean {
     return this.#endpoint !== undefined;
   }
 
   /**
-   * Opens the stream and waits for the `endpoint` event.
+   * Opens the event stream and waits for the `endpoint` event.
    *
    * @param caller The caller whose timeout pauses while the authorizer works.
    * @throws {ExchangeHttpError} There is no event stream at this URL.
@@ -142,22 +142,22 @@ export class SseChannel extends PostingChannel {
 }
 
 /**
- * The client transport for HTTP+SSE: a stream from the server, and a POST for each message to the URL that the first event names.
+ * The client transport for HTTP+SSE: an event stream from the server, and a POST for each message to the URL that the first event names.
  *
- * When the stream ends, the session ends: `onclose` is called, and a client opens a new session by `renew`. `httpTransport` detects by itself
- * whether a server needs HTTP+SSE.
+ * When the stream ends, the session ends: `onclose` is called, and a client opens a new session by `renew`. `httpTransport` detects by
+ * itself whether a server needs HTTP+SSE.
  *
  * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 export class SSEClientTransport extends SseChannel {
-  /** Identifies the server, for an era memory. Holds no secret. */
+  /** The key under which a client remembers which era this server supports. Contains no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: HttpClientOptions;
 
   /**
-   * @param url The URL of the stream.
+   * @param url The URL of the event stream.
    * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
    */
   constructor(url: string | URL, options: HttpClientOptions = {}) {
@@ -167,7 +167,7 @@ export class SSEClientTransport extends SseChannel {
     this.eraKey = toEraKey(this.wire.url);
   }
 
-  /** Makes another, unstarted transport to the same server. */
+  /** Makes a new transport to the same server, not yet started. */
   renew(): SSEClientTransport {
     return new SSEClientTransport(this.#url, this.#options);
   }
