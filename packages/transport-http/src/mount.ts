@@ -20,7 +20,7 @@ export interface Mount {
  */
 export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoint, options: HttpHandlerOptions, logger?: Logger): Mount {
   if (typeof app?.all !== 'function')
-    throw new HttpOptionError('The first argument must be an application or a router with the function "all"');
+    throw new HttpOptionError('The first argument must be an application or a router of Express or Hono, with the function "all"');
   checkHttpOptions(options);
   const path = options.path ?? '/mcp';
   const handler = createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger });

@@ -82,7 +82,7 @@ export function toHttpError(
 
 /** Makes the error for a complete HTTP body that does not contain the response to the request. */
 export function toNoResponse(url: string, { method, id }: JsonRpcRequest): InvalidResponseError {
-  const what = `The answer of ${describe({ method: 'POST', url })} to "${method}" is not a response to its request (id ${JSON.stringify(id)})`;
+  const what = `The HTTP response of ${describe({ method: 'POST', url })} has no response to "${method}" (id ${JSON.stringify(id)})`;
   return new InvalidResponseError(`${what}: check that this is the URL of an MCP server`);
 }
 
@@ -95,7 +95,7 @@ export function toLostResponse(
   const { method } = request;
   if (error === undefined && !isStream) return toNoResponse(url, request);
   if (error instanceof ParseError)
-    return new InvalidResponseError(`The answer to "${method}" cannot be read: ${error.message}`, { cause: error });
+    return new InvalidResponseError(`The HTTP response to "${method}" cannot be read: ${error.message}`, { cause: error });
   if (isMortiseError(error) && !(error instanceof ConnectionClosedError)) return error;
   const message = `${describe({ method: 'POST', url })} ended before the response to "${method}": the server may or may not have handled the request`;
   return new ConnectionClosedError(message, error && { cause: error });
@@ -162,7 +162,7 @@ const REMEDIES: ReadonlyMap<unknown, string> = new Map([
 /** Makes an error for a request that got no HTTP response. */
 export function toNetworkError(call: HttpCall, error: unknown): unknown {
   if (isMortiseError(error)) return error;
-  return new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
+  return new ConnectionClosedError(`${describe(call)} got no response: ${reasonOf(error)}`, { cause: error });
 }
 
 /** Returns the innermost cause of a network error in one line. `fetch` wraps the cause several times. */

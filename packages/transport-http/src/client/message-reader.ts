@@ -115,7 +115,7 @@ export class MessageReader implements BodySink {
   }
 
   #readBody(body: BytePieces): void {
-    if (body.length === 0) throw new ConnectionClosedError('The body of the response is empty');
+    if (body.length === 0) throw new ConnectionClosedError('The body of the HTTP response is empty, so the JSON-RPC response is missing');
     const text = decodeStrictly(body.join());
     this.#listener.onValue(parseJson(text), text);
   }
@@ -132,7 +132,7 @@ function decodeStrictly(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
-    throw new ParseError('The body is not UTF-8');
+    throw new ParseError('The body of the HTTP response is not UTF-8');
   }
 }
 

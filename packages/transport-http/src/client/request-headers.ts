@@ -149,7 +149,7 @@ export class ToolHeaders {
     const headers = new Map<string, readonly string[]>();
     const fault = readParamHeaders(inputSchema, headers);
     if (fault !== undefined) {
-      report(new HttpClientError('ERR_TOOL_HEADER', `The tool "${name}" was left out: ${fault}`));
+      report(new HttpClientError('ERR_TOOL_HEADER', `The tool "${name}" was left out of "tools/list": ${fault}`));
       return false;
     }
     if (headers.size > 0) this.#keep(name, headers);

@@ -184,7 +184,7 @@ export class Sending {
   #startTimer(call: HttpCall): ClockTimer | undefined {
     const { timeoutMs } = this.#terms;
     if (timeoutMs === undefined) return undefined;
-    const expire = (): void => this.abort(new TimeoutError(`${describe(call)} was not answered within ${timeoutMs} ms`, timeoutMs));
+    const expire = (): void => this.abort(new TimeoutError(`${describe(call)} got no response within ${timeoutMs} ms`, timeoutMs));
     return this.#wire.clock.schedule(expire, timeoutMs, { keepAlive: true });
   }
 
@@ -197,7 +197,7 @@ export class Sending {
     if (url === undefined) return answer;
     this.#wire.discard(answer);
     if (redirects < MAX_REDIRECTS) return this.#follow({ ...call, url }, redirects + 1);
-    throw toRedirectError(call, `was redirected more than ${MAX_REDIRECTS} times: the redirects form a loop`);
+    throw toRedirectError(call, `the server redirected the request more than ${MAX_REDIRECTS} times: the redirects form a loop`);
   }
 }
 
@@ -219,13 +219,13 @@ function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   const { protocol, origin, pathname } = target;
   // Without query and user, which may be secret.
   const shown = protocol === 'https:' || protocol === 'http:' ? `${origin}${pathname}` : protocol;
-  const advice = `it leads to ${shown}. If that is the MCP server and you trust it, use that URL`;
-  if (isOwn) throw toRedirectError(call, `redirects (${status}): ${advice}`);
-  throw toRedirectError(call, `redirects to another origin: ${advice}; a sign-in page means that a token is needed`);
+  const advice = `the target is ${shown}. If that is the MCP server and you trust it, use that URL`;
+  if (isOwn) throw toRedirectError(call, `the server redirects with status ${status}, which turns a POST into a GET: ${advice}`);
+  throw toRedirectError(call, `the server redirects to another origin: ${advice}; a sign-in page means that a token is needed`);
 }
 
 function toRedirectError(call: HttpCall, what: string): HttpClientError {
-  return new HttpClientError('ERR_HTTP_REDIRECT', `${describe(call)} ${what}`);
+  return new HttpClientError('ERR_HTTP_REDIRECT', `${describe(call)}: ${what}`);
 }
 
 function toHref(url: string | URL): string {

@@ -99,7 +99,7 @@ class NodeFlight implements HttpFlight {
       request.on('error', reject);
       // The request was destroyed before its response, or the response was an upgrade.
       request.on('close', () => {
-        if (!isAnswered) reject(new ConnectionClosedError('The connection was closed before the response'));
+        if (!isAnswered) reject(new ConnectionClosedError('The connection was closed before the response arrived'));
       });
       request.end(body);
     });

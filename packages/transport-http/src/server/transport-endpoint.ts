@@ -87,7 +87,7 @@ export class TransportEndpoint implements McpEndpoint {
     if (!('method' in message)) return this.#respond(message);
     const pending = options?.relatedRequestId === undefined ? undefined : this.#pending.get(options.relatedRequestId);
     if (pending === undefined) return this.#sendUnrelated(message);
-    if ('id' in message && !pending.canBeAsked) return rejectUnreachable(message, 'its request belongs to no session');
+    if ('id' in message && !pending.canBeAsked) return rejectUnreachable(message, 'the call during which it was sent has no session');
     const { params } = message;
     return pending.call.send(params === undefined ? message : { ...message, params: toClientMeta(params, pending) });
   }

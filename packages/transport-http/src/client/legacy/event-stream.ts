@@ -201,7 +201,7 @@ export class StreamPace {
     if (retryMs !== undefined && retryMs > LONGEST_RETRY_MS)
       throw givenUp(`The server asks to wait ${Math.round(retryMs / 1000)} s before opening the stream again, but the limit is 5 minutes`);
     const failures = this.#failures++;
-    if (failures >= this.#maxRetries) throw givenUp(`The stream could not be opened again in ${failures} attempts`);
+    if (failures >= this.#maxRetries) throw givenUp(`The event stream could not be opened again in ${failures} attempts`);
     // Without failures the client keeps close to the server's time, because the server may hold back messages until then.
     if (retryMs !== undefined && failures === 0) return Math.max(FLOOR_MS, retryMs) * (1 + Math.random() / 10);
     const fullMs = Math.min(CEILING_MS, FIRST_MS * 2 ** failures);

@@ -121,7 +121,7 @@ export class LegacyChannel extends PostingChannel {
       const revision = findRevision(this.#version);
       // The connection above would ignore the batch, and the request would time out.
       if (Array.isArray(value) && revision?.rules.batching === false)
-        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, which ${revision.version} does not allow`);
+        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, but ${revision.version} has no batches`);
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);
@@ -293,5 +293,5 @@ function mayBeSse({ error: { status, rpcError } }: HttpFailure): boolean {
 function readSessionId(answer: HttpAnswer): string | undefined {
   const id = answer.header(SESSION_ID_HEADER);
   if (id === undefined || /^[\x21-\x7e]{1,4096}$/.test(id)) return id;
-  throw new InvalidResponseError('The session id of the server must be visible ASCII of at most 4,096 characters');
+  throw new InvalidResponseError('The server sent an invalid session id: it must be visible ASCII of at most 4,096 characters');
 }

@@ -77,8 +77,8 @@ export class LegacyExchange implements StreamListener {
     const { wire } = this.#owner;
     if (call.method === 'GET') {
       answer.abort();
-      const why = `${describe(call)} did not open the stream: HTTP status ${answer.status}`;
-      this.#reject(new ConnectionClosedError(`The answer to "${this.request.method}" broke off, and ${why}`));
+      const why = `${describe(call)} did not open it again: HTTP status ${answer.status}`;
+      this.#reject(new ConnectionClosedError(`The event stream for "${this.request.method}" broke off, and ${why}`));
     } else if (!isSuccess(answer)) {
       void readFailure(call, answer, this.request.id).then((failure) => this.#resolve({ failure }));
     } else if (answer.status === 202) {

@@ -73,8 +73,8 @@ export class SseChannel extends PostingChannel {
     const expire = (): void => this.#opening?.reject(new TimeoutError(message, ENDPOINT_TIMEOUT_MS));
     const timer = this.wire.clock.schedule(expire, ENDPOINT_TIMEOUT_MS, { keepAlive: true });
     this.#reader = MessageReader.open(answer, this.wire.maxMessageBytes, {
-      onValue: (value, text) => (this.isOpen ? this.deliver(value, text) : this.#refuse('a message came before it')),
-      onGarbage: (error) => (this.isOpen ? this.report(error) : this.#refuse('something else came before it')),
+      onValue: (value, text) => (this.isOpen ? this.deliver(value, text) : this.#refuse('a message came before the "endpoint" event')),
+      onGarbage: (error) => (this.isOpen ? this.report(error) : this.#refuse('text came before the "endpoint" event')),
       onEvent: (event) => this.#onEvent(event),
       onEnd: (error) => this.#onEnd(error),
     });
@@ -86,10 +86,10 @@ export class SseChannel extends PostingChannel {
     if (event !== 'endpoint' || this.isOpen) return;
     const { url } = this.wire;
     const target = URL.canParse(data, url) ? new URL(data, url) : undefined;
-    if (target === undefined) return this.#refuse('it does not contain a valid URL');
+    if (target === undefined) return this.#refuse('the "endpoint" event does not contain a valid URL');
     // Tokens and messages are only for the server's own origin.
     if (target.origin !== new URL(url).origin || target.username !== '' || target.password !== '')
-      return this.#refuse(`it names another origin (${target.origin})`);
+      return this.#refuse(`the "endpoint" event names a URL of another origin (${target.origin})`);
     this.#endpoint = target.href;
     this.#opening?.resolve();
   }

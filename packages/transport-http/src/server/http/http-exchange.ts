@@ -247,7 +247,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     const stream = this.openStream(this.endListen === undefined ? 'wait' : 'cut');
     // Cancels here, not at the next socket event, which a handler that sends without pause would prevent.
     stream.onClose(() => {
-      if (!this.#isFinished) this.cancel(new CancelledError('the stream was closed'));
+      if (!this.#isFinished) this.cancel(new CancelledError('the event stream of its response was closed'));
     });
     return stream;
   }

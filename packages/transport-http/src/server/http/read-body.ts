@@ -44,13 +44,13 @@ export class BodyReader {
     try {
       this.#resolve(decoder.decode(this.#pieces.join()));
     } catch {
-      this.#reject(new HttpRefusal(400, 'The body is not UTF-8', { rpcCode: PARSE_ERROR }));
+      this.#reject(new HttpRefusal(400, 'The request body is not UTF-8: send JSON in UTF-8', { rpcCode: PARSE_ERROR }));
     }
   };
 
   /** Called when the body cannot become complete: the client closed the connection, or its side, after which Node closes the other. */
   readonly fail = (): void => {
-    if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The body ended early'));
+    if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The request body ended early'));
   };
 
   /** Stops reading and rejects. The client is still sending the rest of the body, so the connection closes after the response. */

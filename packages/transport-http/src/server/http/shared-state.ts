@@ -47,7 +47,7 @@ export class SharedState {
   constructor(server: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
     if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('The first argument must be a server with the function "handle", such as an McpServer');
+      throw new HttpOptionError('The given server has no function "handle": pass an McpServer or another McpEndpoint');
     this.server = server;
     this.settings = settings;
     if (settings.logger !== silentLogger) server.offerLogger?.(settings.logger);
@@ -81,7 +81,7 @@ export class SharedState {
         this.#bodyTimer = clock.schedule(this.#endStalledBodies, body.dueAtMs - now);
         return;
       }
-      body.refuse(new HttpRefusal(408, 'The body took too long to arrive'));
+      body.refuse(new HttpRefusal(408, 'The request body took too long to arrive'));
     }
   };
 

@@ -161,7 +161,7 @@ class WebSink implements ByteSink {
 
   destroy(): void {
     this.#onEnd();
-    this.#controller?.error(new Error('The stream was aborted'));
+    this.#controller?.error(new Error('The server aborted the response before its end'));
     this.#controller = undefined;
   }
 }

@@ -102,7 +102,7 @@ export class HttpSession implements SessionLink {
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (this.isStateless) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
     const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
-    return stream?.send(message) ?? rejectUnreachable(message, 'it has no GET stream open');
+    return stream?.send(message) ?? rejectUnreachable(message, 'the client has no GET stream open');
   }
 
   addPost(stream: SessionStream): void {

@@ -97,7 +97,7 @@ export class SseChannel implements SessionLink {
     if (!this.stream.isOpen) throw unknownChannel();
     const isRequest = classifyMessage(message) === 'request';
     // Other messages are always accepted: a call may wait for one, or be cancelled by it.
-    if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
+    if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read the responses, then send again');
     http.empty(202);
     const call = new SseCall(http, this);
     this.#shared.calls.add(call);

@@ -24,7 +24,7 @@ export class LegacyCall extends Cancellation implements Call {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return rejectUnreachable(message, 'it belongs to a message without a response');
+    return rejectUnreachable(message, 'the message during which it was sent gets no response');
   }
 
   /** Aborts the call, because the server has closed. */
@@ -33,7 +33,7 @@ export class LegacyCall extends Cancellation implements Call {
   }
 }
 
-/** Rejects because a message cannot reach the client. @param why The reason, such as "it has no GET stream open". */
+/** Rejects because a message cannot reach the client. @param why The reason, such as "the client has no GET stream open". */
 export function rejectUnreachable({ method }: JsonRpcNotification | JsonRpcRequest, why: string): Promise<never> {
   return Promise.reject(new NoStreamError(`"${method}" cannot reach the client: ${why}`));
 }

@@ -73,8 +73,8 @@ export class LegacyReply {
     // A request that cannot use this stream may use the client's GET stream. A notification is dropped.
     if (!('id' in message)) return resolvedPromise;
     if (session.isConnected) return session.send(message);
-    if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
-    const why = isOver ? 'the response to its request is sent' : 'the response is JSON only';
+    if (canStream) return rejectUnreachable(message, 'the client closed the stream of its call');
+    const why = isOver ? 'the response to its call is sent' : 'the response to its call is JSON only';
     return rejectUnreachable(message, `${why}, and the client has no GET stream open`);
   }
 

@@ -44,7 +44,7 @@ export class SessionRelay {
     try {
       const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
       if (origin === this.#origin) return;
-      if (classifyMessage(message) === 'invalid') throw new TypeError('The event does not contain a JSON-RPC message');
+      if (classifyMessage(message) === 'invalid') throw new TypeError('An event of the message bus does not contain a JSON-RPC message');
       await session.legacy.receive(message, new LegacyCall(session));
     } catch (error) {
       this.#logger.log('error', 'A message from another machine could not be delivered', { error: String(error) });

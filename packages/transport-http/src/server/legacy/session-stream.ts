@@ -223,5 +223,5 @@ async function replayTo(sse: ResponseStream, events: readonly StoredEvent[]): Pr
 }
 
 export function unknownEvent(): HttpRefusal {
-  return new HttpRefusal(400, 'The event in "Last-Event-ID" is not known here any more: open a new stream, or repeat the request');
+  return new HttpRefusal(400, 'The event in "Last-Event-ID" is not stored any more: open a new stream, or repeat the request');
 }

@@ -52,7 +52,7 @@ export class StoredSessions {
   /** Stores a new session. @throws Errors of the store; nothing is then stored. */
   async create(session: HttpSession): Promise<void> {
     try {
-      if (!(await this.#write(session))) throw new Error('The store already has a session with this id');
+      if (!(await this.#write(session))) throw new Error('The session store already has a session with the new id');
     } catch (error) {
       this.#log('A session could not be stored: its client gets status 500 and may try again', error);
       throw error;
@@ -87,7 +87,7 @@ export class StoredSessions {
       if (record === undefined) return;
       this.adopt(session, record, repeat !== undefined);
     }
-    throw new Error(`Another machine changed the session first, ${MAX_WRITES} times in a row`);
+    throw new Error(`The session was not stored: another machine changed it first, ${MAX_WRITES} times in a row`);
   }
 
   /**
@@ -98,7 +98,7 @@ export class StoredSessions {
    */
   adopt(session: HttpSession, record: SessionRecord, repeats = false): void {
     const opened = this.open(record);
-    if (opened === undefined) throw new Error('The record of the session has a layout or revision that this version does not support');
+    if (opened === undefined) throw new Error('The stored session has a layout or revision that this version of Mortise cannot read');
     // An equal state was stored from here, by a write that seemed to fail.
     if (JSON.stringify(opened.state) !== JSON.stringify(session.legacy.state)) {
       if (session.isUnsaved && !repeats)
