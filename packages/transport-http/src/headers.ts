@@ -78,8 +78,8 @@ export function isSameParam(text: string, value: unknown): boolean {
 }
 
 /**
- * Encodes an event id as the value of `Last-Event-ID`: its UTF-8 bytes, with one character for each byte, because platforms represent bytes
- * that are not ASCII so.
+ * Encodes an event id as the value of `Last-Event-ID`: its UTF-8 bytes, with one character for each byte, as platforms represent bytes that
+ * are not ASCII.
  *
  * @returns undefined if the id is not valid in a header.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#concept-event-stream-reconnect
@@ -110,7 +110,7 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** Whether a text can be a header value without encoding. Not if it looks encoded, or has outer whitespace, which parsers trim. */
+/** Whether a text can be a header value without encoding. False if it looks encoded or has outer whitespace, which parsers trim. */
 function isPlain(text: string): boolean {
   return HEADER_TEXT.test(text) && !ENCODED.test(text) && !/^[ \t]|[ \t]$/.test(text);
 }

@@ -14,7 +14,7 @@ export interface Mount {
 }
 
 /**
- * Makes an application's handler.
+ * Makes the HTTP handler of an MCP endpoint for an application.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or endpoint is missing, or an option is invalid.
  */

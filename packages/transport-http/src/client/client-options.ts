@@ -25,7 +25,7 @@ export interface HttpClientOptions {
   /** The function that sends requests. Must support `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
   readonly fetch?: FetchLike | undefined;
   /**
-   * Sends HTTP requests instead of `fetch`. On Node, `nodeHttpSender()` of `@mortise/transport-http/node` takes a sixth of its CPU time.
+   * Sends HTTP requests instead of `fetch`. On Node, `nodeHttpSender()` of `@mortise/transport-http/node` needs a sixth of the CPU time.
    *
    * @default `fetch`
    */

@@ -21,7 +21,7 @@ import { mediaTypeOf } from './message-reader.ts';
 
 /** The response headers that errors show. The session id is left out, because it is secret. */
 const KEPT_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
-/** The HTTP statuses that decide the error even if the body has a JSON-RPC error: missing permission, and "try again later". */
+/** The HTTP statuses that are reported even if the body has a JSON-RPC error: missing permission, and "try again later". */
 const OWN_MEANING: readonly number[] = [401, 403, 407, 408, 425, 429, 502, 503, 504];
 const MAX_TYPE_LENGTH = 60;
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -80,10 +80,10 @@ export function toHttpError(
   return new ExchangeHttpError(message, { status, rpcError, headers });
 }
 
-/** Makes the error for a complete HTTP body that does not contain the response to the request. */
+/** Makes the error for an HTTP response that is complete but does not contain the JSON-RPC response to the request. */
 export function toNoResponse(url: string, { method, id }: JsonRpcRequest): InvalidResponseError {
-  const what = `The HTTP response of ${describe({ method: 'POST', url })} has no response to "${method}" (id ${JSON.stringify(id)})`;
-  return new InvalidResponseError(`${what}: check that this is the URL of an MCP server`);
+  const what = `The HTTP response of ${describe({ method: 'POST', url })} to "${method}" (id ${JSON.stringify(id)})`;
+  return new InvalidResponseError(`${what} does not contain the JSON-RPC response: check that this is the URL of an MCP server`);
 }
 
 /** Makes an error for an HTTP response that ended without the JSON-RPC response. @param error Why it ended; undefined for a normal end. */

@@ -29,7 +29,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** Returns the value of the header with a lower-case name; undefined if the header is missing. */
   header(name: string): string | undefined;
-  /** Starts to read the body into the sink. */
+  /** Starts to read the body and passes it to the sink. */
   read(sink: BodySink): void;
   /** Discards the rest of the body and closes its connection. Safe to call at any time, and repeatedly. */
   abort(): void;

@@ -144,7 +144,7 @@ export class ModernExchange implements MessageListener {
     if (method === undefined && id !== undefined) return this.fail(toNoResponse(this.#owner.wire.url, this.request));
     const what =
       method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'a value that is not a message';
-    // In this era servers ask by `input_required` results. The client does not answer requests.
+    // In the modern era servers return `input_required` results instead of sending requests, so the client ignores requests.
     this.#owner.report(new InvalidResponseError(`The server sent ${what} in its response to "${this.request.method}": it was skipped`));
   }
 }

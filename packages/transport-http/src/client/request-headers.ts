@@ -98,7 +98,8 @@ function toHeader(what: string, value: string): string {
 }
 
 /**
- * Knows which tool arguments must also be sent as `Mcp-Param-*` headers, from the `tools/list` results that pass through the transport.
+ * Stores which tool arguments must also be sent as `Mcp-Param-*` headers. Reads this from `tools/list` results that pass through the
+ * transport.
  *
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */

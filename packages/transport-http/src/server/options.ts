@@ -119,7 +119,7 @@ export interface ServeHttpOptions extends HttpHandlerOptions {
   readonly port: number;
   /** The address to listen on. Any other than loopback is open to the network: set a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Closes the server when aborted. @default none */
+  /** A signal that closes the server when it is aborted. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long closing waits for calls in flight and their responses, in milliseconds. @default 5_000 */
   readonly drainMs?: number | undefined;

@@ -251,7 +251,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     server.on('tools/call', (visit) => visit.json({ ok: true }));
     await expect(transport.exchange(callRequest('a', {}, 'x'))).rejects.toMatchObject({
       code: 'ERR_INVALID_RESPONSE',
-      message: `The HTTP response of POST ${server.url} has no response to "tools/call" (id "x"): check that this is the URL of an MCP server`,
+      message: `The HTTP response of POST ${server.url} to "tools/call" (id "x") does not contain the JSON-RPC response: check that this is the URL of an MCP server`,
     });
   });
 

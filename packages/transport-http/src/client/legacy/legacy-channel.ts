@@ -47,7 +47,7 @@ export class LegacyChannel extends PostingChannel {
   #version: string | undefined;
   /** The GET stream, on which the server sends messages that belong to no request. */
   #get: EventStream | undefined;
-  /** Whether to try again, at the server's next response, to open a GET stream that was given up. */
+  /** Whether the GET stream was given up and should be opened again at the server's next response. */
   #wantsGet = false;
   /** Set if the server supports only HTTP+SSE: the channel that all messages then use. */
   #sse: SseChannel | undefined;
@@ -84,7 +84,7 @@ export class LegacyChannel extends PostingChannel {
     return Promise.resolve();
   }
 
-  /** Sends a message. For a request, settles when its response is delivered or can no longer arrive. @throws As `PostingChannel`. */
+  /** Sends a message. For a request, settles when its response is delivered or can no longer arrive. @throws As `PostingChannel.send`. */
   override send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     return this.#sse?.isOpen === true ? this.#sse.send(message, options) : super.send(message, options);
   }
@@ -148,7 +148,7 @@ export class LegacyChannel extends PostingChannel {
     for (const exchange of this.#exchanges) if (exchange.request.id === message.params?.['requestId']) exchange.cancel();
   }
 
-  /** Handles a refused request. @throws The reason, unless the body has the JSON-RPC response or the request was sent again by HTTP+SSE. */
+  /** Handles a refused request. @throws The error, unless the body has the JSON-RPC response or the request was sent again by HTTP+SSE. */
   async #onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure, caller: WaitingCaller | undefined): Promise<void> {
     if (message.method === 'initialize') {
       if (mayBeSse(failure) && (await this.#trySse(message, caller))) return;

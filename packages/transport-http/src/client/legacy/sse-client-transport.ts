@@ -96,7 +96,8 @@ export class SseChannel extends PostingChannel {
 
   #onEnd(error: Error | undefined): void {
     if (this.isClosing) return;
-    if (!this.isOpen) return this.#opening?.reject(new ConnectionClosedError('The stream ended before its first event', { cause: error }));
+    if (!this.isOpen)
+      return this.#opening?.reject(new ConnectionClosedError('The HTTP+SSE stream ended before its "endpoint" event', { cause: error }));
     if (error !== undefined) this.report(error);
     void this.close();
   }

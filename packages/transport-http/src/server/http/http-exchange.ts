@@ -112,7 +112,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return this.auth?.principal ?? 'anonymous';
   }
 
-  /** The absolute URL of the request, as clients see it: with the option `baseUrl`, that host. */
+  /** The absolute URL of the request, as clients see it. It begins with the option `baseUrl`, if that is set. */
   get url(): string {
     const { baseUrl } = this.shared.settings;
     const base = baseUrl === undefined ? `${this.scheme}://${this.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
@@ -203,7 +203,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   /** Sends a notification to the client, which turns the response into an event stream. Drops it if the response must be JSON. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if ('id' in message) {
-      const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
+      const reason = `"${message.method}" cannot be sent: in this revision a server returns an "input_required" result instead`;
       return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
     }
     const canStream = this.accepts.sse && (this.endListen !== undefined || !this.shared.settings.jsonOnly);
@@ -247,7 +247,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     const stream = this.openStream(this.endListen === undefined ? 'wait' : 'cut');
     // Cancels here, not at the next socket event, which a handler that sends without pause would prevent.
     stream.onClose(() => {
-      if (!this.#isFinished) this.cancel(new CancelledError('the event stream of its response was closed'));
+      if (!this.#isFinished) this.cancel(new CancelledError('the event stream of the response was closed'));
     });
     return stream;
   }

@@ -53,7 +53,7 @@ export class BodyReader {
     if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The request body ended early'));
   };
 
-  /** Stops reading and rejects. The client is still sending the rest of the body, so the connection closes after the response. */
+  /** Stops reading the body and rejects. The client is still sending the rest, so the connection closes after the error response. */
   refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
     this.#isDone = true;

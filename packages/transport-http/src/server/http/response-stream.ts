@@ -10,7 +10,7 @@ import type { SharedState } from './shared-state.ts';
 
 /** If more characters than this are queued, senders wait or the stream is aborted. */
 const MAX_QUEUED = 1024 * 1024;
-/** If senders do not wait, the stream is aborted when this many times `MAX_QUEUED` is queued. */
+/** If senders do not wait, the stream is aborted when the queue is longer than this many times `MAX_QUEUED`. */
 const BURST_FACTOR = 4;
 /** Longer texts are written in pieces of this length. So a client that reads slowly is distinguished from one that reads nothing. */
 const PIECE = 64 * 1024;

@@ -43,7 +43,7 @@ export class SharedState {
   /** Called when no request is in progress any more. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: `server` is not a server. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: `server` has no function `handle`. */
   constructor(server: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
     if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
@@ -66,7 +66,9 @@ export class SharedState {
     this.checkIdle();
   }
 
-  /** Refuses a body that takes too long to arrive, until the body removes itself from `bodies`. One timer serves all bodies. */
+  /**
+   * Refuses a body if it takes too long to arrive. Stops watching when the body removes itself from `bodies`. One timer serves all bodies.
+   */
   watchBody(body: BodyReader): void {
     this.bodies.add(body);
     this.#bodyTimer ??= this.settings.clock.schedule(this.#endStalledBodies, this.settings.stallMs);

@@ -55,7 +55,7 @@ export class WebExchange extends HttpExchange {
   }
 
   /**
-   * Finds a repeated header: `Headers` joins the values by a comma. Checks only headers that matter, because platforms sort to iterate all.
+   * Finds a repeated header: `Headers` joins the values by a comma. Checks only headers that matter, because iterating over all sorts them.
    */
   findDuplicateHeader(): string | undefined {
     for (const name of SINGLE_HEADERS) {

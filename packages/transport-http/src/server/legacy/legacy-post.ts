@@ -174,9 +174,9 @@ async function respondToRequest({ shared }: HttpExchange, session: HttpSession, 
   const { request } = call;
   shared.calls.add(call);
   try {
-    // A store that fails, say, must not harm others of the batch, or a stream that has begun.
+    // An error, such as one of the session store, must not affect other requests of the batch, or a stream that has begun.
     const response = await shared.sessions.receive(session, request, call).catch((error: unknown) => toFailure(shared, request, error));
-    // A request that its client cancelled has no response. One whose session ended under it, here or on another machine, has.
+    // A request that its client cancelled has no response. A request whose session ended, here or on another machine, gets an error.
     const isOver = response === undefined && (session.isEnded || session.isClosed);
     // The call ends when its response is handed over, so that closing waits for a slow event store or reader.
     await call.settle(isOver ? toSessionOver(request) : response);

@@ -170,7 +170,7 @@ export class RequestCall extends LegacyCall {
     return rejectUnreachable(message, CLOSED);
   }
 
-  /** Called when the endpoint has handled the request, also after `cut`. @param response As of `LegacyReply.settle`. */
+  /** Called when the endpoint has handled the request, also if `cut` has responded already. @param response As of `LegacyReply.settle`. */
   settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (this.#isSettled) return resolvedPromise;
     this.#isSettled = true;

@@ -58,7 +58,7 @@ export class SessionTable {
     await session.close();
   }
 
-  /** Makes a session available after `initialize`. @throws Errors of the store or bus. The session must then be discarded. */
+  /** Makes a session available to requests after `initialize`. @throws Errors of the store or bus. The session must then be discarded. */
   async admit(session: HttpSession): Promise<void> {
     // Before storing, so that nothing is stored if the bus fails.
     this.#list(session);

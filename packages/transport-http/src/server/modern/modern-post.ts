@@ -125,7 +125,7 @@ function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, re
 /**
  * Checks `MCP-Protocol-Version`.
  *
- * @param inBody The version in `_meta`, which must be equal. If only it is missing, the endpoint refuses.
+ * @param inBody The version in `_meta`, which the header must equal. If only it is missing, the endpoint refuses.
  */
 function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
