@@ -28,7 +28,7 @@ const CHECK_EVERY_MS = 5_000;
 /**
  * Serves an MCP endpoint, such as an `McpServer`, on a port of its own.
  *
- * Resolves when the server listens. Aborting `signal` closes the server; before it listens, it makes `serveHttp` reject with the reason.
+ * Resolves when the server listens. Aborting `signal` closes the server. If it does not listen yet, `serveHttp` rejects with the reason.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is invalid or the port is missing. `ERR_LISTEN`: the port is in use or not
  * allowed, or the host is not an address of this machine.
