@@ -338,7 +338,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
         return new Promise((_, reject) => own.once('error', reject));
       }),
     ),
-  async 'POST … was not answered: …'() {
+  async 'POST … got no response: …'() {
     const closedUrl = await overHttp((url) => Promise.resolve(url));
     return failureOf(() => McpClient.connect(httpTransport(closedUrl), ME));
   },
@@ -346,7 +346,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     connectTo((_, response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')),
   'its body is neither JSON nor an event stream, so there is no MCP server at this URL': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')),
-  'The answer of POST … is not a response to its request': () =>
+  'The HTTP response of POST … does not contain the JSON-RPC response': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')),
   'this server speaks … only, so send that version both in this header and in "_meta"': () => refusal({}, { legacy: false }),
   'There is nothing at this path: the MCP endpoint is at "…"': () => refusal({ path: '/' }),

@@ -1,4 +1,4 @@
-/** `@mortise/transport-http/client`: client transports over HTTP, on any platform. The sender on `node:http` is at `/node`. */
+/** `@mortise/transport-http/client`: client transports over HTTP, for any platform. `/node` has a faster HTTP sender for Node. */
 
 // For programs.
 export type {

@@ -1,8 +1,8 @@
-/** The errors of this package: `switch (error.code)` on the union `AnyHttpError` narrows it. */
+/** The errors of this package. `switch (error.code)` on the union type `AnyHttpError` narrows the error. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** A message cannot be sent to the client, because no stream is open. */
+/** The server cannot send a message to the client, because the client has no stream open. */
 export class NoStreamError extends MortiseError {
   override readonly name: string = 'NoStreamError';
   override readonly code: 'ERR_NO_STREAM' = 'ERR_NO_STREAM';
@@ -22,17 +22,17 @@ export class HttpOptionError extends MortiseError {
   }
 }
 
-/** An error of the HTTP client that a repeated attempt does not solve. The message contains the remedy. */
+/** An error of the HTTP client that trying again does not solve. The message says what to do. */
 export class HttpClientError extends MortiseError {
   override get name(): string {
     return 'HttpClientError';
   }
   override readonly code:
-    /** The server redirects to another origin, in a loop, or from POST to GET. */
+    /** The server redirects to another origin, in a loop, or such that a POST would become a GET. */
     | 'ERR_HTTP_REDIRECT'
-    /** A broken stream will not be opened again: too many attempts failed, or the server asks for too long a wait. */
+    /** A broken event stream will not be opened again: too many attempts failed, or the server asks for too long a wait. */
     | 'ERR_STREAM_GIVEN_UP'
-    /** A tool was left out of a list, because its schema asks for an invalid header. */
+    /** A tool was left out of a `tools/list` result, because its schema asks for an invalid `Mcp-Param-*` header. */
     | 'ERR_TOOL_HEADER';
 
   constructor(code: HttpClientError['code'], message: string) {
@@ -41,5 +41,5 @@ export class HttpClientError extends MortiseError {
   }
 }
 
-/** Every error class of this package: `switch (error.code)` narrows it. */
+/** The union of all error classes of this package: `switch (error.code)` narrows it to one class. */
 export type AnyHttpError = NoStreamError | HttpOptionError | HttpClientError;

@@ -7,18 +7,18 @@ import type { HttpHandler } from './server/create-http-handler.ts';
 import type { NodeRequest, NodeResponse } from './server/http/node-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
-/** The used members of an Express application or router. */
+/** The members of an Express application or router that `mountOnExpress` uses. */
 export interface ExpressLike {
   all(path: string, handler: (request: NodeRequest, response: NodeResponse) => unknown): unknown;
 }
 
 /**
- * Mounts an endpoint on an Express application (4 or 5). Uses a body that `express.json()` has parsed, and the caller that a middleware has
- * set in `request.auth`.
+ * Mounts an MCP endpoint on an Express application (4 or 5). Uses the body that `express.json()` has parsed, and the caller that a
+ * middleware has set in `request.auth`.
  *
  * @param options.path @default '/mcp'
  * @param options.logger @default standard error, for warnings and more severe levels
- * @returns The handler. Close it with the application.
+ * @returns The handler. Close it together with the application.
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or the endpoint is missing, or an option is invalid.
  */
 export function mountOnExpress(app: ExpressLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {

@@ -6,18 +6,18 @@ import { stderrLogger } from './node/stderr-logger.ts';
 import type { NodeRequest, NodeResponse } from './server/http/node-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
-/** The members of a Fastify request that are used. */
+/** The members of a Fastify request that `fastifyMcp` uses. */
 export interface FastifyRequestLike {
   readonly raw: NodeRequest;
 }
 
-/** The members of a Fastify reply that are used. */
+/** The members of a Fastify reply that `fastifyMcp` uses. */
 export interface FastifyReplyLike {
   readonly raw: NodeResponse;
   hijack(): unknown;
 }
 
-/** The members of a Fastify instance that are used. */
+/** The members of a Fastify instance that `fastifyMcp` uses. */
 export interface FastifyLike {
   all(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown): unknown;
   removeAllContentTypeParsers(): unknown;
@@ -26,8 +26,8 @@ export interface FastifyLike {
 }
 
 /**
- * Makes a Fastify plugin: `app.register(fastifyMcp(server))`. It reads bodies itself, with its own size limit, and closes with the
- * application.
+ * Makes a Fastify plugin: `app.register(fastifyMcp(server))`. The plugin reads request bodies itself, with its own size limit. It closes
+ * the endpoint's handler when Fastify closes.
  *
  * @param options.path @default '/mcp'
  * @param options.logger @default standard error, for warnings and more severe levels

@@ -6,29 +6,29 @@
 
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
 
-/** The protocol version of a request. */
+/** The header with the protocol version of a request. */
 export const PROTOCOL_VERSION_HEADER = 'mcp-protocol-version';
-/** The session id. Legacy era. */
+/** The header with the session id, in the legacy era. */
 export const SESSION_ID_HEADER = 'mcp-session-id';
-/** The method in the body. Modern era. */
+/** The header that repeats the `method` of the request in the body, in the modern era. */
 export const METHOD_HEADER = 'mcp-method';
-/** The tool, prompt or resource in the body. Modern era. */
+/** The header that repeats the name of the tool or prompt, or the URI of the resource, in the body. Used in the modern era. */
 export const NAME_HEADER = 'mcp-name';
-/** The prefix of headers for arguments that a tool's schema marks with `x-mcp-header`. Modern era. */
+/** The prefix of headers that repeat arguments which a tool's schema marks with `x-mcp-header`. Used in the modern era. */
 export const PARAM_HEADER_PREFIX = 'mcp-param-';
-/** The id of the last event that a client received on the stream that it resumes. Legacy era. */
+/** The header with the id of the last event that the client received on a stream, sent to resume that stream in the legacy era. */
 export const LAST_EVENT_ID_HEADER = 'last-event-id';
 
-/** A base64 value, for text that is not valid in a header. */
+/** A header value that is encoded as base64, because its text is not valid in a header. */
 const ENCODED = /^=\?base64\?(.*)\?=$/;
 
-/** Visible ASCII, space and tab. */
+/** Matches text of visible ASCII characters, spaces and tabs. */
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
-/** The valid bytes of a header value, as one character for each byte. */
+/** Matches a valid header value, with one character for each byte. */
 const HEADER_BYTES = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Standard base64 with its padding. */
+/** Matches standard base64 with its padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** A decimal number, of limited length. */
+/** Matches a decimal number of limited length. */
 const DECIMAL = /^[+-]?\d{1,32}(?:\.\d{1,32})?$/;
 
 /** Whether a text has only visible ASCII characters, spaces and tabs. */
@@ -61,9 +61,9 @@ export function decodeHeaderValue(value: string): string | undefined {
 }
 
 /**
- * Converts an argument to the text of its header, before encoding.
+ * Converts a tool argument to the text of its `Mcp-Param-*` header, before encoding.
  *
- * @returns undefined for values without a header: all but strings, booleans and safe integers.
+ * @returns undefined for values that have no header: all but strings, booleans and safe integers.
  */
 export function toParamText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -71,14 +71,14 @@ export function toParamText(value: unknown): string | undefined {
   return Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-/** Whether a decoded header equals an argument. Numbers are compared by value: `42.0` equals 42. */
+/** Whether the decoded text of an `Mcp-Param-*` header equals the argument in the body. Numbers are compared by value: `42.0` equals 42. */
 export function isSameParam(text: string, value: unknown): boolean {
   if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value;
   return text === value || (typeof value === 'boolean' && text === toParamText(value));
 }
 
 /**
- * Encodes an event id as the value of `Last-Event-ID`: its UTF-8, as one character for each byte, which is how platforms represent bytes that
+ * Encodes an event id as the value of `Last-Event-ID`: its UTF-8 bytes, with one character for each byte, as platforms represent bytes that
  * are not ASCII.
  *
  * @returns undefined if the id is not valid in a header.
@@ -90,7 +90,7 @@ export function encodeEventId(id: string): string | undefined {
   return HEADER_BYTES.test(value) ? value : undefined;
 }
 
-/** Decodes the value of `Last-Event-ID`. */
+/** Decodes the value of a `Last-Event-ID` header to the event id. */
 export function decodeEventId(value: string): string {
   if (HEADER_TEXT.test(value)) return value;
   try {
@@ -100,7 +100,7 @@ export function decodeEventId(value: string): string {
   }
 }
 
-/** Reads the value at a path of own properties; undefined if there is none. */
+/** Reads a nested value, following own properties by name; undefined if a property on the path is missing. */
 export function readPath(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const key of path) {
@@ -110,7 +110,7 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** Whether a text needs no encoding. Text that looks encoded needs it, and so does text with outer whitespace, which header parsers trim. */
+/** Whether a text can be a header value without encoding. False if it looks encoded or has outer whitespace, which parsers trim. */
 function isPlain(text: string): boolean {
   return HEADER_TEXT.test(text) && !ENCODED.test(text) && !/^[ \t]|[ \t]$/.test(text);
 }
@@ -132,10 +132,10 @@ function fromBase64(encoded: string): string | undefined {
 
 export const JSON_TYPE = 'application/json';
 export const SSE_TYPE = 'text/event-stream';
-/** What clients of MCP accept. */
+/** The `Accept` header that MCP clients send: JSON and event streams. */
 export const ACCEPT_BOTH: string = `${JSON_TYPE}, ${SSE_TYPE}`;
 
-/** The media types that a client accepts. */
+/** Whether a client accepts JSON and event streams, from the header `Accept`. */
 export interface Accepts {
   readonly json: boolean;
   readonly sse: boolean;
@@ -155,9 +155,7 @@ export function isJsonContentType(value: string | undefined): boolean {
   });
 }
 
-/**
- * Parses `Accept`. A missing header accepts everything. A media range with `q=0` is not accepted.
- */
+/** Parses the header `Accept`. If the header is missing, everything is accepted. A media range with `q=0` is not accepted. */
 export function readAccepts(value: string | undefined): Accepts {
   // Shortcut for the value that nearly all MCP clients send.
   if (value === undefined || value === ACCEPT_BOTH) return BOTH;

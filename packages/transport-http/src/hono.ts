@@ -7,25 +7,25 @@ import { isLoopbackAddress, type NodeRequest } from './server/http/node-exchange
 import type { FetchInfo } from './server/http/web-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
-/** The used members of a Hono context. */
+/** The members of a Hono context that `mountOnHono` uses. */
 export interface HonoContextLike {
   readonly req: { readonly raw: Request };
-  /** `@hono/node-server` sets Node's request here. */
+  /** The platform's environment. `@hono/node-server` puts Node's request here. */
   readonly env?: unknown;
 }
 
-/** The used members of a Hono application. */
+/** The members of a Hono application that `mountOnHono` uses. */
 export interface HonoLike {
   all(path: string, handler: (context: HonoContextLike) => Promise<Response>): unknown;
 }
 
 /**
- * Mounts an endpoint on a Hono application. If the platform does not report the socket's address, only loopback hosts and `allowedHosts` are
- * accepted.
+ * Mounts an MCP endpoint on a Hono application. If the platform does not report the socket's address, only loopback hosts and
+ * `allowedHosts` are accepted.
  *
  * @param options.path @default '/mcp'
  * @param options.logger @default none, because platforms log in different ways
- * @returns The handler. Close it with the application.
+ * @returns The handler. Close it together with the application.
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or the endpoint is missing, or an option is invalid.
  */
 export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {

@@ -1,4 +1,6 @@
-/** `@mortise/transport-http`: errors and codecs of both sides. Servers are at `/server` and `/node`, the client at `/client`. */
+/**
+ * `@mortise/transport-http`: what clients and servers share: errors, header encodings and events. See also `/server`, `/node`, `/client`.
+ */
 
 // For programs.
 export { type AnyHttpError, HttpOptionError, NoStreamError } from './errors.ts';

@@ -1,4 +1,4 @@
-/** Shared code of the mounts on Express, Fastify and Hono. */
+/** What mounting an MCP endpoint on Express, Fastify and Hono has in common. */
 
 import type { Logger } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
@@ -13,10 +13,14 @@ export interface Mount {
   readonly paths: readonly string[];
 }
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or the endpoint is missing, or an option is invalid. */
+/**
+ * Makes the HTTP handler of an MCP endpoint for an application.
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: the application or endpoint is missing, or an option is invalid.
+ */
 export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoint, options: HttpHandlerOptions, logger?: Logger): Mount {
   if (typeof app?.all !== 'function')
-    throw new HttpOptionError('The first argument must be an application or a router with the function "all"');
+    throw new HttpOptionError('The first argument must be an application or a router of Express or Hono, with the function "all"');
   checkHttpOptions(options);
   const path = options.path ?? '/mcp';
   const handler = createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger });

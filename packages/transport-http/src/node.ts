@@ -1,4 +1,4 @@
-/** `@mortise/transport-http/node`: `serveHttp` and the client's sender on `node:http`. */
+/** `@mortise/transport-http/node`: `serveHttp`, and `nodeHttpSender`, which sends a client's requests by `node:http`. */
 
 export { type HttpServing, serveHttp } from './node/serve-http.ts';
 export type { ServeHttpOptions } from './server/options.ts';

@@ -1,5 +1,6 @@
 /**
- * The modern era over HTTP: each request is a POST, whose response is a JSON body or an event stream. Closing it cancels the request.
+ * Sends the requests of the modern era over HTTP: each one is a POST, whose response is a JSON body or an event stream. Closing the HTTP
+ * response cancels the request.
  *
  * @see 2026-07-28 basic/transports/streamable-http#sending-messages
  */
@@ -21,12 +22,12 @@ import { ModernExchange } from './modern-exchange.ts';
 import { findFacts, mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 import { POST_HEADERS, type Wire } from './wire.ts';
 
-/** How many pages of `tools/list` are read to find the tool whose headers were refused. */
+/** How many pages of `tools/list` are read to find a tool after the server refused the headers of its `tools/call`. */
 const MAX_PAGES = 100;
 
 export class Exchanges implements ExchangeTransport {
   readonly wire: Wire;
-  /** Reports errors that belong to no request. */
+  /** Called with each error that belongs to no request. */
   readonly report: (error: Error) => void;
   readonly #tools = new ToolHeaders();
   readonly #running = new Set<ModernExchange>();
@@ -45,7 +46,7 @@ export class Exchanges implements ExchangeTransport {
     return this.#start(request, options).response;
   }
 
-  /** Sends a notification, in the version of the last request. */
+  /** Sends a notification. Its protocol version is that of the last request. */
   async notify(notification: JsonRpcNotification): Promise<void> {
     if (this.#isClosed) throw new ConnectionClosedError();
     const call = this.#toCall(notification, {});
@@ -54,7 +55,7 @@ export class Exchanges implements ExchangeTransport {
     this.wire.discard(answer);
   }
 
-  /** Rejects pending requests and closes all streams. */
+  /** Rejects pending requests and closes all their HTTP responses. */
   close(): void {
     this.#isClosed = true;
     for (const exchange of this.#running) exchange.fail(new ConnectionClosedError());
@@ -72,7 +73,7 @@ export class Exchanges implements ExchangeTransport {
     return { ...response, result: this.#tools.learn(response.result, ToolHeaders.mayMark(exchange.text), this.report) };
   }
 
-  /** Calls a tool. If the server refuses its headers, reads `tools/list` and calls the tool once more. */
+  /** Sends `tools/call`. If the server refuses its `Mcp-Param-*` headers, reads `tools/list` again and repeats the call once. */
   async #callTool(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const sent = this.#tools.headersOf(request.params);
     const response = await this.#start(request, options, sent).response;
@@ -82,7 +83,7 @@ export class Exchanges implements ExchangeTransport {
     return wanted === undefined || isEqual(wanted, sent) ? response : this.#start(request, options, wanted).response;
   }
 
-  /** Reads `tools/list` again. @returns The headers of the call; undefined if it has none. */
+  /** Reads `tools/list` again. @returns The `Mcp-Param-*` headers of the `tools/call`; undefined if it needs none. */
   async #lookAgain({ params }: JsonRpcRequest, { signal, headers }: ExchangeOptions): Promise<Record<string, string> | undefined> {
     const { progressToken: _token, ...meta } = (params?.['_meta'] ?? {}) as JsonObject;
     let cursor: JsonObject = {};
@@ -125,7 +126,7 @@ export class Exchanges implements ExchangeTransport {
   }
 }
 
-/** Checks the caller's headers, and encodes the `Mcp-Name` of an extension. @throws {HttpOptionError} As `toSentHeaders`. */
+/** Checks the caller's headers, and encodes the `Mcp-Name` of an extension's request. @throws {HttpOptionError} As `toSentHeaders`. */
 function toCallerHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
   const { [NAME_HEADER]: name, ...others } = toLowerCaseNames(given);
   const headers = toSentHeaders(others);

@@ -1,4 +1,4 @@
-/** Reads failed HTTP responses: as the JSON-RPC response in the body, or as an error with the HTTP details. */
+/** Reads HTTP responses with an error status: returns the JSON-RPC response in the body, or makes an error with the HTTP details. */
 
 import {
   ConnectionClosedError,
@@ -19,9 +19,9 @@ import { JSON_TYPE, SSE_TYPE } from '../headers.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { mediaTypeOf } from './message-reader.ts';
 
-/** The response headers that errors contain. Not the session id, which is secret. */
+/** The response headers that errors show. The session id is left out, because it is secret. */
 const KEPT_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
-/** Statuses that take precedence over the body: missing permission, and "try again later". */
+/** The HTTP statuses that are reported even if the body has a JSON-RPC error: missing permission, and "try again later". */
 const OWN_MEANING: readonly number[] = [401, 403, 407, 408, 425, 429, 502, 503, 504];
 const MAX_TYPE_LENGTH = 60;
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -29,7 +29,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const WEB_PAGE = 'that is a web page and no MCP server: check the URL';
 const NO_MESSAGE = 'its body is neither JSON nor an event stream, so there is no MCP server at this URL: check the URL';
 
-/** Names a request in error messages: method and URL without the query, which may contain secrets. */
+/** Names an HTTP request in error messages, as method and URL. Leaves out the query, which may contain secrets. */
 export function describe({ method, url }: Pick<HttpCall, 'method' | 'url'>): string {
   const { origin, pathname } = new URL(url);
   return `${method} ${origin}${pathname}`;
@@ -39,16 +39,16 @@ export function isSuccess({ status }: HttpAnswer): boolean {
   return status >= 200 && status < 300;
 }
 
-/** A response with an error status. */
+/** The content of an HTTP response with an error status. */
 export interface HttpFailure {
   readonly error: ExchangeHttpError;
-  /** The error message in the body; empty if there is none. */
+  /** The error message in the response body; empty if there is none. */
   readonly text: string;
-  /** The JSON-RPC response to the request, if the body contains one. */
+  /** The JSON-RPC response in the body, if it responds to the request that was sent. */
   readonly response: JsonRpcResponse | undefined;
 }
 
-/** Reads the body of an error status, up to a size limit. Never rejects. */
+/** Reads the body of an HTTP response with an error status, up to a size limit. Never rejects. */
 export async function readFailure(call: HttpCall, answer: HttpAnswer, id?: RequestId): Promise<HttpFailure> {
   const type = mediaTypeOf(answer.header('content-type'));
   const body = await readShortText(answer);
@@ -60,7 +60,7 @@ export async function readFailure(call: HttpCall, answer: HttpAnswer, id?: Reque
   return { text, response, error: toHttpError(call, answer, { rpcError }) };
 }
 
-/** Makes an error for an HTTP response whose body is unexpected or not read. */
+/** Makes an error for an HTTP response that failed: its status is an error, or its body is not what MCP expects. */
 export function toHttpError(
   call: HttpCall,
   answer: HttpAnswer,
@@ -80,13 +80,13 @@ export function toHttpError(
   return new ExchangeHttpError(message, { status, rpcError, headers });
 }
 
-/** Makes an error for a complete body without a response to the request. */
+/** Makes the error for an HTTP response that is complete but does not contain the JSON-RPC response to the request. */
 export function toNoResponse(url: string, { method, id }: JsonRpcRequest): InvalidResponseError {
-  const what = `The answer of ${describe({ method: 'POST', url })} to "${method}" is not a response to its request (id ${JSON.stringify(id)})`;
-  return new InvalidResponseError(`${what}: check that this is the URL of an MCP server`);
+  const what = `The HTTP response of ${describe({ method: 'POST', url })} to "${method}" (id ${JSON.stringify(id)})`;
+  return new InvalidResponseError(`${what} does not contain the JSON-RPC response: check that this is the URL of an MCP server`);
 }
 
-/** Makes an error for a JSON-RPC response that is missing from the HTTP response. @param error Why the body ended. */
+/** Makes an error for an HTTP response that ended without the JSON-RPC response. @param error Why it ended; undefined for a normal end. */
 export function toLostResponse(
   url: string,
   request: JsonRpcRequest,
@@ -95,15 +95,15 @@ export function toLostResponse(
   const { method } = request;
   if (error === undefined && !isStream) return toNoResponse(url, request);
   if (error instanceof ParseError)
-    return new InvalidResponseError(`The answer to "${method}" cannot be read: ${error.message}`, { cause: error });
+    return new InvalidResponseError(`The HTTP response to "${method}" cannot be read: ${error.message}`, { cause: error });
   if (isMortiseError(error) && !(error instanceof ConnectionClosedError)) return error;
   const message = `${describe({ method: 'POST', url })} ended before the response to "${method}": the server may or may not have handled the request`;
   return new ConnectionClosedError(message, error && { cause: error });
 }
 
 /**
- * Returns the value if it is the response to the request. An error without an id counts too: one POST has one response, and a server that
- * refuses the headers has not read the id.
+ * Returns the value if it is the JSON-RPC response to the request. An error response without an id counts too: one POST has one response,
+ * and a server that refuses the headers has not read the id.
  */
 export function toOwnResponse(value: JsonValue, id: RequestId | undefined): JsonRpcResponse | undefined {
   if (id === undefined || !isJsonObject(value) || value['method'] !== undefined) return undefined;
@@ -112,7 +112,7 @@ export function toOwnResponse(value: JsonValue, id: RequestId | undefined): Json
   return isNothing(own) && isErrorObject(value['error']) ? ({ ...value, id } as unknown as JsonRpcResponse) : undefined;
 }
 
-/** Whether the server refused the request before reading it. The URL and status then say more than the error's text. */
+/** Whether the server refused the request before reading its id. The HTTP status and URL then say more than the JSON-RPC error. */
 function isUnread(value: JsonObject, { code }: JsonRpcErrorObject): boolean {
   return code === INVALID_REQUEST && isNothing(value['id']);
 }
@@ -133,7 +133,7 @@ function tryParse(text: string): JsonValue | undefined {
   }
 }
 
-/** Reads the body as text. @returns An empty text if the body is too long or incomplete. */
+/** Reads an error body as text. @returns An empty text if the body is too long or incomplete. */
 function readShortText(answer: HttpAnswer): Promise<string> {
   return new Promise((resolve) => {
     const pieces = new BytePieces();
@@ -151,7 +151,7 @@ function readShortText(answer: HttpAnswer): Promise<string> {
 
 // ---- no HTTP response
 
-/** The errors of OpenSSL versions for a server that does not use TLS. */
+/** The errors of different OpenSSL versions when the client uses TLS but the server does not. */
 const NO_TLS = /:SSL routines:.*:(?:wrong version number|packet length too long):/;
 
 const REMEDIES: ReadonlyMap<unknown, string> = new Map([
@@ -159,13 +159,13 @@ const REMEDIES: ReadonlyMap<unknown, string> = new Map([
   ['ENOTFOUND', 'check the spelling of the host'],
 ]);
 
-/** Makes an error for a request without an HTTP response. */
+/** Makes an error for a request that got no HTTP response. */
 export function toNetworkError(call: HttpCall, error: unknown): unknown {
   if (isMortiseError(error)) return error;
-  return new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
+  return new ConnectionClosedError(`${describe(call)} got no response: ${reasonOf(error)}`, { cause: error });
 }
 
-/** The innermost cause in one line, because `fetch` wraps it several times. */
+/** Returns the innermost cause of a network error in one line. `fetch` wraps the cause several times. */
 function reasonOf(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;

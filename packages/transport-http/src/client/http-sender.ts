@@ -1,41 +1,41 @@
 /**
- * The interface for sending a client's HTTP requests, and the sender on `fetch`. `nodeHttpSender()` of `/node` is another sender. The interface
- * is smaller than `fetch` because MCP needs less.
+ * `HttpSender`, the interface for sending a client's HTTP requests, and its implementation with `fetch`. `nodeHttpSender()` of
+ * `@mortise/transport-http/node` is another one. The interface is smaller than `fetch` because MCP needs less.
  */
 
 import { toError } from '@mortise/jsonrpc-core/transport';
 import { HttpClientError } from '../errors.ts';
 
-/** One request. */
+/** One HTTP request of a client. */
 export interface HttpCall {
   readonly method: 'POST' | 'GET' | 'DELETE';
-  /** The absolute URL, without user name and fragment. */
+  /** The absolute URL of the request, without user name and fragment. */
   readonly url: string;
-  /** By lower-case name. */
+  /** The request headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
 
-/** Gets the chunks of a body. */
+/** Receives the body of an HTTP response, chunk by chunk. */
 export interface BodySink {
-  /** Called with each chunk. Must not throw. The sender must not change the bytes afterwards. */
+  /** Called with each chunk of the body. Must not throw. The sender must not change the bytes afterwards. */
   onChunk(chunk: Uint8Array): void;
-  /** Called at the end of the body, with an error if it is incomplete. */
+  /** Called once at the end of the body. @param error Set if the body is incomplete. */
   onEnd(error?: Error): void;
 }
 
-/** An HTTP response: status and headers have arrived. Call `read` once, or `abort`. */
+/** An HTTP response whose status and headers have arrived. Call `read` once to get the body, or `abort` to discard it. */
 export interface HttpAnswer {
   readonly status: number;
-  /** The value of a header by lower-case name; undefined if missing. */
+  /** Returns the value of the header with a lower-case name; undefined if the header is missing. */
   header(name: string): string | undefined;
-  /** Starts to read the body. */
+  /** Starts to read the body and passes it to the sink. */
   read(sink: BodySink): void;
   /** Discards the rest of the body and closes its connection. Safe to call at any time, and repeatedly. */
   abort(): void;
 }
 
-/** A request in flight. */
+/** An HTTP request that was sent and can be aborted. */
 export interface HttpFlight {
   readonly answer: Promise<HttpAnswer>;
   /** Aborts the request at any stage. Safe to call repeatedly. */
@@ -43,7 +43,7 @@ export interface HttpFlight {
 }
 
 /**
- * Sends requests. Must not throw.
+ * Sends a client's HTTP requests. Must not throw.
  *
  * H1  `answer` resolves when the response headers have arrived, for every status. Redirects are not followed: 3xx is a response too.
  * H2  `answer` rejects if no response headers arrive, and soon after `abort`.
@@ -57,11 +57,11 @@ export type HttpSender = (call: HttpCall) => HttpFlight;
 export type FetchLike = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
- * Sends requests by `fetch`.
+ * Makes an `HttpSender` that uses `fetch`.
  *
- * Each request has its own `AbortController`, because a shared signal would collect listeners.
+ * Each request has its own `AbortController`, because a signal shared by all requests would accumulate listeners.
  *
- * @param init More options for every request, such as `credentials`. Its method, headers, body, signal and redirect mode have no effect.
+ * @param init More options for every request, such as `credentials`. Its method, headers, body, signal and redirect mode are ignored.
  */
 export function createFetchSender(fetchLike: FetchLike = platformFetch, init: RequestInit = {}): HttpSender {
   return (call) => {
@@ -70,7 +70,7 @@ export function createFetchSender(fetchLike: FetchLike = platformFetch, init: Re
   };
 }
 
-/** Reads the global `fetch` at each call, because a program may patch it later. */
+/** Calls the global `fetch`. Looks it up at each call, because a program may replace it later. */
 const platformFetch: FetchLike = (url, init) => fetch(url, init);
 
 async function sendByFetch(call: HttpCall, fetchLike: FetchLike, init: RequestInit, controller: AbortController): Promise<HttpAnswer> {
@@ -129,7 +129,9 @@ class FetchAnswer implements HttpAnswer {
   }
 }
 
-/** Describes a redirect that cannot be followed: browsers hide its target, and a program's `fetch` may already have followed it. */
+/**
+ * Returns the error message if a redirect's target is hidden, as in browsers, or if the program's `fetch` followed it to another origin.
+ */
 function findRedirect(url: string, response: Response): string | undefined {
   if (response.type === 'opaqueredirect') return 'The server redirects, and this platform hides the target: use the target URL directly';
   if (!response.redirected || originOf(url) === originOf(response.url)) return undefined;

@@ -8,22 +8,22 @@ import { SseDecoder, type SseEvent } from '../sse/decode-events.ts';
 import type { BodySink, HttpAnswer } from './http-sender.ts';
 import type { Wire } from './wire.ts';
 
-/** The media type in lower case without parameters; empty if missing. */
+/** Returns the media type of a `Content-Type` header in lower case, without parameters; empty if the header is missing. */
 export function mediaTypeOf(contentType: string | undefined): string {
   // Shortcut for the values that nearly all MCP servers send.
   if (contentType === undefined || contentType === JSON_TYPE || contentType === SSE_TYPE) return contentType ?? '';
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** Gets the content of a body. These functions must not throw. */
+/** Receives the JSON values of an HTTP response body. These functions must not throw. */
 export interface MessageListener {
   /** Called with each JSON value, not yet checked. @param text The JSON text. */
   onValue(value: JsonValue, text: string): void;
-  /** Called for an event that is not JSON. Reading continues. */
+  /** Called for an event whose data is not JSON. Reading continues. */
   onGarbage(error: ParseError): void;
-  /** Called with each event before its data is read. Only events of type `message` have a value. */
+  /** Called with each event before its data is parsed. Only events of type `message` are then passed to `onValue`. */
   onEvent?(event: SseEvent): void;
-  /** Called at the end of the body. */
+  /** Called at the end of the body. @param error Why the body is incomplete or cannot be read; undefined for a normal end. */
   onEnd(error?: Error): void;
 }
 
@@ -33,7 +33,7 @@ export class MessageReader implements BodySink {
   readonly #answer: HttpAnswer;
   readonly #listener: MessageListener;
   readonly #maxBytes: number;
-  /** For an event stream; undefined for a JSON body. */
+  /** Decodes the body if it is an event stream; undefined for a JSON body. */
   readonly #decoder: SseDecoder | undefined;
   readonly #body: BytePieces | undefined;
   #isStopped = false;
@@ -48,7 +48,7 @@ export class MessageReader implements BodySink {
     else this.#body = new BytePieces();
   }
 
-  /** Starts to read. @returns undefined if the body is neither JSON nor an event stream; it is then not read. */
+  /** Starts to read the body. @returns undefined, without reading, if the body is neither JSON nor an event stream. */
   static open(answer: HttpAnswer, maxBytes: number, listener: MessageListener): MessageReader | undefined {
     const type = mediaTypeOf(answer.header('content-type'));
     if (type !== JSON_TYPE && type !== SSE_TYPE) return undefined;
@@ -76,13 +76,13 @@ export class MessageReader implements BodySink {
     }
   }
 
-  /** Aborts the body. The listener is not called any more. */
+  /** Stops reading and aborts the HTTP response. The listener is not called any more. */
   stop(): void {
     this.#isStopped = true;
     this.#answer.abort();
   }
 
-  /** Called after the last message: waits a moment for the body to end. The listener is not called any more. */
+  /** Called after the last expected message: gives the body a moment to end. The listener is not called any more. */
   finish(wire: Wire): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -115,7 +115,7 @@ export class MessageReader implements BodySink {
   }
 
   #readBody(body: BytePieces): void {
-    if (body.length === 0) throw new ConnectionClosedError('The body of the response is empty');
+    if (body.length === 0) throw new ConnectionClosedError('The body of the HTTP response is empty, so the JSON-RPC response is missing');
     const text = decodeStrictly(body.join());
     this.#listener.onValue(parseJson(text), text);
   }
@@ -132,7 +132,7 @@ function decodeStrictly(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
-    throw new ParseError('The body is not UTF-8');
+    throw new ParseError('The body of the HTTP response is not UTF-8');
   }
 }
 

@@ -15,20 +15,20 @@ import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { type MessageListener, MessageReader } from './message-reader.ts';
 import type { Sending, Wire } from './wire.ts';
 
-/** The owner of an exchange. */
+/** What a `ModernExchange` needs from the object that started it. */
 export interface ExchangeOwner {
   readonly wire: Wire;
-  /** Reports errors that belong to no request. */
+  /** Called with each error that belongs to no request. */
   readonly report: (error: Error) => void;
-  /** Called when the exchange is settled. */
+  /** Called when the exchange has its response or has failed. */
   forget(exchange: ModernExchange): void;
 }
 
-/** One exchange. It implements the listeners of its signal and its body itself, to save objects. */
+/** One modern request and its response. The class itself listens to the caller's signal and to the body, which saves objects. */
 export class ModernExchange implements MessageListener {
   readonly response: Promise<JsonRpcResponse>;
   readonly request: JsonRpcRequest;
-  /** The JSON text of the response. */
+  /** The JSON text of the response, once it has arrived. */
   text = '';
   readonly #owner: ExchangeOwner;
   readonly #options: ExchangeOptions;
@@ -59,7 +59,7 @@ export class ModernExchange implements MessageListener {
     );
   }
 
-  /** Rejects, and aborts the HTTP response. Does nothing after the exchange is settled. */
+  /** Rejects the request, and aborts the HTTP response. Does nothing if the request already has its response or has failed. */
   fail(error: unknown): void {
     if (this.#isSettled) return;
     this.#settle();
@@ -68,7 +68,7 @@ export class ModernExchange implements MessageListener {
     this.#reject(error);
   }
 
-  /** Called when the caller's signal aborts. */
+  /** Called when the caller's `AbortSignal` aborts: cancels the request. */
   handleEvent(): void {
     this.fail(this.#signal?.reason);
   }
@@ -93,7 +93,7 @@ export class ModernExchange implements MessageListener {
     this.fail(toLostResponse(this.#owner.wire.url, this.request, { error, isStream: this.#reader?.isStream === true }));
   }
 
-  /** Listens for the caller's cancellation. Prefers a callback over an `AbortSignal`, which costs much more. */
+  /** Listens for cancellation by the caller. Uses a callback if there is one, because an `AbortSignal` costs much more CPU time. */
   #listen(): void {
     if (this.#options.onAbort) return this.#options.onAbort((reason) => this.fail(reason));
     this.#signal = this.#options.signal;
@@ -116,7 +116,7 @@ export class ModernExchange implements MessageListener {
     else this.#succeed(response);
   }
 
-  /** Resolves with the response, and waits a moment for the body to end. */
+  /** Resolves the request with its response, and gives the HTTP body a moment to end. */
   #succeed(response: JsonRpcResponse): void {
     if (this.#isSettled) return;
     this.#settle();
@@ -138,13 +138,13 @@ export class ModernExchange implements MessageListener {
     }
   }
 
-  /** Reports and skips a value that is not a message. In a JSON body it takes the place of the response, so the request fails. */
+  /** Reports a value that is not a JSON-RPC message, and ignores it. In a JSON body the response is then missing, so the request fails. */
   #skip(value: JsonValue): void {
     const { method, id } = isJsonObject(value) ? value : ({} as JsonObject);
     if (method === undefined && id !== undefined) return this.fail(toNoResponse(this.#owner.wire.url, this.request));
     const what =
       method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'a value that is not a message';
-    // In this era servers ask by `input_required` results. The client does not answer requests.
+    // In the modern era servers return `input_required` results instead of sending requests, so the client ignores requests.
     this.#owner.report(new InvalidResponseError(`The server sent ${what} in its response to "${this.request.method}": it was skipped`));
   }
 }

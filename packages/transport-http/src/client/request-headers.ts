@@ -1,6 +1,6 @@
 /**
- * The headers of a modern request that mirror its body, so that proxies can route without reading it: the standard ones, and `Mcp-Param-*` for
- * arguments that a tool's schema marks.
+ * The HTTP headers of a modern request that repeat parts of its body, so that proxies can route without reading it: `Mcp-Method`,
+ * `Mcp-Name`, and `Mcp-Param-*` for arguments that a tool's schema marks with `x-mcp-header`.
  *
  * @see 2026-07-28 basic/transports/streamable-http#request-metadata
  */
@@ -34,13 +34,13 @@ export function toLowerCaseNames(headers: GivenHeaders): Record<string, string> 
   return Object.fromEntries(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Headers for framing and for the session, which the sender and the transport set. */
+/** The headers that a program cannot set, because the HTTP sender or the transport sets them. */
 const RESERVED = /^(?:host|connection|content-length|transfer-encoding|upgrade|trailer|te|mcp-session-id|last-event-id)$/;
-/** RFC 9110 section 5.6.2. */
+/** The characters of a header name, in lower case: a token of RFC 9110 section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
 /**
- * Checks the headers of a program. Refuses values that are not strings: an unset environment variable would be sent as "undefined".
+ * Checks the headers that a program sets. Values must be strings: an unset environment variable would be sent as "undefined".
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: a header is invalid. The message does not contain the value, which may be secret.
  */
@@ -62,7 +62,7 @@ function findFault(name: string, value: unknown): string | undefined {
 
 const MAX_TOOLS = 10_000;
 
-/** The protocol version in `_meta`; undefined for a legacy message. */
+/** Returns the protocol version in `_meta`; undefined for a message of the legacy era. */
 export function versionOf(params: JsonObject | undefined): string | undefined {
   const meta = params?.['_meta'];
   if (!isJsonObject(meta) || !Object.hasOwn(meta, META_PROTOCOL_VERSION)) return undefined;
@@ -70,15 +70,15 @@ export function versionOf(params: JsonObject | undefined): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-/** The method's description in the message's revision; undefined for the method of an extension. */
+/** Returns what the message's revision says about its method, such as its header rules; undefined for the method of an extension. */
 export function findFacts({ method, params }: { readonly method: string; readonly params?: JsonObject }): MethodFacts | undefined {
   return (findRevision(versionOf(params)) ?? NEWEST).requests.get(method);
 }
 
 /**
- * Adds the headers that mirror a message.
+ * Adds the headers that repeat parts of a message: `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name`.
  *
- * Sets `Mcp-Name` for methods of MCP only. For extensions it comes with the caller's headers.
+ * Sets `Mcp-Name` for methods of MCP only. For methods of extensions, the caller passes it in `headers`.
  *
  * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: the method or version is not valid in a header.
  */
@@ -98,24 +98,25 @@ function toHeader(what: string, value: string): string {
 }
 
 /**
- * The arguments of a server's tools that are sent as headers too. Reads them from the `tools/list` results that pass through the transport.
+ * Stores which tool arguments must also be sent as `Mcp-Param-*` headers. Reads this from `tools/list` results that pass through the
+ * transport.
  *
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
 export class ToolHeaders {
-  /** The tools with marked arguments, the oldest first. */
+  /** The tools that have arguments marked with `x-mcp-header`, the oldest first. */
   readonly #tools = new Map<string, ParamHeaders>();
 
   /**
-   * Whether the JSON text of a list may contain marks. If not, its schemas need no search. Text with escapes always counts, because JSON may
-   * escape letters of the name.
+   * Whether the JSON text of a `tools/list` result may contain `x-mcp-header`. If not, its schemas need no search. Text with escapes always
+   * counts, because JSON may escape letters of the name.
    */
   static mayMark(text: string): boolean {
     return text.includes(PARAM_HEADER_KEYWORD) || text.includes('\\u');
   }
 
   /**
-   * Reads the marks in a page of `tools/list`.
+   * Reads the `x-mcp-header` marks in a page of `tools/list`.
    *
    * @param mayMark Whether the page may contain marks; see the static `mayMark`.
    * @param report Called for each tool that is left out because of an invalid mark.
@@ -128,7 +129,7 @@ export class ToolHeaders {
     return kept.length === tools.length ? page : { ...page, tools: kept };
   }
 
-  /** The `Mcp-Param-*` headers of one call, by lower-case name; undefined if it has none. */
+  /** Returns the `Mcp-Param-*` headers of one `tools/call`, by lower-case name; undefined if it needs none. */
   headersOf(params: JsonObject | undefined): Record<string, string> | undefined {
     const marked = this.#tools.get(String(params?.['name']));
     if (marked === undefined) return undefined;
@@ -140,7 +141,7 @@ export class ToolHeaders {
     return headers;
   }
 
-  /** @returns Whether the tool stays in its list. */
+  /** Reads the marks of one tool. @returns false if the tool must be left out of its list. */
   #learnOne(tool: JsonValue, mayMark: boolean, report: (error: HttpClientError) => void): boolean {
     if (!isJsonObject(tool) || typeof tool['name'] !== 'string') return true;
     const { name, inputSchema } = tool;
@@ -149,7 +150,7 @@ export class ToolHeaders {
     const headers = new Map<string, readonly string[]>();
     const fault = readParamHeaders(inputSchema, headers);
     if (fault !== undefined) {
-      report(new HttpClientError('ERR_TOOL_HEADER', `The tool "${name}" was left out: ${fault}`));
+      report(new HttpClientError('ERR_TOOL_HEADER', `The tool "${name}" was left out of "tools/list": ${fault}`));
       return false;
     }
     if (headers.size > 0) this.#keep(name, headers);

@@ -1,4 +1,4 @@
-/** `StreamableHTTPClientTransport`: the class of the official SDK. `httpTransport` makes the same transport as a factory. */
+/** `StreamableHTTPClientTransport`, which has the interface of the official SDK. `httpTransport` makes the same transport as a factory. */
 
 import {
   UsageError,
@@ -32,10 +32,10 @@ import { toEraKey, Wire } from './wire.ts';
 /**
  * The client transport for Streamable HTTP in every revision. Uses HTTP+SSE for servers that support nothing newer.
  *
- * `exchange` sends a modern request as a POST of its own. `openLegacy` makes a channel with a session of the legacy era. As a plain
- * `Transport`, it sends each message in the era of the message. Nothing is sent before the first message.
+ * `exchange` sends a modern request as a POST of its own. `openLegacy` makes a connection with a session of the legacy era. `send` works
+ * with both: it sends each message in the era that the message belongs to. Nothing is sent before the first message.
  *
- * `close` rejects pending requests, closes streams, and ends a legacy session at the server.
+ * `close` rejects pending requests, closes streams, and ends a legacy session on the server.
  *
  * @see 2026-07-28 basic/transports/streamable-http; 2025-11-25 basic/transports#streamable-http
  */
@@ -43,24 +43,24 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** Identifies the server, for an era memory. Holds no secret. */
+  /** The key under which a client remembers which era this server supports. Contains no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: StreamableHTTPClientTransportOptions;
   readonly #wire: Wire;
   readonly #exchanges: Exchanges;
   readonly #cancels = new Map<RequestId, AbortController>();
-  /** The channel that this transport, or one from its `renew`, opened last. */
+  /** The legacy channel that was opened last, by this transport or by one that its `renew` made. */
   #newest: { channel: LegacyChannel | undefined } = { channel: undefined };
   #channel: LegacyChannel | undefined;
-  /** The channel for use as a plain transport. */
+  /** The legacy channel that `send` uses, while it opens and after it has opened. */
   #own: Promise<LegacyChannel> | undefined;
   #isStarted = false;
   #hasClosed = false;
   #closing: Promise<void> | undefined;
 
   /**
-   * @param url The URL of the server.
+   * @param url The URL of the MCP endpoint.
    * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
    */
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions = {}) {
@@ -71,18 +71,18 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     this.eraKey = toEraKey(this.#wire.url);
   }
 
-  /** The id of the current legacy session, which may have replaced a lost one. Secret. */
+  /** The id of the current legacy session. It changes when a new session replaces one that the server has lost. Keep it secret. */
   get sessionId(): string | undefined {
     const { channel } = this.#newest;
     return channel === undefined ? this.#options.sessionId : channel.sessionId;
   }
 
-  /** Changes with the authorization but does not reveal it. Private results are cached under it. */
+  /** The cache key for private results. It changes with the authorization but does not reveal it. */
   get authContext(): string | undefined {
     return this.#wire.authContext;
   }
 
-  /** Makes another, unstarted transport to the same server. A client calls it to replace a lost session. */
+  /** Makes a new transport to the same server, not yet started. A client calls it to replace a session that the server has lost. */
   renew(): StreamableHTTPClientTransport {
     const { sessionId: _id, protocolVersion: _version, ...options } = this.#options;
     const renewed = new StreamableHTTPClientTransport(this.#url, options);
@@ -90,7 +90,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return renewed;
   }
 
-  /** Starts the transport. Sends nothing, unless a session is resumed. */
+  /** Starts the transport. Sends nothing, unless the option `sessionId` names a session to resume. */
   async start(): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     if (this.#isStarted) throw new UsageError('ERR_ALREADY_STARTED');
@@ -99,10 +99,10 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   }
 
   /**
-   * Sends a modern request. Needs no `start`.
+   * Sends a modern request. `start` need not be called before.
    *
-   * Arguments that a tool's schema marks are also sent as headers, if `tools/list` was read before. If the server refuses the headers, the list
-   * is read and the call is sent once more. Tools with an invalid mark are left out of lists and reported to `onerror`.
+   * Arguments that a tool's schema marks with `x-mcp-header` are also sent as headers, if `tools/list` was read before. If the server
+   * refuses them, reads the list and sends the call once more. Tools with an invalid mark are left out of lists and reported to `onerror`.
    *
    * @see 2026-07-28 basic/transports/streamable-http
    */
@@ -110,14 +110,14 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return this.#exchanges.exchange(request, options);
   }
 
-  /** Makes a new, unstarted channel of the legacy era. Its errors and its end are also reported here. */
+  /** Makes a new channel of the legacy era, not yet started. Its errors and its end are also reported by this transport. */
   async openLegacy(): Promise<Transport> {
     return this.#openChannel();
   }
 
   /**
-   * Sends a modern message as an exchange, and a legacy one in the session. For a request, the promise settles after its response is
-   * delivered.
+   * Sends a modern message as a POST of its own, and a legacy message in the session. For a request, the promise settles after its response
+   * is delivered.
    */
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
@@ -131,15 +131,15 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return channel.send(message, options);
   }
 
-  /** Sets the protocol version from `initialize`. Called by clients. */
+  /** Sets the protocol version that `initialize` agreed on. Called by clients. */
   setProtocolVersion(version: string): void {
     this.#channel?.setProtocolVersion(version);
   }
 
   /**
-   * Ends the legacy session at the server, as `close` does too.
+   * Ends the legacy session on the server. `close` does this too.
    *
-   * @throws {ExchangeHttpError} The server failed to end the session. No error if it does not let clients end sessions.
+   * @throws {ExchangeHttpError} The server failed to end the session. There is no error if the server does not let clients end sessions.
    */
   async terminateSession(): Promise<void> {
     await this.#newest.channel?.terminateSession();
@@ -201,7 +201,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     }
   }
 
-  /** Sends a modern notification. A cancellation closes the request's stream instead. */
+  /** Sends a modern notification. For `notifications/cancelled`, closes the HTTP response of the request instead, which cancels it. */
   async #notifyModern(notification: JsonRpcNotification): Promise<void> {
     if (notification.method !== 'notifications/cancelled') return this.#exchanges.notify(notification);
     this.#cancels.get(notification.params?.['requestId'] as RequestId)?.abort();
@@ -217,19 +217,19 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   }
 }
 
-/** A transport to a server over HTTP, which is also a factory: calling it makes another, unstarted transport. */
+/** A transport to a server over HTTP. It is also a factory: calling it makes a new transport to the same server, not yet started. */
 export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpener, TransportFactory {
-  /** Identifies the server by its URL without secrets. */
+  /** The key under which a client remembers which era this server supports: its URL without secrets. */
   readonly eraKey: string;
-  /** Changes with the authorization but does not reveal it. Private results are cached under it. */
+  /** The cache key for private results. It changes with the authorization but does not reveal it. */
   readonly authContext: string | undefined;
 }
 
 /**
  * Makes a transport to a server over HTTP: `httpTransport('https://host/mcp')`. Sends nothing before a client connects.
  *
- * Supports every revision; the client detects the one of the server. The result is also a factory, so that a client can replace a session
- * that the server has lost.
+ * Supports every revision; the client detects which one the server uses. The result is also a factory, so that a client can replace a
+ * session that the server has lost.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
  * @see 2026-07-28 basic/transports/streamable-http

@@ -13,7 +13,7 @@ import { toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const MAX_CHALLENGES = 3;
-/** How long to wait for the end of a body that is not needed, so that its connection can be reused. */
+/** How long an HTTP body that is no longer needed may take to end. If it ends in time, its connection can be reused; else it is aborted. */
 const LEFTOVER_MS = 2000;
 const MAX_LEFTOVER_BYTES = 64 * 1024;
 
@@ -23,17 +23,17 @@ export const POST_HEADERS: Readonly<Record<string, string>> = {
   'content-type': JSON_TYPE,
 };
 
-/** Terms for one request. */
+/** Optional terms for sending one HTTP request. */
 export interface SendTerms {
   /** The caller whose timeout pauses while the authorizer works. */
   readonly caller?: WaitingCaller | undefined;
-  /** How long the server may take to respond, without the authorizer's time. @default no limit */
+  /** How long the server may take to respond, in milliseconds. Time that the authorizer takes does not count. @default no limit */
   readonly timeoutMs?: number | undefined;
 }
 
 export class Wire {
   readonly url: string;
-  /** The program's headers for every request, by lower-case name. The client's own headers take precedence. */
+  /** Headers that the program adds to every request, by lower-case name. Headers that the client sets itself take precedence. */
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export class Wire {
     this.clock = options.clock ?? systemClock;
   }
 
-  /** A random id that changes with the authorization; undefined before the first authorized request. */
+  /** A random id that stands for the current authorization and changes with it; undefined before the first request with authorization. */
   get authContext(): string | undefined {
     return this.#authContext;
   }
@@ -73,7 +73,7 @@ export class Wire {
     return new Sending(this, call, terms);
   }
 
-  /** Reads and discards a body that is not needed, and aborts it if it does not end soon. */
+  /** Reads and discards an HTTP body that is not needed, and aborts it if it does not end soon. */
   discard(answer: HttpAnswer): void {
     const onEnd = answer.header('content-length') === '0' ? () => undefined : this.letEnd(answer);
     let bytes = 0;
@@ -86,7 +86,7 @@ export class Wire {
     answer.read({ onChunk, onEnd });
   }
 
-  /** Aborts a body that is no longer needed, unless it ends soon. @returns A function to call at its end. */
+  /** Aborts an HTTP body that is no longer needed, unless it ends soon. @returns A function that must be called when the body ends. */
   letEnd(answer: HttpAnswer): () => void {
     const abort = (): void => {
       this.#leftovers.delete(answer);
@@ -100,7 +100,7 @@ export class Wire {
     };
   }
 
-  /** Aborts the bodies that are not needed. */
+  /** Aborts all HTTP bodies that are not needed and have not ended. */
   close(): void {
     for (const [answer, timer] of this.#leftovers) {
       timer.cancel();
@@ -110,14 +110,14 @@ export class Wire {
   }
 }
 
-/** A request in flight, including its redirects and authorization challenges. */
+/** An HTTP request that was sent, including its redirects and authorization challenges. */
 export class Sending {
   /**
    * Resolves with the HTTP response, also for error statuses.
    *
    * @throws {ConnectionClosedError} There was no response. {TimeoutError} There was no response within `timeoutMs`.
    * @throws {HttpClientError} `ERR_HTTP_REDIRECT`: the server redirects to another origin, or in a loop.
-   * @throws The reason of `abort`, or the authorizer's error.
+   * @throws The reason given to `abort`, or the error of the authorizer.
    */
   readonly answer: Promise<HttpAnswer>;
   readonly #wire: Wire;
@@ -132,7 +132,7 @@ export class Sending {
     this.answer = wire.authorizer === undefined ? this.#follow(call) : this.#authorize(call, wire.authorizer);
   }
 
-  /** Aborts the request at any stage. */
+  /** Aborts the request, whether it waits for the authorizer or for the server. */
   abort(reason: unknown): void {
     this.#aborted ??= { reason };
     this.#flight?.abort();
@@ -154,7 +154,7 @@ export class Sending {
     }
   }
 
-  /** Runs the authorizer while the timeouts pause, because a sign-in may take minutes. */
+  /** Calls the authorizer while the request's timeouts pause, because a sign-in may take minutes. */
   async #untimed<T>(authorize: () => T | Promise<T>): Promise<T> {
     const resume = this.#terms.caller?.pauseTimeout?.();
     try {
@@ -164,7 +164,7 @@ export class Sending {
     }
   }
 
-  /** Sends, and follows redirects. Not async, to save promises. */
+  /** Sends a request and follows its redirects. It is no async function, which saves promises. */
   #follow(call: HttpCall, redirects = 0): Promise<HttpAnswer> {
     if (this.#aborted) return Promise.reject(this.#aborted.reason as Error);
     this.#flight = this.#wire.sender(call);
@@ -184,7 +184,7 @@ export class Sending {
   #startTimer(call: HttpCall): ClockTimer | undefined {
     const { timeoutMs } = this.#terms;
     if (timeoutMs === undefined) return undefined;
-    const expire = (): void => this.abort(new TimeoutError(`${describe(call)} was not answered within ${timeoutMs} ms`, timeoutMs));
+    const expire = (): void => this.abort(new TimeoutError(`${describe(call)} got no response within ${timeoutMs} ms`, timeoutMs));
     return this.#wire.clock.schedule(expire, timeoutMs, { keepAlive: true });
   }
 
@@ -197,12 +197,12 @@ export class Sending {
     if (url === undefined) return answer;
     this.#wire.discard(answer);
     if (redirects < MAX_REDIRECTS) return this.#follow({ ...call, url }, redirects + 1);
-    throw toRedirectError(call, `was redirected more than ${MAX_REDIRECTS} times: the redirects form a loop`);
+    throw toRedirectError(call, `the server redirected the request more than ${MAX_REDIRECTS} times: the redirects form a loop`);
   }
 }
 
 /**
- * The target of a redirect; undefined if the response is none. Only status 307 and 308 redirect a POST as a POST.
+ * Returns the target of a redirect; undefined if the response is no redirect. Only status 307 and 308 redirect a POST as a POST.
  *
  * @throws {HttpClientError} The target is in another origin, which must not get credentials, session or body, or a POST would become a GET.
  */
@@ -219,13 +219,13 @@ function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   const { protocol, origin, pathname } = target;
   // Without query and user, which may be secret.
   const shown = protocol === 'https:' || protocol === 'http:' ? `${origin}${pathname}` : protocol;
-  const advice = `it leads to ${shown}. If that is the MCP server and you trust it, use that URL`;
-  if (isOwn) throw toRedirectError(call, `redirects (${status}): ${advice}`);
-  throw toRedirectError(call, `redirects to another origin: ${advice}; a sign-in page means that a token is needed`);
+  const advice = `the target is ${shown}. If that is the MCP server and you trust it, use that URL`;
+  if (isOwn) throw toRedirectError(call, `the server redirects with status ${status}, which turns a POST into a GET: ${advice}`);
+  throw toRedirectError(call, `the server redirects to another origin: ${advice}; a sign-in page means that a token is needed`);
 }
 
 function toRedirectError(call: HttpCall, what: string): HttpClientError {
-  return new HttpClientError('ERR_HTTP_REDIRECT', `${describe(call)} ${what}`);
+  return new HttpClientError('ERR_HTTP_REDIRECT', `${describe(call)}: ${what}`);
 }
 
 function toHref(url: string | URL): string {
@@ -238,15 +238,15 @@ function toHref(url: string | URL): string {
   return parsed.href;
 }
 
-/** Shows a URL without its possibly secret parts: the query, and a user with a password. */
+/** Returns a URL for error messages. Leaves out the parts that may be secret: the query, and the user name and password. */
 function showUrl(given: string): string {
   const [shown = ''] = given.split(/[?#]/, 1);
   return shown.includes('@') ? 'a URL with a user name' : `"${shown.slice(0, 100)}"`;
 }
 
 /**
- * Makes the `eraKey` of a server. Contains no secret, because it may be written to disk: the query is replaced by a digest of 32 bits, which
- * distinguishes servers but does not reveal the query.
+ * Makes the `eraKey` of a server, under which a client remembers the server's era. It contains no secret, because it may be written to
+ * disk: the query is replaced by a digest of 32 bits, which distinguishes servers but does not reveal the query.
  */
 export function toEraKey(url: string): string {
   const { origin, pathname, search } = new URL(url);

@@ -1,4 +1,4 @@
-/** `serveHttp`: serves an endpoint on a port. */
+/** `serveHttp`: serves an MCP endpoint on a port. */
 
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
@@ -10,9 +10,9 @@ import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server
 import type { ServeHttpOptions } from '../server/options.ts';
 import { stderrLogger } from './stderr-logger.ts';
 
-/** A listening HTTP server. */
+/** An HTTP server that listens on a port, as `serveHttp` returns it. */
 export interface HttpServing extends AsyncDisposable {
-  /** The URL for clients. */
+  /** The URL of the MCP endpoint, to give to clients. */
   readonly url: string;
   readonly port: number;
   readonly handler: HttpHandler;
@@ -26,12 +26,12 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 5_000;
 
 /**
- * Serves an endpoint, such as an `McpServer`, on a port of its own.
+ * Serves an MCP endpoint, such as an `McpServer`, on a port of its own.
  *
- * Resolves when the server listens. `signal` closes the server. If it aborts before that, `serveHttp` rejects with its reason.
+ * Resolves when the server listens. Aborting `signal` closes the server. If it does not listen yet, `serveHttp` rejects with the reason.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is invalid or the port is missing. `ERR_LISTEN`: the port is in use or not allowed, or
- * the host is not an address of this machine.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option is invalid or the port is missing. `ERR_LISTEN`: the port is in use or not
+ * allowed, or the host is not an address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS } = options ?? {};
@@ -133,12 +133,12 @@ async function closeAll({ server, sockets, handler }: Open, drainMs: number): Pr
   }
 }
 
-/** Waits until all written data is handed to the system, or the connections are closed. */
+/** Waits until Node has handed all written data to the operating system, or the connections are closed. */
 async function untilSent(sockets: ReadonlySet<Socket>): Promise<void> {
   for (let sending = findSending(sockets); sending.length > 0; sending = findSending(sockets)) await Promise.all(sending.map(drained));
 }
 
-/** Uses the callback of an empty write, which follows all earlier writes. `drain` is only emitted if the buffer was full. */
+/** Resolves when all earlier writes to a socket are done: an empty write comes last. `drain` is only emitted if the buffer was full. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.writableEnded) socket.once('close', () => resolve());

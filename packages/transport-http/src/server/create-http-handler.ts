@@ -1,4 +1,4 @@
-/** `createHttpHandler`: serves an endpoint on `node:http` and `fetch`. */
+/** `createHttpHandler`: serves an MCP endpoint to requests of `node:http` and `fetch`. */
 
 import type { AuthInfo, CloseOptions, McpEndpoint } from '@mortise/protocol/contracts';
 import { routeRequest } from './http/route-request.ts';
@@ -7,37 +7,37 @@ import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { SharedState } from './http/shared-state.ts';
 import { type HttpHandlerOptions, toSettings } from './options.ts';
 
-/** What a framework knows about a Node request. */
+/** What a web framework already knows about a Node request. */
 export interface NodeInfo {
-  /** The caller that the framework has verified. @default `request.auth` */
+  /** The authenticated caller, if the framework has verified it. @default `request.auth` */
   readonly auth?: AuthInfo | undefined;
-  /** The body, if the framework has already parsed it. @default `request.body` */
+  /** The parsed body, if the framework has already read it. @default `request.body` */
   readonly parsedBody?: unknown;
 }
 
-/** The numbers of open calls, sessions and streams. */
+/** The numbers of open calls, sessions and streams of a handler. */
 export interface HttpHandlerCounts {
   readonly sessions: number;
   readonly streams: number;
   readonly calls: number;
 }
 
-/** An MCP endpoint over HTTP. Its functions do not depend on `this`. */
+/** Serves an MCP endpoint over HTTP. Its functions do not use `this`, so they can be passed on their own. */
 export interface HttpHandler extends AsyncDisposable {
-  /** Responds to a web `Request`. Never rejects. */
+  /** Responds to a web `Request`, on Bun, Deno, Workers and others. Never rejects. */
   readonly fetch: (request: Request, info?: FetchInfo) => Promise<Response>;
-  /** Responds to a request of `node:http`: a listener for `createServer`, a handler for Express. Never rejects. */
+  /** Responds to a request of `node:http`: a listener for `createServer`, or a handler for Express. Never rejects. */
   readonly node: (request: NodeRequest, response: NodeResponse, info?: unknown) => Promise<void>;
-  /** What is open now, for tests and metrics. */
+  /** The numbers of open calls, sessions and streams now, for tests and metrics. */
   readonly counts: HttpHandlerCounts;
-  /** Refuses new requests, ends each `subscriptions/listen`, waits for calls, then aborts the rest. Safe to call twice. */
+  /** Refuses new requests, ends each `subscriptions/listen`, waits for other calls, then aborts those that are left. Safe to call twice. */
   close(options?: CloseOptions): Promise<void>;
 }
 
 export const DEFAULT_DRAIN_MS = 5_000;
 
 /**
- * Serves an endpoint, such as an `McpServer`, over HTTP, in every revision, on `fetch` and `node:http`.
+ * Serves an MCP endpoint, such as an `McpServer`, over HTTP, in every revision, to requests of `fetch` and `node:http`.
  *
  * Does NOT listen on a port: pass `node` to `createServer` or `fetch` to Bun, Deno or Workers, or use `serveHttp`.
  *

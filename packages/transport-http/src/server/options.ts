@@ -7,7 +7,7 @@ import { toNetwork } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './http/guard.ts';
 
-/** The caller of a request, for `limitKey`. */
+/** Who sent a request: what `limitKey` gets to compute its key. */
 export interface LimitSubject extends CallOrigin {
   readonly principal: Principal;
 }
@@ -15,26 +15,27 @@ export interface LimitSubject extends CallOrigin {
 /** The options of `createHttpHandler`. All are optional. */
 export interface HttpHandlerOptions {
   /**
-   * The endpoint's path. Without it, `createHttpHandler` serves every path that is routed to it.
+   * The path of the MCP endpoint. Without it, `createHttpHandler` treats every path that is routed to it as the endpoint.
    *
    * @default any; '/mcp' with `serveHttp` and the mounts
    */
   readonly path?: string | undefined;
 
   /**
-   * More hosts that a request may name; loopback hosts on a loopback socket are always allowed. A host without a port allows any port. Needed
-   * behind a proxy, and on platforms that do not report the socket's address.
+   * More hosts that the `Host` header of a request may name. Loopback hosts on a loopback socket are always allowed. An entry without a
+   * port allows any port. Needed behind a proxy, and on platforms that do not report the socket's address.
    *
    * @default none
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * The origins of web pages that may call, such as `https://app.example`; `*` for any. Loopback pages may always call a loopback server.
+   * The origins of web pages that may call the server, such as `https://app.example`; `*` for any. Loopback pages may call a loopback
+   * server.
    *
    * @default none
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Verifies tokens; without it every caller is `anonymous`. @default none */
+  /** Verifies the bearer tokens of requests. Without a verifier every caller is `anonymous`. @default none */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** Protected resource metadata (RFC 9728), served at its well-known path and linked in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;
@@ -44,7 +45,7 @@ export interface HttpHandlerOptions {
   /** Whether to serve the revisions of the legacy era, which begin with `initialize`. @default true */
   readonly legacy?: boolean | undefined;
   /**
-   * Whether legacy clients get sessions. Without sessions, the server cannot send requests to clients.
+   * Whether legacy clients get sessions. Without sessions, the server cannot send them requests (elicitation, sampling, roots).
    *
    * @default true
    */
@@ -52,76 +53,77 @@ export interface HttpHandlerOptions {
   /** Sends each response as one JSON body, and drops progress and logs. `subscriptions/listen` and GET still stream. @default false */
   readonly jsonOnly?: boolean | undefined;
   /**
-   * Serves HTTP+SSE, the transport of the oldest revision: `true` opens streams at `/sse`, a string sets another path. Clients post to
-   * `messages` next to that path.
+   * Serves HTTP+SSE, the transport of the oldest revision. `true` opens event streams at `/sse`; a string sets another path. Clients post
+   * their messages to `messages` next to that path.
    *
    * @default false
    * @deprecated since 2025-03-26: clients should use Streamable HTTP.
    */
   readonly sse?: boolean | string | undefined;
 
-  /** Stores sessions for several processes. @default the memory of this process */
+  /** Stores legacy sessions, so that several processes can serve them. @default the memory of this process */
   readonly sessionStore?: SessionStore | undefined;
-  /** Passes clients' answers to the process that waits for them, if several processes share a session store. @default none: one process */
+  /** Passes clients' answers to the process that waits for them, if several processes serve sessions. @default none: one process */
   readonly messageBus?: MessageBus | undefined;
   /**
-   * Stores sent events, so that clients can resume broken legacy streams. Without it they cannot.
+   * Stores the events that are sent, so that clients can resume legacy event streams that broke. Without it they cannot.
    *
-   * In 2025-11-25 the stream of a response then starts at once, so that the client can resume it. For a verified caller it starts after 200 ms:
-   * until then, a call with missing scopes gets status 403 and the challenge. Later the refusal is a JSON-RPC error in the stream.
+   * With an event store, revision 2025-11-25 sends responses as streams that start at once, so that the client can resume them. For a
+   * verified caller they start after 200 ms: until then, a call with missing scopes gets status 403 and the challenge. Later it gets a
+   * JSON-RPC error.
    *
    * @default none
    */
   readonly eventStore?: EventStore | undefined;
 
   /**
-   * Returns the key by which sessions and streams are limited. Called at most once per request.
+   * Returns the key of a caller: each key has its own limit of sessions and streams. Called at most once per request.
    *
    * @default the principal; for anonymous callers the remote address (IPv6: its /64 network)
    */
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
   /**
-   * The maximum number of sessions, and of open streams (listen, GET and HTTP+SSE). Above it, a new session replaces an idle one. If none is
-   * idle, and for streams, the status is 503.
+   * The maximum number of sessions, and of open streams (`subscriptions/listen`, GET and HTTP+SSE). When it is reached, a new session
+   * replaces an idle one. If none is idle, and for streams, the status is 503.
    *
    * @default 10_000
    */
   readonly maxSessions?: number | undefined;
-  /** The maximum number of sessions, and of those streams, for one `limitKey`. @default 1_000 */
+  /** The maximum number of sessions, and of open streams, for callers with the same `limitKey`. @default 1_000 */
   readonly maxSessionsPerKey?: number | undefined;
   /** How long a session without requests and streams is kept, in milliseconds. @default 30 minutes */
   readonly sessionIdleMs?: number | undefined;
   /** The maximum size of a request body, in bytes. Above it the status is 413. @default 4 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * How long a request body may take to arrive (then status 408), and how long a client may read nothing of a response (then the connection is
-   * aborted), in milliseconds.
+   * How long a request body may take to arrive, in milliseconds; then the status is 408. Also how long a client may read nothing of a
+   * response; then the connection is aborted.
    *
    * @default 30_000
    */
   readonly stallMs?: number | undefined;
 
-  /** The clock. @default the system clock */
+  /** The clock for timeouts and expiry. @default the system clock */
   readonly clock?: Clock | undefined;
   /**
-   * The logger for errors, including those of handlers if the server has no logger.
+   * The logger for errors. It also gets those of handlers, if the server has no logger of its own.
    *
    * @default none; `serveHttp` and the mounts on Express and Fastify write warnings and more severe levels to standard error
    */
   readonly logger?: Logger | undefined;
 }
 
-/** The options of `serveHttp`: these, and those of `createHttpHandler`. */
+/** The options of `serveHttp`: where to listen, and all options of `createHttpHandler`. */
 export interface ServeHttpOptions extends HttpHandlerOptions, CloseOptions {
   /** The port to listen on. Required. 0 means any free port. */
   readonly port: number;
   /** The address to listen on. Any other than loopback is open to the network: set a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Closes the server when aborted. @default none */
+  /** A signal that closes the server when it is aborted. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One table for `createHttpHandler` and `serveHttp`, because a program may pass the same options to both. */
+/** The checks of all options. One table serves `createHttpHandler` and `serveHttp`, because a program may pass the same options to both. */
 const TABLE: OptionTable<ServeHttpOptions> = {
   port: 'any', // `serveHttp` checks its range.
   host: 'string',
@@ -166,27 +168,27 @@ const DEFAULTS = {
 
 /** Settings that only `StreamableHTTPServerTransport` uses. */
 export interface HandlerTraits {
-  /** Whether there is only one session, so that a second `initialize` is refused. */
+  /** Whether the handler serves only one session, so that a second `initialize` is refused. */
   readonly isSingle?: boolean | undefined;
   /** Makes session ids. @default 192 random bits */
   readonly generateId?: (() => string) | undefined;
-  /** Called, and awaited, before the client gets the session id. Errors are logged. */
+  /** Called when a session has begun, and awaited before the client gets the session id. Errors are logged. */
   readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Called when a session has ended, by either side. Errors are logged. */
+  /** Called when the client or the server has ended a session. Errors are logged. */
   readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** How long a client should wait before it resumes a stream that was closed early. @default 1 second */
+  /** How long a client should wait before it resumes a stream that the server closed early. @default 1 second */
   readonly retryMs?: number | undefined;
-  /** Skips the simulated handshake of a session for one POST, because the connected server does not need it. */
+  /** Whether a session that serves only one POST starts without simulating `initialize`, because the connected server does not need it. */
   readonly skipsHandshake?: boolean | undefined;
 }
 
-/** The paths of HTTP+SSE. */
+/** The two paths of HTTP+SSE: for the event stream, and for posting messages. */
 export interface SsePaths {
   readonly stream: string;
   readonly messages: string;
 }
 
-/** The options with defaults filled in. */
+/** The options of a handler, with defaults filled in. */
 export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS>, HandlerTraits, Readonly<typeof DEFAULTS> {
   readonly guard: Guard;
   readonly ssePaths: SsePaths | undefined;
@@ -195,7 +197,7 @@ export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS
 
 const RETRY_MS = 1_000;
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the options are not an object, or an option is unknown or has an invalid value. */
+/** Checks the options. @throws {HttpOptionError} `ERR_HTTP_OPTION`: not an object, or an option is unknown or has an invalid value. */
 export function checkHttpOptions(options: HttpHandlerOptions): void {
   checkOptions<ServeHttpOptions>('options of an HTTP server', options as ServeHttpOptions, TABLE, HttpOptionError);
 }
@@ -227,14 +229,14 @@ export function toSettings(options: HttpHandlerOptions, traits: HandlerTraits = 
   };
 }
 
-/** The paths of HTTP+SSE; undefined if it is off. */
+/** Returns the paths of HTTP+SSE from the option `sse`; undefined if HTTP+SSE is off. */
 export function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined {
   if (sse === undefined || sse === false) return undefined;
   const stream = sse === true ? '/sse' : sse;
   return { stream, messages: stream.replace(/[^/]*$/, 'messages') };
 }
 
-/** The principal, or the address of an anonymous caller. For IPv6 its network, because one host has many addresses. */
+/** The default of `limitKey`: the principal or, if anonymous, the address. For IPv6 its network, because one host has many addresses. */
 function defaultLimitKey({ principal, remoteAddress }: LimitSubject): string {
   if (principal !== 'anonymous') return `principal ${principal}`;
   return `address ${toNetwork(remoteAddress ?? 'unknown')}`;

@@ -1,4 +1,4 @@
-/** `StreamableHTTPServerTransport`: the class of the official SDK, on the same code as `createHttpHandler`. */
+/** `StreamableHTTPServerTransport`, which has the interface of the official SDK and uses the same code as `createHttpHandler`. */
 
 import { UsageError, ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
 import {
@@ -18,9 +18,9 @@ import { SharedState } from './http/shared-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 
-/** The options of `StreamableHTTPServerTransport`: those of the official SDK, and those of `createHttpHandler` that apply to one session. */
+/** The options of `StreamableHTTPServerTransport`: those of the official SDK, and those of `createHttpHandler` for one session. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
-  /** Makes the session's id. Without it, each request is served without a session. @default none */
+  /** Makes the id of the session. Without this function there is no session: each request is served on its own. @default none */
   readonly sessionIdGenerator?: (() => string) | undefined;
   /** Sends each response as one JSON body. @default false */
   readonly enableJsonResponse?: boolean | undefined;
@@ -29,12 +29,12 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   /** Called with the id of a session that has ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
   /**
-   * Has no effect: the server always checks Host and Origin. List the hosts and origins that may call in `allowedHosts` and `allowedOrigins`.
+   * Has no effect, because the server always checks Host and Origin: list those that may call in `allowedHosts` and `allowedOrigins`.
    *
    * @default always on
    */
   readonly enableDnsRebindingProtection?: boolean | undefined;
-  /** How long a client should wait before it resumes a stream that was closed early, in milliseconds. @default 1_000 */
+  /** How long a client should wait before it resumes a stream that the server closed early, in milliseconds. @default 1_000 */
   readonly retryInterval?: number | undefined;
 }
 
@@ -50,7 +50,8 @@ const TABLE: OptionTable<OwnOptions> = {
 };
 
 /**
- * Serves one session, or any number of requests without a session (`sessionIdGenerator: undefined`), by `handleRequest(req, res, body)`.
+ * Serves one session, or any number of requests without a session (`sessionIdGenerator: undefined`), by `handleRequest(req, res, body)`. It
+ * has the interface of the official SDK.
  *
  * Connected to an `McpServer` it serves every revision. For other servers it is a plain `Transport`.
  */
@@ -100,13 +101,13 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     });
   }
 
-  /** The session's id; undefined until the session begins. */
+  /** The id of the session; undefined until the session begins. */
   get sessionId(): string | undefined {
     return this.#sessionId;
   }
 
   /**
-   * Connects an endpoint. Called by `McpServer.connect`.
+   * Connects the transport to an endpoint. Called by `McpServer.connect`.
    *
    * @throws {UsageError} `ERR_ALREADY_STARTED`: the transport is connected already. {ConnectionClosedError} The transport is closed.
    */
@@ -120,7 +121,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
   }
 
-  /** Starts to deliver messages by `onmessage`, for servers that use a plain `Transport`. @throws As `attach`. */
+  /** Starts to deliver messages by `onmessage`. Called by servers that use a plain `Transport`. @throws As `attach`. */
   async start(): Promise<void> {
     this.#begin(new SharedState(this.#endpoint, { ...this.#settings, skipsHandshake: true }));
   }
@@ -137,7 +138,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     await routeNodeRequest(shared, request, response, { parsedBody: body });
   }
 
-  /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
+  /** Sends a message of the connected server. @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#isClosed) throw new ConnectionClosedError();
     await this.#endpoint.send(message, options);

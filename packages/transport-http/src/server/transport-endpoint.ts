@@ -1,6 +1,6 @@
 /**
  * Makes an endpoint from a server that is connected to a plain `Transport`, such as a server of another SDK. Requests are delivered by
- * `onmessage`. Each message of `send` goes to the request that it answers or belongs to.
+ * `onmessage`. A response goes to its request; another message to the request that it belongs to, or to the session.
  */
 
 import {
@@ -20,29 +20,29 @@ import { NoStreamError } from '../errors.ts';
 import { SESSION_OVER } from './http/refusal.ts';
 import { rejectUnreachable } from './legacy/legacy-call.ts';
 
-/** What a server of the official SDK expects with each message. */
+/** What a server of the official SDK gets with each message, as the second argument of `onmessage`. */
 export interface TransportMessageInfo extends MessageInfo {
   readonly authInfo?: unknown;
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> };
 }
 
-/** The requests of one client that are being served, by the ids that it gave them. */
+/** The requests of one client that are in progress, by the id that the client gave them. */
 type ClientRequests = Map<RequestId, Pending>;
 
 interface Pending {
-  /** The id that the connected server sees: ids of different clients may be the same. */
+  /** The id that the connected server sees instead of the client's id, because different clients may use the same ids. */
   readonly id: number;
   readonly clientId: RequestId;
   readonly requests: ClientRequests;
   readonly call: Call;
-  /** Whether the client can be asked something: what answers comes by another POST, which only a session ties to this one. */
+  /** Whether requests to the client are possible. The answer arrives in another POST, and only a session connects it with this request. */
   readonly canBeAsked: boolean;
   resolve(response: JsonRpcResponse): void;
 }
 
 export class TransportEndpoint implements McpEndpoint {
   readonly #deliver: (message: JsonRpcMessage, info: TransportMessageInfo) => void;
-  /** By the id that the connected server sees. */
+  /** The requests in progress, by the id that the connected server sees. */
   readonly #pending: Map<RequestId, Pending> = new Map();
   #lastId = 0;
   #link: SessionLink | undefined;
@@ -82,17 +82,17 @@ export class TransportEndpoint implements McpEndpoint {
     return undefined;
   }
 
-  /** Sends a message of the connected server to the request or stream that it belongs to. */
+  /** Sends a message of the connected server: a response to its request, another message to the request or stream that it belongs to. */
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (!('method' in message)) return this.#respond(message);
     const pending = options?.relatedRequestId === undefined ? undefined : this.#pending.get(options.relatedRequestId);
     if (pending === undefined) return this.#sendUnrelated(message);
-    if ('id' in message && !pending.canBeAsked) return rejectUnreachable(message, 'its request belongs to no session');
+    if ('id' in message && !pending.canBeAsked) return rejectUnreachable(message, 'the call during which it was sent has no session');
     const { params } = message;
     return pending.call.send(params === undefined ? message : { ...message, params: toClientMeta(params, pending) });
   }
 
-  /** Ends the session's requests. */
+  /** Disconnects from the session: messages that belong to no request are no longer sent. */
   close(): void {
     this.#link = undefined;
   }
@@ -109,7 +109,7 @@ export class TransportEndpoint implements McpEndpoint {
     });
   }
 
-  /** Sends `notifications/cancelled` to the server, because the client left, the session ended or the handler closes. */
+  /** Ends a request and sends `notifications/cancelled` to the server: the client left, the session ended or the handler closes. */
   #stop(pending: Pending, reason: string): void {
     if (!this.#pending.has(pending.id)) return;
     this.#settle(pending, toFailure(pending.clientId, reason));
@@ -131,7 +131,7 @@ export class TransportEndpoint implements McpEndpoint {
     this.#settle(pending, { ...response, ...result, id: pending.clientId });
   }
 
-  /** A cancelled request has no response from the official server. A client can cancel its own requests only. */
+  /** Cancels a client's own request and ends it here, because the official SDK's servers send no response to a cancelled request. */
   #cancel(message: JsonRpcNotification, requests: ClientRequests, call: Call): void {
     const pending = requests.get(message.params?.['requestId'] as RequestId);
     if (pending === undefined) return;
@@ -139,7 +139,7 @@ export class TransportEndpoint implements McpEndpoint {
     this.#deliver({ ...message, params: { ...message.params, requestId: pending.id } }, toInfo(call));
   }
 
-  /** Sends a message that belongs to no request. Without an open stream, a notification is dropped and a request rejects. */
+  /** Sends a message that belongs to no request. If the client has no stream open, drops a notification, and rejects for a request. */
   async #sendUnrelated(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     try {
       await this.#link?.send(message);
@@ -149,7 +149,7 @@ export class TransportEndpoint implements McpEndpoint {
   }
 }
 
-/** A subscription is named by the id of the request that opened it: the client knows it by its own id. */
+/** Replaces a subscription's id in `_meta`: it is the id of the request that opened it, and the client knows only the id that it sent. */
 function toClientMeta(holder: JsonObject, { id, clientId }: Pending): JsonObject {
   const meta = holder['_meta'];
   if (!isJsonObject(meta) || meta[META_SUBSCRIPTION_ID] !== id) return holder;
@@ -172,7 +172,7 @@ function toInfo({ auth, origin }: Call): TransportMessageInfo {
   return { ...(auth === undefined ? {} : { principal: auth.principal, auth, authInfo: toOfficialAuth(auth) }), requestInfo: { headers } };
 }
 
-/** Converts to the shape that handlers of the official SDK expect. */
+/** Converts the authenticated caller to the shape that handlers of the official SDK expect. */
 function toOfficialAuth({ token, clientId, scopes, expiresAtMs, claims }: AuthInfo): Readonly<Record<string, unknown>> {
   return { token, clientId, scopes, expiresAt: expiresAtMs === undefined ? undefined : Math.floor(expiresAtMs / 1000), extra: claims };
 }

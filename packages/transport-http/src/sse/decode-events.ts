@@ -8,7 +8,7 @@ import { MessageTooLargeError } from '@mortise/jsonrpc-core';
 import { readMessageHead } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
 
-/** One decoded event. */
+/** One decoded server-sent event. */
 export interface SseEvent {
   /** The event's type; `message` if the sender set none. */
   readonly event: string;
@@ -16,7 +16,7 @@ export interface SseEvent {
   readonly data: string;
   /** The id of this event; undefined if it has none. */
   readonly id: string | undefined;
-  /** How long to wait before reconnecting, in milliseconds; undefined if the event has no `retry`. `Infinity` for a number with too many digits. */
+  /** How long to wait before reconnecting, in milliseconds; undefined if the event has no `retry`. `Infinity` for a too long number. */
   readonly retryMs: number | undefined;
 }
 
@@ -24,23 +24,23 @@ const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 const LINE_END = /\r\n|\r|\n/;
-/** The extra size of each `data` line after the first, so that empty lines count too. */
+/** How many bytes each `data` line after the first adds to the size of an event, so that empty lines count too. */
 const LINE_COST = 16;
-/** How much of an event that is too long is searched for the id of its message. */
+/** How many characters at the start of a too long event are searched for the id of its JSON-RPC message. */
 const HEAD_LENGTH = 1024;
 
 /**
- * Decodes the events of one stream. An incomplete event at the end of the stream is dropped.
+ * Decodes the server-sent events of one stream. An incomplete event at the end of the stream is dropped.
  *
- * Also returns events without `data` if they have an id or `retry`, such as a priming event.
+ * Also returns events without `data` if they have an id or `retry`. A server sends such an event first, so that the client can resume.
  */
 export class SseDecoder {
   readonly #maxBytes: number;
   readonly #text = new TextDecoder();
-  /** The bytes of an incomplete line. */
+  /** The bytes of a line that has not ended yet. */
   readonly #begun = new BytePieces();
   #endedWithCr = false;
-  /** The size of the event so far, without the incomplete line. */
+  /** The size of the current event so far, without the line that has not ended yet. */
   #length = 0;
   #data: string[] = [];
   #event = '';
@@ -53,7 +53,7 @@ export class SseDecoder {
   }
 
   /**
-   * Takes the next bytes. The caller must not change them afterwards.
+   * Decodes the next bytes of the stream. The caller must not change them afterwards.
    *
    * @returns The events that are now complete.
    * @throws {MessageTooLargeError} `ERR_MESSAGE_TOO_LARGE`: the event is too long. The decoder cannot be used any more.
@@ -73,7 +73,7 @@ export class SseDecoder {
     return events;
   }
 
-  /** @param block Complete lines. */
+  /** Reads complete lines and adds the events that they complete. @param block The bytes of the lines. */
   #readLines(block: Uint8Array, events: SseEvent[]): void {
     const text = this.#text.decode(block, { stream: true });
     // An average; 1 for ASCII.
@@ -113,7 +113,7 @@ export class SseDecoder {
     this.#length = 0;
   }
 
-  /** Throws an error with the id of the event's message, if it can be found, so that the request fails at once. */
+  /** Throws the error for a too long event, with the id of its JSON-RPC message if it can be found, so that the request fails at once. */
   #refuse(): never {
     const begun = new TextDecoder().decode(this.#begun.join().subarray(0, HEAD_LENGTH));
     const head = readMessageHead(this.#data[0] ?? begun.replace(/^data:/, ''), '');

@@ -1,6 +1,6 @@
 /** Writes server-sent events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 
-/** The fields of one event. Readers do not dispatch an event without `data`, but use its `id` and `retry`. */
+/** The fields of one server-sent event. Readers ignore an event without `data`, but use its `id` and `retry`. */
 export interface SseEventFields {
   /** The event's type. @default 'message' */
   readonly event?: string;
@@ -12,10 +12,10 @@ export interface SseEventFields {
   readonly retryMs?: number | undefined;
 }
 
-/** A comment, which keeps a quiet connection open. Readers skip it. */
+/** An SSE comment. Sent on a stream without events, it keeps the connection open; readers skip it. */
 export const SSE_KEEP_ALIVE = ':\n\n';
 
-/** Encodes one event, with the blank line that ends it. */
+/** Encodes one server-sent event, including the blank line that ends it. */
 export function encodeEvent(fields: SseEventFields): string {
   let text = '';
   if (fields.event !== undefined) text += `event: ${fields.event}\n`;
@@ -25,7 +25,7 @@ export function encodeEvent(fields: SseEventFields): string {
   return `${text}\n`;
 }
 
-/** Encodes a JSON-RPC message as an event. Does NOT check that the JSON is one line, as from `serializeMessage`. */
+/** Encodes a JSON-RPC message as a server-sent event. Does NOT check that the JSON is one line, as it is from `serializeMessage`. */
 export function encodeMessageEvent(json: string, id?: string): string {
   return id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`;
 }

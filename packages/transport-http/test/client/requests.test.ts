@@ -156,7 +156,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       const origin = new URL(server.url).origin;
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
         code: 'ERR_HTTP_REDIRECT',
-        message: `POST ${origin}/mcp redirects (${status}): it leads to ${origin}/elsewhere. If that is the MCP server and you trust it, use that URL`,
+        message: `POST ${origin}/mcp: the server redirects with status ${status}, which turns a POST into a GET: the target is ${origin}/elsewhere. If that is the MCP server and you trust it, use that URL`,
       });
       expect(server.visits).toHaveLength(1);
     });
@@ -166,7 +166,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       server.on('tools/call', (visit) => visit.reply(status, { location: 'https://login.example.com/sign-in?state=secret' }));
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
         code: 'ERR_HTTP_REDIRECT',
-        message: expect.stringMatching(/another origin: it leads to https:\/\/login\.example\.com\/sign-in\. If that .* use that URL/),
+        message: expect.stringMatching(/another origin: the target is https:\/\/login\.example\.com\/sign-in\. If that .* use that URL/),
       });
       expect(server.visits).toHaveLength(1);
     });
@@ -242,7 +242,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     open({}, server.url.replace('http:', 'https:'));
     await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
       code: 'ERR_CONNECTION_CLOSED',
-      message: `POST https://127.0.0.1:${server.port}/mcp was not answered: the server does not speak TLS at this port. Begin the address with "http://", or name the port that does`,
+      message: `POST https://127.0.0.1:${server.port}/mcp got no response: the server does not speak TLS at this port. Begin the address with "http://", or name the port that does`,
     });
   });
 
@@ -251,7 +251,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     server.on('tools/call', (visit) => visit.json({ ok: true }));
     await expect(transport.exchange(callRequest('a', {}, 'x'))).rejects.toMatchObject({
       code: 'ERR_INVALID_RESPONSE',
-      message: `The answer of POST ${server.url} to "tools/call" is not a response to its request (id "x"): check that this is the URL of an MCP server`,
+      message: `The HTTP response of POST ${server.url} to "tools/call" (id "x") does not contain the JSON-RPC response: check that this is the URL of an MCP server`,
     });
   });
 
@@ -378,7 +378,7 @@ describe('httpTransport', () => {
       const source = httpTransport(server.url, { fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) });
       await source.start();
       await expect(source.exchange(callRequest('a'))).rejects.toMatchObject({
-        message: `POST ${server.url} was not answered: ${message || code}: ${remedy}`,
+        message: `POST ${server.url} got no response: ${message || code}: ${remedy}`,
       });
       await source.close();
     }

@@ -1,5 +1,5 @@
 /**
- * An event stream of the legacy era, from a POST or a GET. If it breaks, it is resumed by a GET with the id of the last event.
+ * An event stream of the legacy era, opened by a POST or a GET. If the connection breaks, a GET with the id of the last event resumes it.
  *
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
@@ -14,33 +14,33 @@ import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { mediaTypeOf, type MessageListener, MessageReader } from '../message-reader.ts';
 import type { Sending, Wire } from '../wire.ts';
 
-/** The owner of a stream. */
+/** What an `EventStream` needs from the channel that owns it. */
 export interface StreamOwner {
   readonly wire: Wire;
   readonly maxRetries: number | undefined;
-  /** Makes the GET that opens a stream, or resumes the stream of an event. */
+  /** Makes the GET request that opens a new stream, or resumes the stream that sent the event with this id. */
   toGet(lastEventId: string | undefined): HttpCall;
 }
 
-/** Gets the content of a stream. These functions must not throw, except `onHead`. */
+/** Receives the content of an `EventStream`. These functions must not throw, except `onHead`. */
 export interface StreamListener extends Pick<MessageListener, 'onValue' | 'onGarbage'> {
-  /** Called with the headers of a successful response to the POST. @throws An error that makes the response unusable. */
+  /** Called with the headers of a successful HTTP response to the POST. @throws An error that makes the HTTP response unusable. */
   onHead?(answer: HttpAnswer): void;
-  /** Called if the HTTP response is no stream and no JSON. @param answer The response, with its body unread. */
+  /** Called if the server does not respond with an event stream or JSON. @param answer The HTTP response, with its body unread. */
   onRefused(call: HttpCall, answer: HttpAnswer): void;
-  /** Called when the stream has ended and cannot be resumed. @param error undefined for a normal end. */
+  /** Called when the stream has ended and cannot be resumed. @param error Why it broke; undefined for a normal end. */
   onOver(error: Error | undefined, isStream: boolean): void;
 }
 
 export interface StreamTerms {
-  /** Whether the stream can only be opened again with the id of an event. */
+  /** Whether the stream can only be opened again with the id of its last event. True for the stream of a POST. */
   readonly needsCursor: boolean;
-  /** The caller whose timeout pauses while the authorizer works. */
+  /** The caller of the request, whose timeout pauses while the authorizer works. */
   readonly caller?: WaitingCaller | undefined;
 }
 
 export class EventStream implements MessageListener {
-  /** Whether the server has ever responded with a stream. */
+  /** Whether the server has opened this stream at least once. */
   wasGiven = false;
   readonly #owner: StreamOwner;
   readonly #listener: StreamListener;
@@ -59,7 +59,7 @@ export class EventStream implements MessageListener {
     this.#pace = new StreamPace(owner.maxRetries);
   }
 
-  /** Opens the stream. */
+  /** Sends the request that opens the stream. */
   open(call: HttpCall = this.#owner.toGet(this.#cursor)): void {
     this.#sending = this.#owner.wire.send(call, { caller: this.#terms.caller });
     this.#sending.answer.then(
@@ -76,7 +76,7 @@ export class EventStream implements MessageListener {
     this.#reader?.stop();
   }
 
-  /** Called after the last message: waits a moment for the stream to end. The listener is not called any more. */
+  /** Called after the last expected message: gives the server a moment to end the stream. The listener is not called any more. */
   finish(): void {
     this.#isStopped = true;
     this.#reader?.finish(this.#owner.wire);
@@ -91,7 +91,7 @@ export class EventStream implements MessageListener {
     this.#listener.onGarbage(error);
   }
 
-  /** Stores the event id to resume from, and the retry time. */
+  /** Stores the event's id, from which the stream can be resumed, and its `retry` time. */
   onEvent({ id, retryMs }: SseEvent): void {
     if (id === undefined && retryMs === undefined) return;
     this.#pace.onAlive();
@@ -100,7 +100,7 @@ export class EventStream implements MessageListener {
     if (retryMs !== undefined) this.#pace.onRetry(retryMs);
   }
 
-  /** Called when the HTTP response ends before the last message. */
+  /** Called when the HTTP response ends although more messages are expected. */
   onEnd(error?: Error): void {
     if (this.#isStopped) return;
     // After resuming, the server would send the same too long message again.
@@ -166,42 +166,42 @@ function isTemporary(status: number): boolean {
 const FIRST_MS = 1000;
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
-/** The longest `retry` time for which the client still reconnects. */
+/** The longest `retry` time that the client accepts. If the server asks for a longer wait, the client gives up the stream. */
 const LONGEST_RETRY_MS = 5 * 60_000;
 const MAX_RETRIES = 10;
 
-/** The delays between attempts to resume a broken stream, as ROBUSTNESS rule 10 requires. */
+/** Computes the delays between attempts to reconnect a broken stream, as ROBUSTNESS rule 10 requires. */
 export class StreamPace {
   readonly #maxRetries: number;
   #failures = 0;
   #retryMs: number | undefined;
 
-  /** @param maxRetries The maximum number of failed attempts in a row. */
+  /** @param maxRetries How many attempts in a row may fail. */
   constructor(maxRetries: number = MAX_RETRIES) {
     this.#maxRetries = maxRetries;
   }
 
-  /** Called when data arrives on the stream. */
+  /** Called when data arrives on the stream: the count of failed attempts starts again at zero. */
   onAlive(): void {
     this.#failures = 0;
   }
 
-  /** Called with the server's `retry` time. */
+  /** Called with the server's `retry` time, which becomes the shortest delay. */
   onRetry(retryMs: number): void {
     this.#retryMs = retryMs;
   }
 
   /**
-   * Returns the delay before the next attempt, in milliseconds: at least the server's `retry` time, and longer after each failure.
+   * Returns the delay before the next attempt to reconnect, in milliseconds: at least the server's `retry` time, longer after each failure.
    *
-   * @throws {HttpClientError} `ERR_STREAM_GIVEN_UP`: there should be no further attempt.
+   * @throws {HttpClientError} `ERR_STREAM_GIVEN_UP`: the client should not try again.
    */
   next(): number {
     const retryMs = this.#retryMs;
     if (retryMs !== undefined && retryMs > LONGEST_RETRY_MS)
       throw givenUp(`The server asks to wait ${Math.round(retryMs / 1000)} s before opening the stream again, but the limit is 5 minutes`);
     const failures = this.#failures++;
-    if (failures >= this.#maxRetries) throw givenUp(`The stream could not be opened again in ${failures} attempts`);
+    if (failures >= this.#maxRetries) throw givenUp(`The event stream could not be opened again in ${failures} attempts`);
     // Without failures the client keeps close to the server's time, because the server may hold back messages until then.
     if (retryMs !== undefined && failures === 0) return Math.max(FLOOR_MS, retryMs) * (1 + Math.random() / 10);
     const fullMs = Math.min(CEILING_MS, FIRST_MS * 2 ** failures);

@@ -1,6 +1,6 @@
 /**
- * A channel of the legacy era over HTTP: a POST for each message, a GET stream for messages that belong to no request, and the session. If the
- * server refuses `initialize` as HTTP+SSE servers do, the channel uses HTTP+SSE.
+ * A client connection of the legacy era over HTTP: a POST for each message, a GET stream for messages that belong to no request, and the
+ * session. If the server refuses `initialize` as HTTP+SSE servers do, HTTP+SSE is used instead.
  *
  * @see 2025-11-25 basic/transports#streamable-http; 2025-11-25 basic/transports#backwards-compatibility
  */
@@ -28,14 +28,14 @@ import { LegacyExchange, type LegacyExchangeOwner } from './legacy-exchange.ts';
 import { PostingChannel } from './posting-channel.ts';
 import { SseChannel } from './sse-client-transport.ts';
 
-/** How long the channel waits for requests in a lost session. */
+/** After the server has lost the session: how long the channel waits for the responses to requests in flight before it closes. */
 const DRAIN_MS = 1000;
-/** How long `close` waits until the server has ended the session. */
+/** How long `close` waits for the server to end the session. */
 const CLOSE_TIMEOUT_MS = 1000;
-/** The error text with status 400 of servers that have restarted and lost the session. */
+/** Matches the error text of servers that have restarted, lost the session and respond with status 400 instead of 404. */
 const ABOUT_SESSION = /session|not initiali[sz]ed/i;
 
-/** `lost`: the server has lost the session; requests in flight may still settle. */
+/** The state of a channel. `lost`: the server has lost the session, but requests in flight may still get their responses. */
 type State = 'new' | 'open' | 'lost' | 'closed';
 
 export class LegacyChannel extends PostingChannel {
@@ -45,11 +45,11 @@ export class LegacyChannel extends PostingChannel {
   #state: State = 'new';
   #sessionId: string | undefined;
   #version: string | undefined;
-  /** The GET stream, for messages that belong to no request. */
+  /** The GET stream, on which the server sends messages that belong to no request. */
   #get: EventStream | undefined;
-  /** Whether to open a GET stream that was given up again at the server's next response. */
+  /** Whether the GET stream was given up and should be opened again at the server's next response. */
   #wantsGet = false;
-  /** The channel of a server that supports only HTTP+SSE. */
+  /** Set if the server supports only HTTP+SSE: the channel that all messages then use. */
   #sse: SseChannel | undefined;
 
   constructor(wire: Wire, options: StreamableHTTPClientTransportOptions) {
@@ -75,7 +75,7 @@ export class LegacyChannel extends PostingChannel {
     this.#version = version;
   }
 
-  /** Starts the channel. Sends nothing before the first message, unless a session is resumed. */
+  /** Starts the channel. Sends nothing before the first message, unless the options name a session to resume. */
   start(): Promise<void> {
     if (this.isClosing) return Promise.reject(new ConnectionClosedError());
     if (this.#state !== 'new') return Promise.reject(new UsageError('ERR_ALREADY_STARTED'));
@@ -84,13 +84,13 @@ export class LegacyChannel extends PostingChannel {
     return Promise.resolve();
   }
 
-  /** Sends a message. For a request, settles when its response is delivered or can no longer arrive. @throws As `PostingChannel`. */
+  /** Sends a message. For a request, settles when its response is delivered or can no longer arrive. @throws As `PostingChannel.send`. */
   override send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     return this.#sse?.isOpen === true ? this.#sse.send(message, options) : super.send(message, options);
   }
 
   /**
-   * Ends the session at the server, which may refuse that.
+   * Asks the server to end the session. A server may refuse to let clients end sessions, which is not an error.
    *
    * @throws {ExchangeHttpError} The server failed to end the session.
    */
@@ -121,7 +121,7 @@ export class LegacyChannel extends PostingChannel {
       const revision = findRevision(this.#version);
       // The connection above would ignore the batch, and the request would time out.
       if (Array.isArray(value) && revision?.rules.batching === false)
-        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, which ${revision.version} does not allow`);
+        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, but ${revision.version} has no batches`);
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);
@@ -142,13 +142,13 @@ export class LegacyChannel extends PostingChannel {
     }
   }
 
-  /** Closes the stream of a request for which `notifications/cancelled` was sent. */
+  /** If the message is `notifications/cancelled`: closes the stream of the request that it names. */
   #cancelNamed(message: JsonRpcMessage): void {
     if (!('method' in message) || message.method !== 'notifications/cancelled') return;
     for (const exchange of this.#exchanges) if (exchange.request.id === message.params?.['requestId']) exchange.cancel();
   }
 
-  /** Handles a refused request. @throws The reason, unless the body has the response or the request was sent again by HTTP+SSE. */
+  /** Handles a refused request. @throws The error, unless the body has the JSON-RPC response or the request was sent again by HTTP+SSE. */
   async #onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure, caller: WaitingCaller | undefined): Promise<void> {
     if (message.method === 'initialize') {
       if (mayBeSse(failure) && (await this.#trySse(message, caller))) return;
@@ -157,7 +157,7 @@ export class LegacyChannel extends PostingChannel {
     this.deliver(failure.response as unknown as JsonValue, '');
   }
 
-  /** Tries HTTP+SSE. @returns Whether the server supports it, so that the message was sent. */
+  /** Tries to send the request by HTTP+SSE. @returns true if the server supports HTTP+SSE and the request was sent. */
   async #trySse(message: JsonRpcRequest, caller: WaitingCaller | undefined): Promise<boolean> {
     const sse = new SseChannel(this.wire);
     this.#sse = sse;
@@ -205,7 +205,7 @@ export class LegacyChannel extends PostingChannel {
     else if (this.#wantsGet) this.#openGet();
   }
 
-  /** Reads the version from the response to `initialize`, for programs that do not call `setProtocolVersion`. */
+  /** Reads the protocol version from the response to `initialize`, for programs that do not call `setProtocolVersion`. */
   #noteVersion(answer: JsonValue): void {
     const result = isJsonObject(answer) ? answer['result'] : undefined;
     const version = isJsonObject(result) ? result['protocolVersion'] : undefined;
@@ -237,7 +237,7 @@ export class LegacyChannel extends PostingChannel {
     get.open();
   }
 
-  /** Handles a refused GET stream. That is no error, unless the server has opened the stream before. */
+  /** Handles a refused GET stream. It is an error only if the server has opened the stream before. */
   async #onGetRefused(get: EventStream, call: HttpCall, answer: HttpAnswer): Promise<void> {
     if (!get.wasGiven && answer.status !== 401 && answer.status !== 403) return this.wire.discard(answer);
     const failure = await readFailure(call, answer);
@@ -247,8 +247,8 @@ export class LegacyChannel extends PostingChannel {
   }
 
   /**
-   * Whether the response to a request with a session id means that the session is lost: always for 404, for 400 if the error mentions the
-   * session.
+   * Whether an error status means that the server has lost the session: for a request with a session id, always for 404, and for 400 if the
+   * error mentions the session.
    *
    * @see 2025-11-25 basic/transports#session-management
    */
@@ -257,7 +257,7 @@ export class LegacyChannel extends PostingChannel {
     return status === 404 || (status === 400 && ABOUT_SESSION.test(text));
   }
 
-  /** Marks the session as lost. Other requests in flight may still get responses, mostly 404, after which they can be repeated. */
+  /** Marks the session as lost. Other requests in flight may still get responses, mostly 404, after which a client can repeat them. */
   #lose({ error }: HttpFailure): SessionLostError {
     const lost = new SessionLostError(undefined, { cause: error });
     if (this.#state !== 'open') return lost;
@@ -283,15 +283,15 @@ export class LegacyChannel extends PostingChannel {
   }
 }
 
-/** Whether the server may be one of HTTP+SSE: status 400, 404 or 405, and no error of a modern server, such as an unknown method (ledger C-03). */
+/** Whether the server may support only HTTP+SSE: status 400, 404 or 405, without an error that only modern servers send (ledger C-03). */
 function mayBeSse({ error: { status, rpcError } }: HttpFailure): boolean {
   if (status !== 400 && status !== 404 && status !== 405) return false;
   return rpcError === undefined || !(isModernError(rpcError.code) || rpcError.code === METHOD_NOT_FOUND);
 }
 
-/** @throws {InvalidResponseError} The session id has invalid characters or is too long. */
+/** Reads the session id from the response headers. @throws {InvalidResponseError} The id has invalid characters or is too long. */
 function readSessionId(answer: HttpAnswer): string | undefined {
   const id = answer.header(SESSION_ID_HEADER);
   if (id === undefined || /^[\x21-\x7e]{1,4096}$/.test(id)) return id;
-  throw new InvalidResponseError('The session id of the server must be visible ASCII of at most 4,096 characters');
+  throw new InvalidResponseError('The server sent an invalid session id: it must be visible ASCII of at most 4,096 characters');
 }

@@ -1,4 +1,4 @@
-/** One request of the legacy era: its POST, and the stream of its response, which may be resumed. */
+/** One request of the legacy era: its POST, and the event stream with its response, which can be resumed if it breaks. */
 
 import { ConnectionClosedError, type JsonRpcRequest, type JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -7,20 +7,20 @@ import { describe, type HttpFailure, isSuccess, readFailure, toHttpError, toLost
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { EventStream, type StreamListener, type StreamOwner } from './event-stream.ts';
 
-/** How a request ended: with a value, or with a refusal. Neither if the response arrives on another stream or is no longer needed. */
+/** How a request ended: with a response, or refused. Neither is set if the response arrives on another stream or is no longer needed. */
 export interface LegacyReply {
-  /** The response, or a batch that contains it. */
+  /** The JSON-RPC response, or a batch that contains it. */
   readonly value?: JsonValue;
-  /** The JSON text of the value. */
+  /** The JSON text of `value`. */
   readonly text?: string;
   readonly failure?: HttpFailure;
 }
 
-/** The owner of a request. */
+/** What a `LegacyExchange` needs from the channel that sends the request. */
 export interface LegacyExchangeOwner extends StreamOwner {
-  /** Called with the headers of a successful HTTP response. @throws An error that makes the response unusable. */
+  /** Called with the headers of a successful HTTP response to the request. @throws An error that makes the HTTP response unusable. */
   onHead(request: JsonRpcRequest, answer: HttpAnswer): void;
-  /** Called with each message before the response. */
+  /** Called with each message that arrives on the stream before the response to the request. */
   deliver(value: JsonValue, text: string): void;
   report(error: Error): void;
 }
@@ -44,7 +44,7 @@ export class LegacyExchange implements StreamListener {
     this.#stream.open(call);
   }
 
-  /** Closes the stream of the response, after the server was asked to cancel the request. */
+  /** Closes the stream of the response. Called after `notifications/cancelled` was sent for the request. */
   cancel(): void {
     this.#stream.stop();
     this.#resolve({});
@@ -77,8 +77,8 @@ export class LegacyExchange implements StreamListener {
     const { wire } = this.#owner;
     if (call.method === 'GET') {
       answer.abort();
-      const why = `${describe(call)} did not open the stream: HTTP status ${answer.status}`;
-      this.#reject(new ConnectionClosedError(`The answer to "${this.request.method}" broke off, and ${why}`));
+      const why = `${describe(call)} did not open it again: HTTP status ${answer.status}`;
+      this.#reject(new ConnectionClosedError(`The event stream for "${this.request.method}" broke off, and ${why}`));
     } else if (!isSuccess(answer)) {
       void readFailure(call, answer, this.request.id).then((failure) => this.#resolve({ failure }));
     } else if (answer.status === 202) {

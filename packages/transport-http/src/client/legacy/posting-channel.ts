@@ -1,4 +1,4 @@
-/** The base class of both legacy channels: callbacks, the order of messages, POSTs without a response, and closing. */
+/** The base class of `LegacyChannel` and `SseChannel`: callbacks, the order of messages, POSTs without a response, and closing. */
 
 import {
   type ClockTimer,
@@ -15,7 +15,7 @@ import { type HttpFailure, isSuccess, readFailure } from '../http-failure.ts';
 import type { HttpCall } from '../http-sender.ts';
 import type { Sending, Wire } from '../wire.ts';
 
-/** The timeout for accepting a message that needs no response. */
+/** How long the server may take to accept a notification or a response. */
 const ACCEPT_TIMEOUT_MS = 30_000;
 
 export abstract class PostingChannel implements Transport {
@@ -24,7 +24,7 @@ export abstract class PostingChannel implements Transport {
   onclose?: (() => void) | undefined;
   protected readonly wire: Wire;
   readonly #accepting = new Set<Sending>();
-  /** Settles when the last message other than a request has been accepted. */
+  /** Settles when the server has accepted the last notification or response. Undefined if none is being sent. */
   #tail: Promise<void> | undefined;
   #endTimer: ClockTimer | undefined;
   #closing: Promise<void> | undefined;
@@ -35,16 +35,16 @@ export abstract class PostingChannel implements Transport {
 
   abstract start(): Promise<void>;
 
-  /** Sends a message that needs no response. @throws As `send`. */
+  /** Sends a notification, or a response to a request of the server. @throws As `send`. */
   protected abstract notify(message: JsonRpcMessage, text: string): Promise<void>;
 
   /** Sends a request. @throws As `send`. */
   protected abstract request(message: JsonRpcRequest, text: string, caller: WaitingCaller | undefined): Promise<void>;
 
-  /** @throws The reason why the channel cannot send. */
+  /** Checks that the channel can send. @throws The reason why it cannot. */
   protected abstract assertOpen(): void;
 
-  /** Closes everything. */
+  /** Ends the session and closes all streams. Called once, by `close`. */
   protected abstract end(): void | Promise<void>;
 
   /**
@@ -88,10 +88,10 @@ export abstract class PostingChannel implements Transport {
   }
 
   /**
-   * Posts a message that the server accepts without a response in the HTTP body.
+   * Posts a message for which the HTTP body contains no JSON-RPC response.
    *
    * @param request The id and caller of a request whose response arrives on another stream.
-   * @returns The refusal; undefined if the message was accepted.
+   * @returns The HTTP error if the server refused the message; undefined if it accepted the message.
    */
   protected async post(
     call: HttpCall,
@@ -109,7 +109,7 @@ export abstract class PostingChannel implements Transport {
     }
   }
 
-  /** @param text The JSON text of the value; empty if this side made the value. */
+  /** Passes a received value to `onmessage`. @param text The JSON text of the value; empty if the client made it itself. */
   protected deliver(value: JsonValue, text: string): void {
     if (this.isClosing) return;
     const bytes = measureMessage(text);
@@ -125,7 +125,7 @@ export abstract class PostingChannel implements Transport {
     emitError(this, error);
   }
 
-  /** Reports an error and closes the channel, after a delay in which pending requests may still be rejected on their own. */
+  /** Reports an error to `onerror` and closes the channel after a delay, in which pending requests may still be rejected on their own. */
   protected endLater(why: Error, delayMs: number): void {
     this.#endTimer?.cancel();
     const end = (): void => {
@@ -135,7 +135,7 @@ export abstract class PostingChannel implements Transport {
     this.#endTimer = this.wire.clock.schedule(end, delayMs, { keepAlive: true });
   }
 
-  /** Runs after earlier messages are accepted. The caller's timeout pauses until then, because one of them may need a sign-in. */
+  /** Calls `run` after the server has accepted earlier messages. Until then the caller's timeout pauses: a sign-in may be needed. */
   #inTurn(run: () => Promise<void>, caller?: WaitingCaller): Promise<void> {
     if (this.#tail === undefined) return run();
     const resume = caller?.pauseTimeout?.();

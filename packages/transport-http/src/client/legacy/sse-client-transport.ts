@@ -1,6 +1,6 @@
 /**
- * HTTP+SSE, the transport of the oldest revision: one stream from the server, whose first event names the URL to post to. The session ends with
- * the stream.
+ * The client side of HTTP+SSE, the transport of the oldest revision: one event stream from the server, whose first event names the URL to
+ * post to. The session ends with the stream.
  *
  * @deprecated since 2025-03-26, with HTTP+SSE: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
@@ -27,23 +27,23 @@ import { MessageReader } from '../message-reader.ts';
 import { POST_HEADERS, type Sending, toEraKey, Wire } from '../wire.ts';
 import { PostingChannel } from './posting-channel.ts';
 
-/** The timeout for the `endpoint` event. */
+/** How long to wait for the `endpoint` event, the first one of an HTTP+SSE stream. */
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
 export class SseChannel extends PostingChannel {
   #endpoint: string | undefined;
   #sending: Sending | undefined;
   #reader: MessageReader | undefined;
-  /** The promise functions of `start`, until the first event. */
+  /** The functions that settle the promise of `start`; undefined once the `endpoint` event has arrived. */
   #opening: { resolve(): void; reject(error: Error): void } | undefined;
 
-  /** Whether the `endpoint` event has arrived. */
+  /** Whether the `endpoint` event has arrived, so that messages can be sent. */
   get isOpen(): boolean {
     return this.#endpoint !== undefined;
   }
 
   /**
-   * Opens the stream and waits for the `endpoint` event.
+   * Opens the event stream and waits for the `endpoint` event.
    *
    * @param caller The caller whose timeout pauses while the authorizer works.
    * @throws {ExchangeHttpError} There is no event stream at this URL.
@@ -73,8 +73,8 @@ export class SseChannel extends PostingChannel {
     const expire = (): void => this.#opening?.reject(new TimeoutError(message, ENDPOINT_TIMEOUT_MS));
     const timer = this.wire.clock.schedule(expire, ENDPOINT_TIMEOUT_MS, { keepAlive: true });
     this.#reader = MessageReader.open(answer, this.wire.maxMessageBytes, {
-      onValue: (value, text) => (this.isOpen ? this.deliver(value, text) : this.#refuse('a message came before it')),
-      onGarbage: (error) => (this.isOpen ? this.report(error) : this.#refuse('something else came before it')),
+      onValue: (value, text) => (this.isOpen ? this.deliver(value, text) : this.#refuse('a message came before the "endpoint" event')),
+      onGarbage: (error) => (this.isOpen ? this.report(error) : this.#refuse('text came before the "endpoint" event')),
       onEvent: (event) => this.#onEvent(event),
       onEnd: (error) => this.#onEnd(error),
     });
@@ -86,17 +86,18 @@ export class SseChannel extends PostingChannel {
     if (event !== 'endpoint' || this.isOpen) return;
     const { url } = this.wire;
     const target = URL.canParse(data, url) ? new URL(data, url) : undefined;
-    if (target === undefined) return this.#refuse('it does not contain a valid URL');
+    if (target === undefined) return this.#refuse('the "endpoint" event does not contain a valid URL');
     // Tokens and messages are only for the server's own origin.
     if (target.origin !== new URL(url).origin || target.username !== '' || target.password !== '')
-      return this.#refuse(`it names another origin (${target.origin})`);
+      return this.#refuse(`the "endpoint" event names a URL of another origin (${target.origin})`);
     this.#endpoint = target.href;
     this.#opening?.resolve();
   }
 
   #onEnd(error: Error | undefined): void {
     if (this.isClosing) return;
-    if (!this.isOpen) return this.#opening?.reject(new ConnectionClosedError('The stream ended before its first event', { cause: error }));
+    if (!this.isOpen)
+      return this.#opening?.reject(new ConnectionClosedError('The HTTP+SSE stream ended before its "endpoint" event', { cause: error }));
     if (error !== undefined) this.report(error);
     void this.close();
   }
@@ -142,22 +143,22 @@ export class SseChannel extends PostingChannel {
 }
 
 /**
- * The client transport for HTTP+SSE: a stream from the server, and a POST for each message to the URL that the first event names.
+ * The client transport for HTTP+SSE: an event stream from the server, and a POST for each message to the URL that the first event names.
  *
- * When the stream ends, the session ends: `onclose` is called, and a client opens a new session by `renew`. `httpTransport` detects by itself
- * whether a server needs HTTP+SSE.
+ * When the stream ends, the session ends: `onclose` is called, and a client opens a new session by `renew`. `httpTransport` detects by
+ * itself whether a server needs HTTP+SSE.
  *
  * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 export class SSEClientTransport extends SseChannel {
-  /** Identifies the server, for an era memory. Holds no secret. */
+  /** The key under which a client remembers which era this server supports. Contains no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: HttpClientOptions;
 
   /**
-   * @param url The URL of the stream.
+   * @param url The URL of the event stream.
    * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
    */
   constructor(url: string | URL, options: HttpClientOptions = {}) {
@@ -167,7 +168,7 @@ export class SSEClientTransport extends SseChannel {
     this.eraKey = toEraKey(this.wire.url);
   }
 
-  /** Makes another, unstarted transport to the same server. */
+  /** Makes a new transport to the same server, not yet started. */
   renew(): SSEClientTransport {
     return new SSEClientTransport(this.#url, this.#options);
   }

@@ -1,4 +1,4 @@
-/** Authorization: the token verifier, its challenges, and protected resource metadata. @see RFC 6750; RFC 9728 */
+/** Authorization of HTTP requests: verifies tokens, sends challenges, and serves protected resource metadata. @see RFC 6750; RFC 9728 */
 
 import { type Clock, type ClockTimer, isMortiseError, type JsonRpcErrorObject, type JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -10,7 +10,7 @@ import type { Settings } from '../options.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
 
 /**
- * Verifies the request's token, and sets `http.auth`.
+ * Verifies the request's token, and stores the authenticated caller in `http.auth`.
  *
  * @throws {HttpRefusal} The verifier's challenge. Any other error of the verifier becomes status 500 without details.
  */
@@ -36,7 +36,7 @@ function withMetadata(challenge: string, metadataUrl: string | undefined): strin
 }
 
 /**
- * Reads the caller that a program or a middleware has set in `request.auth`: an `AuthInfo`, or the official SDK's shape (`clientId`,
+ * Reads the authenticated caller that a program has set in `request.auth`: an `AuthInfo`, or the official SDK's shape (`clientId`,
  * `scopes`, `expiresAt` in seconds). Scopes that are not an array are ignored, because a part of a string could pass for a scope.
  */
 export function toAuthInfo(auth: unknown): AuthInfo | undefined {
@@ -57,12 +57,12 @@ export function toAuthInfo(auth: unknown): AuthInfo | undefined {
 
 // ---- missing scopes
 
-/** The HTTP status for missing scopes, and the code of the error. */
+/** The HTTP status for a token without the needed scopes. The JSON-RPC error has the same code. */
 export const FORBIDDEN = 403;
 
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** Makes the challenge with the missing scopes; undefined for any other response. @see RFC 6750 section 3.1 */
+/** Makes the `WWW-Authenticate` header for a response that reports missing scopes; undefined for others. @see RFC 6750 section 3.1 */
 export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): HeaderList | undefined {
   const scopes = 'error' in response ? readRequiredScopes(response.error) : undefined;
   if (scopes === undefined || http.auth === undefined) return undefined;
@@ -85,10 +85,10 @@ function readRequiredScopes({ code, data }: JsonRpcErrorObject): readonly string
 
 // ---- metadata
 
-/** The well-known path of protected resource metadata, which the endpoint's path follows. */
+/** The well-known path of protected resource metadata. The endpoint's path may follow it. */
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** Whether a path is that of the metadata: with the endpoint's path appended, or without. */
+/** Whether a path is that of the protected resource metadata: the well-known path, alone or followed by the endpoint's path. */
 export function isMetadataPath(path: string, settings: Settings): boolean {
   if (settings.resourceMetadata === undefined || !path.startsWith(WELL_KNOWN)) return false;
   const rest = path.slice(WELL_KNOWN.length);
@@ -103,11 +103,11 @@ function metadataUrlOf(http: HttpExchange): string | undefined {
 
 // ---- expiry
 
-/** The least lifetime of a stream, in case a verifier accepts a token that has expired by this machine's clock. */
+/** A stream lives at least this long, in case a verifier accepts a token that has expired by this machine's clock. */
 const SHORTEST_LIFE_MS = 1_000;
 
 /**
- * Calls `end` when the token of a stream expires. The client must then open the stream again with a new token.
+ * Calls `end` when the token with which a stream was opened expires. The client must then open the stream again with a new token.
  *
  * @returns The timer, to cancel when the stream ends earlier; undefined if the token has no expiry.
  */

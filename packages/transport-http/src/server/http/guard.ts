@@ -1,6 +1,6 @@
 /**
- * Checks Host and Origin of every request before anything else, which prevents DNS rebinding: web pages that the user visits cannot reach
- * servers on the user's machine or network. The same list of origins sets the CORS headers, by which browsers let a page call.
+ * Checks `Host` and `Origin` of every request first. This prevents DNS rebinding, by which a web page that the user visits could reach
+ * servers on the user's machine or network. The allowed origins also set the CORS headers, which let their pages call the server.
  *
  * @see 2026-07-28 basic/transports/streamable-http#security--endpoint; https://fetch.spec.whatwg.org/#http-cors-protocol
  */
@@ -26,22 +26,22 @@ const ALLOWED = [
   'Mcp-Method',
   'Mcp-Name',
 ];
-/** The response headers that a client reads. `DPoP-Nonce` is needed for DPoP (RFC 9449 section 8). */
+/** The response headers that a browser lets a page read. `DPoP-Nonce` is needed for DPoP (RFC 9449 section 8). */
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After';
 const MAX_AGE_SECONDS = '7200';
 
-/** An `Mcp-Param-*` header in a preflight request. Limited in length, because the response repeats it. */
+/** Matches the name of an `Mcp-Param-*` header in a CORS preflight request. Limited in length, because the response repeats it. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
 
 export class Guard {
-  /** Whether the program allows pages of all origins. */
+  /** Whether the option `allowedOrigins` contains `*`, so that pages of all origins may call. */
   readonly allowsAnyOrigin: boolean;
   readonly #check: HostGuard;
-  /** The last allowed host and the kind of its socket. A shortcut, because most requests have the same. */
+  /** The host of the last allowed request. A request with the same host and kind of socket needs no further check, which saves time. */
   #lastHost: string | undefined;
   #lastIsLoopback = false;
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry is not a host or origin. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry of `allowedHosts` or `allowedOrigins` is not a host or origin. */
   constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>) {
     this.allowsAnyOrigin = allowedOrigins.includes(ANY);
     try {
@@ -55,9 +55,9 @@ export class Guard {
   }
 
   /**
-   * Checks that the request's host is allowed and, if a web page sent it, the page's origin.
+   * Checks that the request's host is allowed and, if a web page sent the request, the page's origin.
    *
-   * @returns The origin of the calling web page; undefined without one.
+   * @returns The origin of the web page that sent the request; undefined if no web page sent it.
    * @throws {HttpRefusal} 400: the host or origin is missing or ambiguous. 403: it is not allowed.
    */
   check(http: HttpExchange): string | undefined {
@@ -84,14 +84,14 @@ function sentTwice(header: string): HttpRefusal {
   return new HttpRefusal(400, `The header "${header}" may come once only`, header.startsWith('mcp-') ? { rpcCode: HEADER_MISMATCH } : {});
 }
 
-/** The headers that let a page read the response. Without credentials mode, because MCP sends its token in a header. */
+/** The CORS headers that let a web page read the response. They do not allow credentials mode, because MCP sends its token in a header. */
 export function corsHeaders(guard: Guard, origin: string): HeaderList {
   const expose = ['Access-Control-Expose-Headers', EXPOSED];
   if (guard.allowsAnyOrigin) return ['Access-Control-Allow-Origin', '*', ...expose];
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...expose];
 }
 
-/** More headers for a preflight response. `Mcp-Param-*` has no fixed names, so the requested ones are repeated. */
+/** More headers for the response to a CORS preflight. `Mcp-Param-*` has no fixed names, so the requested names are repeated. */
 export function preflightHeaders(http: HttpExchange): HeaderList {
   const asked = (http.header('access-control-request-headers') ?? '').toLowerCase().split(',');
   const params = asked.map((name) => name.trim()).filter((name) => PARAM_HEADER.test(name));

@@ -1,6 +1,6 @@
 /**
- * One HTTP request and its response, on `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). A modern POST is one call, so the exchange
- * is also the `Call` that the endpoint gets.
+ * One HTTP request and its response, on `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). A modern POST is one JSON-RPC request, so
+ * the exchange is also the `Call` that the endpoint gets.
  */
 
 import {
@@ -34,7 +34,7 @@ const SSE_HEADERS: HeaderList = [
   'no',
 ];
 
-/** Headers with a single value. If one is repeated, two readers could use different values. */
+/** The headers that a request may have only once: of a repeated header, a proxy and the server could use different values. */
 export const SINGLE_HEADERS: readonly string[] = [
   'host',
   'origin',
@@ -49,38 +49,38 @@ export const SINGLE_HEADERS: readonly string[] = [
 export abstract class HttpExchange extends Cancellation implements Call {
   readonly shared: SharedState;
   abstract readonly method: string;
-  /** Path and query, without the path that a framework has mounted the handler on. */
+  /** The path and query of the URL, relative to the path at which a framework has mounted the handler. */
   abstract readonly target: string;
-  /** The part of the URL path before `target`. */
+  /** The start of the URL's path, which `target` leaves out: where a framework has mounted the handler. Else empty. */
   abstract readonly mountPath: string;
   abstract readonly scheme: 'http' | 'https';
-  /** The host and port of the request's target or `Host`; undefined if missing or ambiguous. */
+  /** The host and port, from the request target or the header `Host`; undefined if missing or ambiguous. */
   abstract readonly authority: string | undefined;
   abstract readonly remoteAddress: string | undefined;
   /** Whether the request arrived on a loopback socket; undefined if unknown. */
   abstract readonly isLoopback: boolean | undefined;
   /** The body, if a framework has already parsed it. */
   readonly parsedBody: unknown;
-  /** The caller, verified by a framework or by the token verifier. */
+  /** The authenticated caller, verified by a framework or by the token verifier. */
   auth: AuthInfo | undefined;
-  /** The media types of the response that the client accepts. Set for a POST. */
+  /** Whether the client accepts JSON and event streams. Set for a POST. */
   accepts: Accepts = BOTH;
-  /** The id of the JSON-RPC request in the body, once read. Refusals contain it. */
+  /** The id of the JSON-RPC request in the body, once it is read. Error responses contain it. */
   requestId: RequestId | undefined;
-  /** Set for a `subscriptions/listen`: ends the request with its result when the server closes. */
+  /** Set for a `subscriptions/listen`. Ends the request with its result; called when the server closes. */
   endListen: (() => void) | undefined;
-  /** An `Mcp-Param-*` header that differs from the body. */
+  /** Set if an `Mcp-Param-*` header differs from the argument in the body: the error to respond with. */
   paramFault: ProtocolError | undefined;
   /** Whether the client closed the connection or cancelled the response before it was complete. */
   hasLeft = false;
   hasAnswered = false;
   #limitKey: string | undefined;
-  /** Headers for any response: CORS, the session's id, a challenge. */
+  /** Headers to add to whatever response follows: CORS, the session's id, a challenge. */
   #headers: HeaderList = NONE;
   #stream: ResponseStream | undefined;
   #isFinished = false;
 
-  /** @param given The caller, in a shape that `toAuthInfo` reads, and the parsed body. */
+  /** @param given The authenticated caller, in a shape that `toAuthInfo` reads, and the parsed body. */
   constructor(shared: SharedState, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
     super();
     this.shared = shared;
@@ -90,16 +90,16 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   // ---- the request
 
-  /** The value of a header by lower-case name. Repeated headers are joined by a comma. */
+  /** Returns the value of the header with a lower-case name. Repeated headers are joined by a comma. */
   abstract header(name: string): string | undefined;
 
-  /** The name of a header that is repeated but must not be; undefined if there is none. */
+  /** Returns the name of a repeated header that may come only once; undefined if there is none. */
   abstract findDuplicateHeader(): string | undefined;
 
-  /** Starts to read the body, or refuses if a framework has read it. @param length The `Content-Length`; NaN if missing. */
+  /** Passes the request body to the reader, or refuses if a framework has read it. @param length The `Content-Length`; NaN if missing. */
   protected abstract feed(reader: BodyReader, length: number): void;
 
-  /** Reads the body as text. Rejects with an `HttpRefusal`: 413, 408, 503 or 400. */
+  /** Reads the request body as text. Rejects with an `HttpRefusal`: status 413, 408, 503 or 400. */
   readBody(): Promise<string> {
     const length = Number(this.header('content-length') ?? Number.NaN);
     return new Promise((resolve, reject) => {
@@ -112,7 +112,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return this.auth?.principal ?? 'anonymous';
   }
 
-  /** The absolute URL of the request, as clients see it. */
+  /** The absolute URL of the request, as clients see it. It begins with the option `baseUrl`, if that is set. */
   get url(): string {
     const { baseUrl } = this.shared.settings;
     const base = baseUrl === undefined ? `${this.scheme}://${this.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
@@ -132,25 +132,25 @@ export abstract class HttpExchange extends Cancellation implements Call {
     };
   }
 
-  /** The key for limits of sessions and streams. Computed once, so that both count changes use the same key. */
+  /** The key by which the sessions and streams of this caller are limited. Computed once, so that counting up and down use the same key. */
   get limitKey(): string {
     return (this.#limitKey ??= this.shared.settings.limitKey({ ...this.origin, principal: this.principal }));
   }
 
   // ---- the HTTP response: call one of `json`, `empty`, `refuse` and `openStream`, once
 
-  /** Sends the whole response. Must do nothing if the client has left. @param closes The connection cannot be used again. */
+  /** Sends a complete response. Must do nothing if the client has left. @param closes Whether the connection must close afterwards. */
   protected abstract respond(status: number, headers: HeaderList, body?: string, closes?: boolean): void;
 
-  /** Starts a response of unknown length. */
+  /** Starts a response whose body is written in pieces. */
   protected abstract startStream(status: number, headers: HeaderList): ByteSink;
 
-  /** Adds headers to the response. */
+  /** Adds headers to whatever response follows. */
   addHeaders(headers: HeaderList): void {
     if (headers.length > 0) this.#headers = [...this.#headers, ...headers];
   }
 
-  /** Responds with JSON text. */
+  /** Responds with a JSON body. */
   json(status: number, text: string): void {
     this.#answer(status, JSON_HEADERS, text);
   }
@@ -168,7 +168,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     this.#answer(status, [...JSON_HEADERS, ...(detail.headers ?? NONE)], text, detail.closes);
   }
 
-  /** Starts an event stream. @throws {TypeError} A header of the program is invalid; nothing was sent. */
+  /** Starts an event stream as the response. @throws {TypeError} A header that the program set is invalid; nothing was sent. */
   openStream(overflow: Overflow): ResponseStream {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.hasAnswered = true;
@@ -177,7 +177,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     return this.#stream;
   }
 
-  /** Called when the client has left. In the modern era that cancels its request. */
+  /** Called when the client has closed the connection. In the modern era that cancels its request. */
   protected leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
@@ -191,7 +191,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     this.hasAnswered = true;
   }
 
-  /** Returns the added headers once. If an invalid one made the response fail, the refusal is sent without them. */
+  /** Returns the added headers, and forgets them: if one is invalid, the response fails, and the error response is sent without them. */
   #takeHeaders(): HeaderList {
     const headers = this.#headers;
     this.#headers = NONE;
@@ -200,10 +200,10 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   // ---- `Call` of a modern request
 
-  /** Sends a notification, which makes the response an event stream. Drops it if the response must be JSON. */
+  /** Sends a notification to the client, which turns the response into an event stream. Drops it if the response must be JSON. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if ('id' in message) {
-      const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
+      const reason = `"${message.method}" cannot be sent: in this revision a server returns an "input_required" result instead`;
       return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
     }
     const canStream = this.accepts.sse && (this.endListen !== undefined || !this.shared.settings.jsonOnly);
@@ -215,7 +215,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     }
   }
 
-  /** Sends the response: as JSON, or as the last event of the stream. @param status The HTTP status, if no stream has started. */
+  /** Sends the JSON-RPC response, as a JSON body or as the last event of the stream. @param status The HTTP status of a JSON body. */
   finish(response: JsonRpcResponse, status: number): void {
     if (this.isCancelled) return;
     this.#isFinished = true;
@@ -225,8 +225,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   }
 
   /**
-   * Ends the stream of a `subscriptions/listen` without a result, so that the client opens it again with a new token. A result would mean
-   * that the subscription has ended.
+   * Ends the stream of a `subscriptions/listen` because its token has expired. Sends no result, which would mean that the subscription has
+   * ended: the client opens the stream again with a new token.
    *
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure
    */
@@ -234,7 +234,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     if (!this.isCancelled) this.#eventStream.end();
   }
 
-  /** Ends the request because the server has closed: aborts a started stream, or responds with 503. */
+  /** Ends the request because the server has closed: aborts a stream that has started, or responds with status 503. */
   cut(reason: Error): void {
     this.cancel(reason);
     if (this.#stream === undefined) this.refuse(serverClosing());
@@ -247,25 +247,25 @@ export abstract class HttpExchange extends Cancellation implements Call {
     const stream = this.openStream(this.endListen === undefined ? 'wait' : 'cut');
     // Cancels here, not at the next socket event, which a handler that sends without pause would prevent.
     stream.onClose(() => {
-      if (!this.#isFinished) this.cancel(new CancelledError('the stream was closed'));
+      if (!this.#isFinished) this.cancel(new CancelledError('the event stream of the response was closed'));
     });
     return stream;
   }
 }
 
-/** The refusal for a body that a framework has already read: reading it again would wait forever. */
+/** Makes the error response for a body that a framework has already read. Trying to read it again would wait forever. */
 export function takenBody(): HttpRefusal {
   const message = 'The request body was already read: pass the parsed body as "parsedBody"';
   return new HttpRefusal(500, message, { rpcCode: INTERNAL_ERROR });
 }
 
-/** A response and its JSON text. */
+/** A JSON-RPC response together with its JSON text. */
 export interface WrittenResponse {
   readonly message: JsonRpcResponse;
   readonly json: string;
 }
 
-/** Converts a response to JSON. A response that cannot be converted is replaced by an internal error. */
+/** Converts a JSON-RPC response to JSON text. A response that cannot be converted is replaced by an internal error. */
 export function writeResponse(response: JsonRpcResponse): WrittenResponse {
   try {
     return { message: response, json: serializeMessage(response) };

@@ -1,4 +1,4 @@
-/** HTTP exchanges on the objects of `node:http`, without web `Request` and `Response`. */
+/** `NodeExchange`: an HTTP exchange on the objects of `node:http`, without web `Request` and `Response`. */
 
 import type { SharedState } from './shared-state.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
@@ -7,9 +7,9 @@ import type { BodyReader } from './read-body.ts';
 import { type ByteSink, ResponseStream } from './response-stream.ts';
 
 const MAX_HEADERS = 200;
-/** A longer response is streamed, so that a reader that takes nothing is noticed. */
+/** A response longer than this is written in pieces, so that a client that stops reading is noticed. */
 const LONG_ANSWER = 64 * 1024;
-/** How long the rest of a refused body is read and discarded, so that the client gets the refusal and not a connection error. */
+/** How long the rest of a refused body is read and discarded, so that the client gets the response and not a connection error. */
 const END_DELAY_MS = 1000;
 
 export class NodeExchange extends HttpExchange {
@@ -18,7 +18,7 @@ export class NodeExchange extends HttpExchange {
   readonly mountPath: string;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
-  /** If the request target is an absolute URL: the spellings of its host, in lower case. */
+  /** The possible spellings of the host, in lower case, if the request target is an absolute URL. */
   readonly #targetAuthorities: readonly string[] | undefined;
   #isComplete = false;
 
@@ -138,7 +138,7 @@ export class NodeExchange extends HttpExchange {
     stream.end(body);
   }
 
-  /** Sends the whole response now, but closes the connection only after discarding the rest of the request for a while. */
+  /** Sends the complete response now, but closes the connection only after reading and discarding the rest of the request for a while. */
   #endLater(body: string): void {
     const response = this.#response;
     response.write(body);
@@ -154,14 +154,14 @@ export function isLoopbackAddress(address: string): boolean {
   return address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.');
 }
 
-/** The spellings of a host: with and without the default port. */
+/** Returns the possible spellings of a URL's host: with and without the default port. */
 function toAuthorities({ host, port, protocol }: URL): readonly string[] {
   return port === '' ? [host, `${host}:${protocol === 'https:' ? 443 : 80}`] : [host];
 }
 
 const { Buffer } = globalThis as { readonly Buffer?: { byteLength(text: string): number } };
 
-/** Uses Node's `Buffer` if it exists, without Node's types. */
+/** Returns the length of a text in bytes of UTF-8. Uses Node's `Buffer` if it exists, without needing Node's types. */
 function byteLength(text: string): number {
   return Buffer === undefined ? new TextEncoder().encode(text).length : Buffer.byteLength(text);
 }
@@ -199,39 +199,39 @@ class NodeSink implements ByteSink {
 // `IncomingMessage` and `ServerResponse` fit, and so do the objects of Express, Fastify (`.raw`) and `node:http2`. Declared here so that this
 // entry needs no Node types.
 
-/** A method type, so that it is checked bivariantly: Node's types of `on` differ between versions. */
+/** The type of an event listener. TypeScript checks methods bivariantly, so it fits `on` in all versions of Node's types. */
 type Listener = { listen(...args: unknown[]): void }['listen'];
 
-/** A request of `node:http`. */
+/** The members of Node's `IncomingMessage` that are used. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** Set by Express: the mount path, to which `url` is relative. */
+  /** The path at which Express has mounted the handler. `url` is relative to it. */
   readonly baseUrl?: unknown;
-  /** By lower-case name. Repeated headers are joined. */
+  /** The request headers, by lower-case name. Repeated headers are joined. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Alternating names and values, as received. */
+  /** The request headers as a list of alternating names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** Missing if the request was not made by `node:http`. */
+  /** The connection. Missing if the request was not made by `node:http`. */
   readonly socket?: NodeSocket | null | undefined;
   /** Whether the body has been read to its end. */
   readonly readableEnded?: boolean | undefined;
-  /** The body, if a body parser has already read it. */
+  /** The parsed body, if a body parser has already read it. */
   readonly body?: unknown;
-  /** The caller that a framework has verified. */
+  /** The authenticated caller, if a framework has verified it. */
   readonly auth?: unknown;
   on(event: string, listener: Listener): unknown;
   resume(): unknown;
 }
 
-/** The used members of a socket. */
+/** The members of a Node socket that are used. */
 export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly encrypted?: boolean | undefined;
 }
 
-/** A response of `node:http`. */
+/** The members of Node's `ServerResponse` that are used. */
 export interface NodeResponse {
   statusCode: number;
   readonly writableLength: number;

@@ -7,11 +7,11 @@ import { HttpRefusal, serverClosing } from './refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Collects the chunks of one body. `push`, `end` and `fail` are listeners for the exchange's stream. */
+/** Collects the chunks of one request body. `push`, `end` and `fail` are listeners for the stream of the HTTP request. */
 export class BodyReader {
-  /** Set by an exchange that must stop reading when the body is refused. */
+  /** Called when the body is refused, so that the exchange stops reading. Set by exchanges that need it. */
   onRefused: (() => void) | undefined;
-  /** The deadline for the complete body, by `Clock.monotonicMs`. */
+  /** When the body must be complete, as a time of `Clock.monotonicMs`. */
   readonly dueAtMs: number;
   readonly #shared: SharedState;
   readonly #resolve: (text: string) => void;
@@ -29,7 +29,7 @@ export class BodyReader {
     if (shared.isClosing) this.refuse(serverClosing());
   }
 
-  /** Takes a chunk. Discards chunks after a refusal, so that the connection does not stall. */
+  /** Takes a chunk of the body. After a refusal, chunks are discarded, so that the connection does not stall. */
   readonly push = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
@@ -44,16 +44,16 @@ export class BodyReader {
     try {
       this.#resolve(decoder.decode(this.#pieces.join()));
     } catch {
-      this.#reject(new HttpRefusal(400, 'The body is not UTF-8', { rpcCode: PARSE_ERROR }));
+      this.#reject(new HttpRefusal(400, 'The request body is not UTF-8: send JSON in UTF-8', { rpcCode: PARSE_ERROR }));
     }
   };
 
-  /** Called when the client has closed the connection, or its side of it, after which Node closes the other side. */
+  /** Called when the body cannot become complete: the client closed the connection, or its side, after which Node closes the other. */
   readonly fail = (): void => {
-    if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The body ended early'));
+    if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The request body ended early'));
   };
 
-  /** Stops reading. The rest of the body is still being sent, so the connection closes after the response. */
+  /** Stops reading the body and rejects. The client is still sending the rest, so the connection closes after the error response. */
   refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
     this.#isDone = true;

@@ -1,6 +1,6 @@
 /**
- * A body that is written in pieces: an event stream or a large response. Writes of one event loop turn are combined. Senders wait for a slow
- * reader, and the stream is aborted if the reader takes nothing for too long.
+ * A response body that is written in pieces: an event stream or a large response. Texts sent in one turn of the event loop are written
+ * together. Senders wait for a client that reads slowly, and the stream is aborted if the client reads nothing for too long.
  */
 
 import type { ClockTimer } from '@mortise/jsonrpc-core';
@@ -8,35 +8,35 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
 import type { SharedState } from './shared-state.ts';
 
-/** The size of the queue, in characters, at which senders wait or the stream is aborted. */
+/** If more characters than this are queued, senders wait or the stream is aborted. */
 const MAX_QUEUED = 1024 * 1024;
-/** If senders do not wait, the stream is aborted at this multiple of `MAX_QUEUED`. */
+/** If senders do not wait, the stream is aborted when the queue is longer than this many times `MAX_QUEUED`. */
 const BURST_FACTOR = 4;
-/** Longer texts are written in pieces of this length, so that partial reading shows. */
+/** Longer texts are written in pieces of this length. So a client that reads slowly is distinguished from one that reads nothing. */
 const PIECE = 64 * 1024;
 
-/** The interval of keep-alive comments on a quiet stream. */
+/** How often a comment is sent on an event stream without events, which keeps the connection open. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** What happens when the reader is too slow: senders `wait`, or the stream is `cut` (aborted). */
+/** What happens when the client reads too slowly: senders `wait`, or the stream is `cut` (aborted). */
 export type Overflow = 'wait' | 'cut';
 
-/** The target of a body: Node's response, or a web stream. */
+/** Where a response body is written to: Node's response, or a web stream. */
 export interface ByteSink {
-  /** @returns false if the sink is full. `onDrain` is called when it has room again. */
+  /** Writes a text. @returns false if the sink is full. It calls `onDrain` when it has room again. */
   write(text: string): boolean;
-  /** The bytes that are written but not yet sent. */
+  /** How many bytes are written but not yet sent. */
   readonly queuedBytes: number;
   onDrain: (() => void) | undefined;
   end(): void;
-  /** Aborts the connection, so that the client sees an incomplete response. */
+  /** Aborts the connection, so that the client notices that the response is incomplete. */
   destroy(): void;
 }
 
 /** The options of a `ResponseStream`. */
 export interface ResponseStreamOptions {
   readonly overflow: Overflow;
-  /** Whether the body is an event stream. A quiet one gets comments, so that proxies keep the connection open. */
+  /** Whether the body is an event stream. While it has no events, comments are sent, so that proxies keep the connection open. */
   readonly isEvents: boolean;
 }
 
@@ -48,19 +48,19 @@ export class ResponseStream {
   #queue = '';
   /** Whether the sink is full. */
   #isFull = false;
-  /** The timer of the current turn. Texts sent before it fires are written together. */
+  /** The timer that ends the current turn of the event loop. Texts sent before it fires are written together. */
   #busy: ReturnType<typeof setTimeout> | undefined;
   #state: 'open' | 'ending' | 'closed' = 'open';
-  /** The characters sent in this turn, during which a reader cannot take any. */
+  /** How many characters were sent in this turn of the event loop. The client could not read any of them yet. */
   #sentThisTurn = 0;
-  /** The longest text since the queue was last empty. One long text does not mean that the reader is slow. */
+  /** The length of the longest text since the queue was last empty. A queue of one long text does not mean that the client is slow. */
   #longest = 0;
   #hasWritten = true;
-  /** The time since which the reader has taken nothing of the queue. */
+  /** When the client stopped reading from the queue; undefined if it reads. */
   #stalledSinceMs: number | undefined;
   #timer: ClockTimer;
   #closeListeners: (() => void)[] = [];
-  /** Senders that wait for room. */
+  /** The callbacks of senders that wait until the queue has room. */
   #waiting: (() => void)[] = [];
 
   constructor(sink: ByteSink, shared: SharedState, options: ResponseStreamOptions) {
@@ -76,7 +76,7 @@ export class ResponseStream {
     return this.#state === 'open';
   }
 
-  /** Whether the stream has ended but the reader has not taken all of it. */
+  /** Whether the stream has ended but the client has not yet read all of it. */
   get isEnding(): boolean {
     return this.#state === 'ending';
   }
@@ -111,7 +111,7 @@ export class ResponseStream {
     return resolvedPromise;
   }
 
-  /** Sends the queued text and ends the stream. */
+  /** Sends the queued text and a last one, then ends the stream. */
   end(lastText = ''): void {
     if (!this.isOpen) return;
     if (lastText !== '') this.#add(lastText, this.#queued);
@@ -120,14 +120,14 @@ export class ResponseStream {
     this.#tellClosed();
   }
 
-  /** Aborts the connection, because the reader is too slow or the server closes. */
+  /** Aborts the connection, because the client reads too slowly or the server closes. */
   cut(): void {
     if (this.#state === 'closed') return;
     this.#sink.destroy();
     this.closed();
   }
 
-  /** Called when the connection has ended, by either side. */
+  /** Called when the client or the server has ended the connection. */
   closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -143,7 +143,7 @@ export class ResponseStream {
     return this.#sink.queuedBytes + this.#queue.length;
   }
 
-  /** Whether the reader is behind. Does not count texts of the current turn. */
+  /** Whether the client reads too slowly. Texts of the current turn of the event loop do not count. */
   get #waitsForReader(): boolean {
     return this.#sink.queuedBytes > 0 || (this.#isFull && this.#queue !== '');
   }
@@ -207,7 +207,7 @@ export class ResponseStream {
     return clock.schedule(this.#look, Math.min(KEEP_ALIVE_MS, stallMs));
   }
 
-  /** Sends a comment on a quiet stream, and aborts a stream whose reader takes nothing. */
+  /** Called by a timer: sends a comment on a stream without events, and aborts a stream whose client reads nothing. */
   readonly #look = (): void => {
     const { clock, stallMs } = this.#shared.settings;
     if (!this.#waitsForReader) {

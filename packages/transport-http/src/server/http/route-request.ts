@@ -1,8 +1,8 @@
 /**
  * Checks one HTTP request and passes it to the code that responds.
  *
- * Order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
- * body. The token is verified before the body is read, so that unauthorized callers cannot make the server read large bodies.
+ * Order of the checks: host and origin, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against
+ * its body. The token is verified before the body is read, so that unauthorized callers cannot make the server read large bodies.
  */
 
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
@@ -20,7 +20,7 @@ import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
 import { respondToModern } from '../modern/modern-post.ts';
 
-/** What a request is for, by its path. */
+/** What the path of an HTTP request stands for: the MCP endpoint, one of the two HTTP+SSE paths, or protected resource metadata. */
 type PathKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
 
 const METHODS: Readonly<Record<PathKind, readonly string[]>> = {
@@ -30,10 +30,10 @@ const METHODS: Readonly<Record<PathKind, readonly string[]>> = {
   metadata: ['GET'],
 };
 
-/** The nesting limit for JSON that a framework has parsed, equal to that of `parseJson`. */
+/** How deeply JSON that a framework has parsed may be nested. `parseJson` has the same limit. */
 const MAX_DEPTH = 128;
 
-/** Serves one request. Never rejects: each error becomes an HTTP response. */
+/** Responds to one HTTP request. Never rejects: each error becomes an HTTP response. */
 export async function routeRequest(http: HttpExchange): Promise<void> {
   const { shared } = http;
   try {
@@ -73,7 +73,7 @@ async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
   return toMessage(http, await readPostedJson(http));
 }
 
-/** @throws {HttpRefusal} 400: the value is not a JSON-RPC message. */
+/** Checks that a JSON value is a JSON-RPC message. @throws {HttpRefusal} 400: it is none. */
 function toMessage(http: HttpExchange, value: JsonValue): JsonRpcMessage {
   const kind = classifyMessage(value);
   if (kind === 'invalid') throw invalidMessage(http, value);
@@ -87,8 +87,8 @@ function metaOf(message: JsonRpcMessage): JsonObject | undefined {
 }
 
 /**
- * Whether a POST belongs to the legacy era. A malformed modern request needs a modern error, so every request that names a modern or an
- * unknown revision is modern.
+ * Whether a POST belongs to the legacy era. A request that names a modern or an unknown revision is modern, even if it is malformed: its
+ * client needs an error of the modern era.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
@@ -103,7 +103,7 @@ function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
   return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
 
-/** Reads the body of a POST, or takes the body that a framework has parsed. */
+/** Reads the JSON in the body of a POST, or takes the body that a framework has parsed. */
 async function readPostedJson(http: HttpExchange): Promise<JsonValue> {
   if (!isJsonContentType(http.header('content-type')))
     throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
@@ -123,7 +123,7 @@ function invalidMessage(http: HttpExchange, value: JsonValue): HttpRefusal {
   return new HttpRefusal(400, message, { rpcCode });
 }
 
-/** Stops at the limit, which also limits the recursion. */
+/** Whether a value is nested deeper than the limit. Stops at the limit, which also limits the recursion. */
 function isNestedDeeper(value: unknown, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (maxDepth === 0) return true;
@@ -141,7 +141,7 @@ function findPathKind({ settings }: SharedState, target: string): PathKind | und
   return path === undefined || asked === path ? 'mcp' : undefined;
 }
 
-/** Names the right path, because a typing error is the usual reason. The path is not secret. */
+/** Makes the error response for an unknown path. It names the right path, which is not secret: the usual reason is a typing error. */
 function nothingHere({ settings: { path = '/', ssePaths } }: SharedState): HttpRefusal {
   const sse = ssePaths === undefined ? '' : `, that of HTTP+SSE at "${ssePaths.stream}"`;
   return new HttpRefusal(404, `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`);

@@ -1,4 +1,4 @@
-/** The state of one handler: settings, guard, sessions, open calls and streams; and closing. */
+/** The state of one HTTP handler: settings, sessions, open calls and streams; and closing the handler. */
 
 import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise, silentLogger } from '@mortise/jsonrpc-core/transport';
@@ -13,41 +13,41 @@ import type { Settings } from '../options.ts';
 import { busy, HttpRefusal, serverClosing } from './refusal.ts';
 import { SessionTable, unknownSession } from '../legacy/session-table.ts';
 
-/** The least time for ending sessions and stores when the handler closes. */
+/** When the handler closes, sessions and stores get at least this long to end. */
 const ENDING_MS = 1_000;
 
-/** A call in flight. */
+/** A request in progress. */
 export interface OpenCall {
   /** Ends a `subscriptions/listen` with its result. */
   readonly endListen?: (() => void) | undefined;
-  /** Aborts the call, because the handler has closed. */
+  /** Aborts the request, because the handler has closed. */
   cut(reason: Error): void;
 }
 
 export class SharedState {
-  /** Such as an `McpServer`. */
+  /** The endpoint that handles requests, such as an `McpServer`. */
   readonly server: McpEndpoint;
   readonly settings: Settings;
   readonly sessions: SessionTable;
-  /** For each revision, the session state after a handshake, for legacy requests without a session. */
+  /** For each revision, the state of a session after `initialize`. Legacy requests without a session start from it. */
   readonly statelessStates = new Map<Revision, SessionState>();
-  /** The HTTP+SSE channels, by the id in their URL. */
+  /** The open HTTP+SSE connections, by the id in the URL to which their client posts. */
   readonly channels = new Map<string, SseChannel>();
   readonly calls = new Set<OpenCall>();
   readonly streams = new Set<ResponseStream>();
-  /** The bodies being read, the oldest first. */
+  /** The request bodies that are still arriving, the oldest first. */
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
   readonly #streamLimit: KeyedLimit;
   #bodyTimer: ClockTimer | undefined;
-  /** Callbacks for when nothing is in flight. */
+  /** Called when no request is in progress any more. */
   readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: `server` is none. */
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: `server` has no function `handle`. */
   constructor(server: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
     if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('The first argument must be a server with the function "handle", such as an McpServer');
+      throw new HttpOptionError('The MCP endpoint must be a server with the function "handle", such as an McpServer');
     this.server = server;
     this.settings = settings;
     if (settings.logger !== silentLogger) server.offerLogger?.(settings.logger);
@@ -55,18 +55,20 @@ export class SharedState {
     this.#streamLimit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
-  /** The refusal after closing: 503, or 404 if the handler served a single session. */
+  /** Makes the error response for requests after closing: 503, or 404 if the handler served a single session. */
   toClosedRefusal(): HttpRefusal {
     return this.settings.isSingle === true ? unknownSession() : serverClosing();
   }
 
-  /** Removes a call that has ended. */
+  /** Removes a request that has ended from the open calls. */
   end(call: OpenCall): void {
     this.calls.delete(call);
     this.checkIdle();
   }
 
-  /** Watches the arrival time of a body, until the body removes itself from `bodies`. One timer serves all bodies. */
+  /**
+   * Refuses a body if it takes too long to arrive. Stops watching when the body removes itself from `bodies`. One timer serves all bodies.
+   */
   watchBody(body: BodyReader): void {
     this.bodies.add(body);
     this.#bodyTimer ??= this.settings.clock.schedule(this.#endStalledBodies, this.settings.stallMs);
@@ -81,29 +83,29 @@ export class SharedState {
         this.#bodyTimer = clock.schedule(this.#endStalledBodies, body.dueAtMs - now);
         return;
       }
-      body.refuse(new HttpRefusal(408, 'The body took too long to arrive'));
+      body.refuse(new HttpRefusal(408, 'The request body took too long to arrive'));
     }
   };
 
   /**
-   * Counts a stream that stays open.
+   * Counts an open stream against the limits.
    *
    * @returns The function that releases the count. Call it once.
-   * @throws {HttpRefusal} 503 above the limit.
+   * @throws {HttpRefusal} 503: the limit is reached.
    */
   holdStream(key: string): () => void {
     if (!this.#streamLimit.acquire(key)) throw busy('Too many open streams: close one, or come back later');
     return () => this.#streamLimit.release(key);
   }
 
-  /** Logs why a request failed. The client does not get the details. */
+  /** Logs why a request failed. The client does not get these details. */
   logFailure(error: unknown): void {
     this.settings.logger.log('error', 'A request failed', { error: String(error) });
   }
 
   /**
-   * Refuses new requests, ends each `subscriptions/listen` with its result, waits for calls and their responses until the deadline, then
-   * aborts them and ends all sessions. Does not wait for stores that never settle. Safe to call twice.
+   * Closes the handler: refuses new requests, ends each `subscriptions/listen` with its result, waits for other calls until the deadline,
+   * then aborts them and ends all sessions. A store that never responds does not keep it waiting. Safe to call twice.
    */
   async close(drainMs: number): Promise<void> {
     this.isClosing = true;
@@ -125,7 +127,7 @@ export class SharedState {
     }
   }
 
-  /** @returns false if the time ran out first. */
+  /** Waits for `work`, but only for a limited time. @returns false if the time ran out first. */
   #within(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (timeoutMs <= 0) return resolve(false);
@@ -134,7 +136,7 @@ export class SharedState {
     });
   }
 
-  /** Whether no call is in flight and no ending stream has data left. Other open streams only wait for events. */
+  /** Whether no request is in progress and no stream still has to send its end. Other open streams only wait for events. */
   get #isIdle(): boolean {
     return this.calls.size === 0 && ![...this.streams].some(({ isEnding }) => isEnding);
   }
@@ -143,7 +145,7 @@ export class SharedState {
     return this.#isIdle ? resolvedPromise : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Calls the waiting callbacks if nothing is in flight. Called when a call or stream has ended. */
+  /** Calls the callbacks in `#onIdle` if no request is in progress. Called when a call or stream has ended. */
   checkIdle(): void {
     if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
   }

@@ -1,4 +1,4 @@
-/** HTTP exchanges on web `Request` and `Response`, for Bun, Deno, Workers and web frameworks. */
+/** `WebExchange`: an HTTP exchange on web `Request` and `Response`, for Bun, Deno, Workers and web frameworks. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { SharedState } from './shared-state.ts';
@@ -13,9 +13,9 @@ export interface FetchInfo {
   readonly remoteAddress?: string | undefined;
   /** Whether the socket is bound to loopback. If unknown, only loopback hosts and `allowedHosts` are accepted. @default unknown */
   readonly isLoopback?: boolean | undefined;
-  /** The caller that a framework has verified. @default none */
+  /** The authenticated caller, if a framework has verified it. @default none */
   readonly auth?: AuthInfo | undefined;
-  /** The body, if a framework has already parsed it. @default read from the request */
+  /** The parsed body, if a framework has already read it. @default read from the request */
   readonly parsedBody?: unknown;
 }
 
@@ -55,7 +55,7 @@ export class WebExchange extends HttpExchange {
   }
 
   /**
-   * `Headers` joins repeated headers by a comma. Checks only the headers that matter, because iterating all makes platforms sort them.
+   * Finds a repeated header: `Headers` joins the values by a comma. Checks only headers that matter, because iterating over all sorts them.
    */
   findDuplicateHeader(): string | undefined {
     for (const name of SINGLE_HEADERS) {
@@ -85,7 +85,7 @@ export class WebExchange extends HttpExchange {
     for (let piece = await source?.read(); piece?.done === false; piece = await source?.read()) reader.push(piece.value);
   }
 
-  /** Ignores `closes`: the platform decides when to close the connection. */
+  /** Sends a complete response. Ignores `closes`, because the platform decides when to close the connection. */
   protected respond(status: number, headers: HeaderList, body?: string): void {
     this.#stopListening();
     this.#resolve(new Response(body ?? null, { status, headers: toHeaders(headers) }));
@@ -97,7 +97,7 @@ export class WebExchange extends HttpExchange {
     return sink;
   }
 
-  /** Ends the exchange. The platform needs a `Response` even if the client has left. */
+  /** Called when the request is handled. Responds even if the client has left, because the platform needs a `Response`. */
   settle(): void {
     if (!this.hasAnswered) this.respond(499, []);
   }
@@ -110,7 +110,7 @@ export class WebExchange extends HttpExchange {
   };
 }
 
-/** Splits the URL without `new URL`, because `Request` has already parsed it. */
+/** Splits a URL without `new URL`, because `Request` has already parsed it. */
 function splitUrl(url: string): { readonly scheme: 'http' | 'https'; readonly host: string; readonly target: string } {
   const match = /^(https?):\/\/([^/?#@]*)(\/[^#]*)/.exec(url);
   if (match !== null) return { scheme: match[1] === 'https' ? 'https' : 'http', host: match[2] ?? '', target: match[3] ?? '' };
@@ -163,7 +163,7 @@ class WebSink implements ByteSink {
 
   destroy(): void {
     this.#onEnd();
-    this.#controller?.error(new Error('The stream was aborted'));
+    this.#controller?.error(new Error('The server aborted the response before its end'));
     this.#controller = undefined;
   }
 }

@@ -1,5 +1,6 @@
 /**
- * GET and DELETE of a legacy session. GET opens the stream for messages that belong to no request, or resumes a stream. DELETE ends the session.
+ * GET and DELETE in a legacy session. GET opens the stream for messages that belong to no request, or resumes a stream. DELETE ends the
+ * session.
  *
  * @see 2025-11-25 basic/transports#listening-for-messages-from-the-server
  */
@@ -14,7 +15,7 @@ import type { HttpSession } from './http-session.ts';
 import { findSession } from './legacy-post.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
-/** Opens a stream, or resumes one. */
+/** Handles a GET: opens the stream for messages that belong to no request, or resumes the stream named by `Last-Event-ID`. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
   if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const session = await findSession(http);
@@ -31,7 +32,7 @@ export async function openGetStream(http: HttpExchange): Promise<void> {
   }
 }
 
-/** Ends a session. */
+/** Handles a DELETE: ends the session named by `Mcp-Session-Id`. */
 export async function endSession(http: HttpExchange): Promise<void> {
   await http.shared.sessions.end(await findSession(http));
   http.empty(204);
@@ -68,7 +69,7 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
 }
 
-/** The `retry` time for clients; undefined in revisions without it. */
+/** Returns the `retry` time to send to the client; undefined in revisions that have none. */
 function retryMsOf({ http, session }: Get): number | undefined {
   return session.revision?.http.polling === true ? http.shared.settings.retryMs : undefined;
 }

@@ -1,4 +1,4 @@
-/** A legacy session of the handler: the endpoint's session and the streams to the client. */
+/** A legacy session of the HTTP handler: the session that the endpoint has opened, and the event streams to the client. */
 
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -9,43 +9,43 @@ import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HttpSession implements SessionLink {
-  /** Serves one POST, because the program turned sessions off: requests of several clients cannot meet, whatever their ids. */
+  /** Whether the session serves only one POST, because the program turned sessions off. Then clients never share a session. */
   readonly isStateless: boolean;
-  /** Empty for a stateless session. */
+  /** The session id; empty if the session serves only one POST. */
   readonly id: string;
   readonly limitKey: string;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  /** Stores sent events, so that streams can be resumed. */
+  /** Stores events that are sent, so that clients can resume streams; undefined without an event store. */
   readonly log: StreamLog | undefined;
   legacy: LegacySession;
-  /** The revision from `initialize`; undefined until then. */
+  /** The revision that `initialize` agreed on; undefined until then. */
   revision: Revision | undefined;
-  /** The number of the client's messages in progress. */
+  /** How many messages of the client are being handled. */
   inFlight = 0;
   usedAtMs = 0;
-  /** The record version that was last stored from here. */
+  /** The version of the session's record in the store that this process wrote or read last. */
   storedVersion = 0;
-  /** Whether the state has changes that are not stored. */
+  /** Whether the session's state has changes that are not stored yet. */
   isUnsaved = false;
-  /** The last write to the store. Writes run one after the other. */
+  /** Settles when the last write of the session to the store is done. Writes run one after the other. */
   saving: Promise<void> = resolvedPromise;
   isClosed = false;
-  /** Whether the client has ended the session. Requests without a response then get an error. */
+  /** Whether the client has ended the session. Requests that have no response yet then get an error. */
   isEnded = false;
-  /** Ends the subscription to messages from other machines. */
+  /** Ends the subscription to this session's messages that arrive at other machines. */
   unsubscribe: (() => void) | undefined;
   readonly #server: McpEndpoint;
   readonly #logger: Logger;
-  /** Endpoint sessions that `reopen` has replaced and that still serve calls. */
+  /** Earlier sessions of the endpoint that `reopen` has replaced and that still handle calls. */
   #retired: LegacySession[] = [];
-  /** Streams of POSTs that may be resumed, by id; created with the first one. */
+  /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
-  /** Streams of GETs, the newest last. */
+  /** The event streams of GETs, the newest last. */
   #gets: SessionStream[] = [];
 
   /**
-   * @param id undefined for a session that serves one POST.
+   * @param id undefined for a session that serves only one POST.
    * @param saved The stored state to continue from.
    * @throws Errors of the endpoint.
    */
@@ -62,17 +62,17 @@ export class HttpSession implements SessionLink {
     this.legacy = server.openSession(this, saved);
   }
 
-  /** The session id for handlers, which may store data by session. */
+  /** The session id, for handlers that store data by session; undefined if the session serves only one POST. */
   get sessionId(): string | undefined {
     return this.isStateless ? undefined : this.id;
   }
 
-  /** The answer to a question comes by another POST. */
+  /** Whether the server can send requests to the client. Their answers arrive in other POSTs, so it needs a session. */
   get canRequest(): boolean {
     return !this.isStateless;
   }
 
-  /** Whether the client has an open stream. */
+  /** Whether the client has a GET stream open. */
   get isConnected(): boolean {
     return this.#gets.some((stream) => stream.isConnected);
   }
@@ -82,7 +82,7 @@ export class HttpSession implements SessionLink {
   }
 
   /**
-   * Replaces the endpoint's session by one with a state from another machine. Calls in flight continue in the old one.
+   * Continues from a state that another machine has stored: opens a new session of the endpoint. Calls in progress continue in the old one.
    *
    * @throws Errors of the endpoint.
    */
@@ -93,16 +93,16 @@ export class HttpSession implements SessionLink {
     if (this.inFlight === 0) this.closeRetired();
   }
 
-  /** Closes the sessions that `reopen` replaced. Called when no call is in flight. */
+  /** Closes the sessions of the endpoint that `reopen` replaced. Called when no call is in progress. */
   closeRetired(): void {
     for (const session of this.#retired.splice(0)) void closeSession(session, this.#logger);
   }
 
-  /** Sends a message that belongs to no request, on one stream: the newest that is open or can be resumed. */
+  /** Sends a message that belongs to no request, on one GET stream: the newest that is open or can be resumed. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (this.isStateless) return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
     const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
-    return stream?.send(message) ?? rejectUnreachable(message, 'it has no GET stream open');
+    return stream?.send(message) ?? rejectUnreachable(message, 'the client has no GET stream open');
   }
 
   addPost(stream: SessionStream): void {
@@ -119,7 +119,7 @@ export class HttpSession implements SessionLink {
     this.#gets.push(stream);
   }
 
-  /** Called when the connection of a GET stream has ended. */
+  /** Called when the connection of a GET stream has ended. Forgets the stream if it cannot be resumed. */
   dropGet(stream: SessionStream): void {
     if (this.log === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
   }
@@ -145,7 +145,7 @@ export class HttpSession implements SessionLink {
   }
 }
 
-/** Closes a session of the endpoint. Logs its errors and never rejects. */
+/** Closes a session that the endpoint has opened. Logs errors of the endpoint and never rejects. */
 export async function closeSession(session: LegacySession, logger: Logger): Promise<void> {
   try {
     await session.close();

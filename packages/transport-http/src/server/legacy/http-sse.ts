@@ -1,6 +1,6 @@
 /**
- * HTTP+SSE, the transport of the oldest revision. A GET opens an event stream, whose first event names the URL to post to. The session ends
- * with the stream.
+ * The server side of HTTP+SSE, the transport of the oldest revision. A GET opens an event stream, whose first event names the URL to post
+ * to. The session ends with the stream.
  *
  * @deprecated since 2025-03-26: use Streamable HTTP.
  * @see 2024-11-05 basic/transports#http-with-sse
@@ -22,12 +22,12 @@ import { generateSessionId } from './session-table.ts';
 
 const ID_PARAMETER = 'sessionId';
 /**
- * The maximum number of calls of one channel, including those whose response waits for the client to read. Needed because, unlike in
- * Streamable HTTP, a call has no connection of its own.
+ * How many calls one HTTP+SSE client may have in progress, including those whose response the client has not read yet. Needed because,
+ * unlike in Streamable HTTP, a call has no connection of its own.
  */
 const MAX_CALLS = 100;
 
-/** Opens a channel. */
+/** Handles a GET to the HTTP+SSE path: opens the event stream, and the session that lives as long as the stream. */
 export function openSseChannel(http: HttpExchange): void {
   const { shared } = http;
   if (!namesEventStream(http.header('accept')))
@@ -52,7 +52,7 @@ export function openSseChannel(http: HttpExchange): void {
   void channel.stream.write(encodeEvent({ event: 'endpoint', data: `${path}?${ID_PARAMETER}=${encodeURIComponent(id)}` }));
 }
 
-/** Handles a message of a channel. Its response is sent on the stream. @param readMessage Reads the body. */
+/** Handles a message that an HTTP+SSE client posts. Its response is sent on the event stream. @param readMessage Reads the body. */
 export async function acceptSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
   const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
   const channel = http.shared.channels.get(query.get(ID_PARAMETER) ?? '');
@@ -64,7 +64,7 @@ function unknownChannel(): HttpRefusal {
   return new HttpRefusal(404, 'There is no such session: open the event stream again');
 }
 
-/** The channel of one client. */
+/** The HTTP+SSE connection of one client: its event stream and its session. */
 export class SseChannel implements SessionLink {
   readonly canRequest: boolean = true;
   readonly principal: Principal;
@@ -92,12 +92,12 @@ export class SseChannel implements SessionLink {
     }
   }
 
-  /** @throws {HttpRefusal} 503: too many calls run or wait for the client to read. 404: the stream has ended. */
+  /** Handles one message. @throws {HttpRefusal} 503: too many calls run or wait for the client to read. 404: the event stream has ended. */
   async serve(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
     if (!this.stream.isOpen) throw unknownChannel();
     const isRequest = classifyMessage(message) === 'request';
     // Other messages are always accepted: a call may wait for one, or be cancelled by it.
-    if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
+    if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read the responses, then send again');
     http.empty(202);
     const call = new SseCall(http, this);
     this.#shared.calls.add(call);
@@ -111,14 +111,14 @@ export class SseChannel implements SessionLink {
     }
   }
 
-  /** Ends the channel. Safe to call twice, because the end of the stream calls it too. Never rejects. */
+  /** Ends the session and the event stream. Safe to call twice, because the end of the stream calls it too. Never rejects. */
   close(): Promise<void> {
     this.#closed ??= closeSession(this.#legacy, this.#shared.settings.logger);
     this.stream.end();
     return this.#closed;
   }
 
-  /** Returns the response for the stream. An error is a response too, because the POST already has its status 202. */
+  /** Returns the response to send on the event stream. An error is sent there too, because the POST already has its status 202. */
   async #answer(message: JsonRpcMessage, call: SseCall): Promise<JsonRpcResponse | undefined> {
     try {
       return await this.#legacy.receive(message, call);

@@ -1,4 +1,4 @@
-/** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without a session. */
+/** Handles a POST of the legacy era: `initialize`, a message of a session, a batch, or a request without a session. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
@@ -13,10 +13,10 @@ import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
 import { LegacyReply, RequestCall } from './legacy-reply.ts';
 
-/** How many messages a batch may hold. */
+/** How many messages a JSON-RPC batch may contain. */
 const MAX_BATCH = 100;
 
-/** Responds to one message. */
+/** Responds to a POST with one legacy message. */
 export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
   const isRequest = 'method' in message && 'id' in message;
   const opensSession = isRequest && message.method === 'initialize' && http.header(SESSION_ID_HEADER) === undefined;
@@ -26,7 +26,7 @@ export async function respondToLegacy(http: HttpExchange, message: JsonRpcMessag
   await respond(http, session, [message]);
 }
 
-/** Responds to a batch, if the session's revision has batches. */
+/** Responds to a POST with a batch of messages, if the session's revision has batches. */
 export async function respondToBatch(http: HttpExchange, values: readonly JsonValue[]): Promise<void> {
   const session = await sessionOf(http);
   if (session.revision?.rules.batching !== true)
@@ -47,7 +47,7 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
   await respond(http, session, requests, ready);
 }
 
-/** @throws {HttpRefusal} 400: the header is not a legacy version. */
+/** Reads the revision from `MCP-Protocol-Version`. @throws {HttpRefusal} 400: the header is not a version of the legacy era. */
 function readVersionHeader(http: HttpExchange): Revision | undefined {
   const value = http.header(PROTOCOL_VERSION_HEADER);
   if (value === undefined) return undefined;
@@ -58,10 +58,11 @@ function readVersionHeader(http: HttpExchange): Revision | undefined {
 }
 
 /**
- * Finds the session that a request names. What `initialize` agreed on holds for all of it, even where the version header names another
- * legacy revision.
+ * Finds the session named by `Mcp-Session-Id`. The revision that `initialize` agreed on stays in force, even if a request's version header
+ * names another legacy revision.
  *
- * @throws {HttpRefusal} 400 without a session's id or for an unknown version, 404 for a session that does not exist or belongs to another caller.
+ * @throws {HttpRefusal} 400 without a session's id or for an unknown version, 404 for a session that does not exist or belongs to another
+ * caller.
  */
 export async function findSession(http: HttpExchange): Promise<HttpSession> {
   readVersionHeader(http);
@@ -94,19 +95,19 @@ async function openSession(http: HttpExchange, message: JsonRpcRequest): Promise
   }
 }
 
-/** The revision in a successful response to `initialize`. */
+/** Returns the revision in a successful response to `initialize`; undefined for any other response. */
 function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
   return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
 }
 
-/** Finds the session of a POST, or opens a stateless one. */
+/** Finds the session of a POST. If the program turned sessions off, opens one that serves only this POST. */
 async function sessionOf(http: HttpExchange, isInitialize = false): Promise<HttpSession> {
   if (http.shared.settings.sessions) return findSession(http);
   const named = readVersionHeader(http);
   return isInitialize ? new HttpSession(http, undefined) : openStateless(http, named ?? ASSUMED_WITHOUT_HEADER);
 }
 
-/** Opens a stateless session as if `initialize` had been done. The state that a handshake leaves is made once for each revision. */
+/** Opens a session that serves only one POST, as if `initialize` had been sent before. Its state is made once for each revision. */
 async function openStateless(http: HttpExchange, revision: Revision): Promise<HttpSession> {
   const { statelessStates, settings } = http.shared;
   let state: SessionState | undefined;
@@ -133,7 +134,7 @@ async function makeState(http: HttpExchange, revision: Revision): Promise<Sessio
   }
 }
 
-/** A stateless session ends with its POST. */
+/** Closes the session if it serves only one POST. Called when the POST is handled. */
 function release(session: HttpSession): void {
   if (session.isStateless) void session.close();
 }
@@ -142,7 +143,7 @@ function receive(http: HttpExchange, session: HttpSession, message: JsonRpcMessa
   return http.shared.sessions.receive(session, message, new LegacyCall(http));
 }
 
-/** Takes messages that have no response. What they changed is stored, and handed to other machines, before the client gets its 202. */
+/** Handles messages that need no response. The client gets status 202 when their changes are stored and other machines have them. */
 async function accept(http: HttpExchange, session: HttpSession, messages: readonly JsonRpcMessage[]): Promise<void> {
   try {
     await Promise.all(messages.map((message) => receive(http, session, message)));
@@ -152,7 +153,7 @@ async function accept(http: HttpExchange, session: HttpSession, messages: readon
   http.empty(202);
 }
 
-/** @param ready The error responses to invalid members of a batch. */
+/** Handles requests and sends their responses. @param ready For a batch: the error responses to its invalid members. */
 async function respond(
   http: HttpExchange,
   session: HttpSession,
@@ -173,9 +174,9 @@ async function respondToRequest({ shared }: HttpExchange, session: HttpSession, 
   const { request } = call;
   shared.calls.add(call);
   try {
-    // A store that fails, say, must not harm others of the batch, or a stream that has begun.
+    // An error, such as one of the session store, must not affect other requests of the batch, or a stream that has begun.
     const response = await shared.sessions.receive(session, request, call).catch((error: unknown) => toFailure(shared, request, error));
-    // A request that its client cancelled has no response. One whose session ended under it, here or on another machine, has.
+    // A request that its client cancelled has no response. A request whose session ended, here or on another machine, gets an error.
     const isOver = response === undefined && (session.isEnded || session.isClosed);
     // The call ends when its response is handed over, so that closing waits for a slow event store or reader.
     await call.settle(isOver ? toSessionOver(request) : response);
@@ -188,7 +189,7 @@ function toSessionOver({ id }: JsonRpcRequest): JsonRpcResponse {
   return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
 }
 
-/** Logs why a request failed. @returns An error response without details. */
+/** Logs why a request failed. @returns An error response to the client without details. */
 export function toFailure(shared: SharedState, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
   shared.logFailure(error);
   const { rpcCode, message } = toRefusal(error);

@@ -1,6 +1,6 @@
 /**
- * The HTTP response to one legacy POST: a JSON body, or a stream if a message precedes the JSON-RPC response or the client must be able to
- * resume. A batch has one HTTP response with several JSON-RPC responses.
+ * The HTTP response to one legacy POST: a JSON body, or an event stream if a message precedes the JSON-RPC response or the client must be
+ * able to resume. The HTTP response to a batch contains several JSON-RPC responses.
  *
  * @see 2025-11-25 basic/transports#sending-messages-to-the-server
  */
@@ -15,17 +15,17 @@ import type { HttpSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
 
-/** What the form of a reply depends on. */
+/** What decides whether the HTTP response to a legacy POST is JSON or an event stream. */
 export interface LegacyReplyTerms {
   readonly session: HttpSession;
-  /** The number of requests in the POST. */
+  /** How many requests the POST contains. */
   readonly expected: number;
   readonly isBatch?: boolean;
-  /** Whether no other message may be in the reply. Set for `initialize`, whose response is JSON if the client accepts JSON. */
+  /** Whether nothing but the response may be sent. Set for `initialize`, whose response is JSON if the client accepts JSON. */
   readonly isAlone?: boolean;
 }
 
-/** How long the start of a stream waits for a refusal with status 403 because of missing scopes. */
+/** How long an event stream waits before it starts, because a call with missing scopes needs HTTP status 403 instead. */
 const HOLD_MS = 200;
 /** The error message for requests that have no response when the handler closes. */
 const CLOSED = 'The server has closed';
@@ -49,12 +49,12 @@ export class LegacyReply {
     else this.#holdTimer = http.shared.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
-  /** Whether the connection may be closed before the response, so that the client resumes the stream later. */
+  /** Whether the connection may be closed before the response is sent, so that the client resumes the stream later. */
   get canPause(): boolean {
     return this.#canStream && this.#revision.http.polling && this.#terms.session.log !== undefined;
   }
 
-  /** Until `initialize` has agreed on a revision, its errors are those of the newest. */
+  /** The revision of the session. Before `initialize` has agreed on one, errors are those of the newest legacy revision. */
   get #revision(): Revision {
     return this.#terms.session.revision ?? NEWEST_LEGACY;
   }
@@ -63,7 +63,7 @@ export class LegacyReply {
     return this.http.accepts.sse && !this.http.shared.settings.jsonOnly && this.#terms.isAlone !== true;
   }
 
-  /** Sends a message that belongs to one of the requests. */
+  /** Sends a notification or request that belongs to one of the requests in the POST. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     const { session } = this.#terms;
     const isOver = this.#open === 0;
@@ -73,21 +73,21 @@ export class LegacyReply {
     // A request that cannot use this stream may use the client's GET stream. A notification is dropped.
     if (!('id' in message)) return resolvedPromise;
     if (session.isConnected) return session.send(message);
-    if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
-    const why = isOver ? 'the response to its request is sent' : 'the response is JSON only';
+    if (canStream) return rejectUnreachable(message, 'the client closed the stream of its call');
+    const why = isOver ? 'the response to its call is sent' : 'the response to its call is JSON only';
     return rejectUnreachable(message, `${why}, and the client has no GET stream open`);
   }
 
-  /** Closes the connection early. The client resumes the stream later. */
+  /** Closes the connection before the response is sent. The client resumes the stream after `retryMs` milliseconds. */
   pause(retryMs: number): void {
     if (this.#open > 0) (this.#stream ?? this.#openStream()).pause(retryMs);
   }
 
   /**
-   * Ends one request of the POST.
+   * Called when one request of the POST has ended.
    *
    * @param response undefined if the client cancelled the request.
-   * @returns Resolves when the whole reply is handed over, which a slow event store or reader delays. Never rejects.
+   * @returns Resolves when the HTTP response is handed over, which a slow event store or client delays. Never rejects.
    */
   settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (response !== undefined) {
@@ -112,7 +112,7 @@ export class LegacyReply {
     return resolvedPromise;
   }
 
-  /** Whether to stream a response that could be JSON: the client accepts only streams, or must be able to resume. */
+  /** Whether to send a JSON-RPC response as an event stream: the client accepts only streams, or must be able to resume. */
   #wantsStream(): boolean {
     const [first] = this.#responses;
     if (first === undefined || (this.http.accepts.json && !this.canPause)) return false;
@@ -145,7 +145,7 @@ function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
   stream.sendAnswer(message, json);
 }
 
-/** The `Call` of a legacy request. */
+/** The `Call` that the endpoint gets with a legacy request. */
 export class RequestCall extends LegacyCall {
   readonly request: JsonRpcRequest;
   readonly #reply: LegacyReply;
@@ -170,14 +170,14 @@ export class RequestCall extends LegacyCall {
     return rejectUnreachable(message, CLOSED);
   }
 
-  /** Called when the endpoint is done, also after `cut`. @param response As of `LegacyReply.settle`. */
+  /** Called when the endpoint has handled the request, also if `cut` has responded already. @param response As of `LegacyReply.settle`. */
   settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (this.#isSettled) return resolvedPromise;
     this.#isSettled = true;
     return this.#reply.settle(response);
   }
 
-  /** Sends an error at once, because the endpoint may never respond. */
+  /** Cancels the request because the server closes, and responds with an error at once: the endpoint may never respond. */
   override cut(reason: Error): void {
     this.cancel(reason);
     void this.settle({ jsonrpc: '2.0', id: this.request.id, error: { code: INTERNAL_ERROR, message: CLOSED } });

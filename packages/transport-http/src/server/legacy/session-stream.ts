@@ -1,6 +1,5 @@
 /**
- * One logical stream of a legacy session, which a connection carries. With an `EventStore` the stream outlives its connection, and the client
- * can resume it on a new one.
+ * One event stream of a legacy session. With an `EventStore` it outlives its connection: the client can resume it on a new connection.
  *
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
@@ -13,35 +12,35 @@ import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 
-/** The stored events of one session's streams. */
+/** Where the events of a session's streams are stored. */
 export interface StreamLog {
   readonly store: EventStore;
   readonly sessionId: string;
   readonly logger: Logger;
 }
 
-/** The request that opened the stream: POST or GET. The stream's id contains it, so every machine can tell. */
+/** Whether a POST or a GET opened the event stream. The stream's id contains this, so every machine knows it. */
 export type StreamKind = 'post' | 'get';
 
-/** The point from which a client resumes. */
+/** The point from which a client resumes an event stream. */
 export interface Resumption {
   readonly lastEventId: string;
-  /** The later events that are already loaded. `resume` loads only newer ones. */
+  /** The events after `lastEventId` that are already loaded. `resume` loads only newer ones. */
   readonly missed: readonly StoredEvent[];
 }
 
-/** How many messages may wait for the event store before senders wait. */
+/** If more messages than this wait for the event store, senders wait too. */
 const MOST_BEHIND = 64;
 
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
 
-/** Makes a stream id that is unique in the session, on all machines. */
+/** Makes the id of an event stream, which is unique in the session, on all machines. */
 export function createStreamId(kind: StreamKind): string {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
   return PREFIX[kind] + high.toString(36) + low.toString(36);
 }
 
-/** The kind of stream that an id belongs to. */
+/** Returns whether a POST or a GET opened the stream with this id. */
 export function streamKindOf(streamId: string): StreamKind {
   return streamId.startsWith(PREFIX.get) ? 'get' : 'post';
 }
@@ -52,11 +51,11 @@ export class SessionStream {
   #sse: ResponseStream | undefined;
   #isFinished: boolean;
   #isLogged = true;
-  /** The last operation. Operations on the stream run one after the other, which keeps the order although the store is async. */
+  /** Settles when the last operation on the stream is done. Operations run one after the other, which keeps the order of messages. */
   #turn: Promise<unknown> = resolvedPromise;
-  /** The number of messages that are not stored yet. */
+  /** How many messages wait for the event store. */
   #behind = 0;
-  /** The result of the last write to the connection: `resolvedPromise` while its reader keeps up. */
+  /** The promise of the last write to the connection. It is `resolvedPromise` while the client reads fast enough. */
   #written: Promise<void> = resolvedPromise;
 
   constructor(id: string, log: StreamLog | undefined, isFinished = false) {
@@ -69,12 +68,12 @@ export class SessionStream {
     return this.#sse?.isOpen === true;
   }
 
-  /** Whether a message sent now can reach the client, at once or when it resumes. */
+  /** Whether a message sent now can reach the client, at once or when the client resumes the stream. */
   get isReachable(): boolean {
     return this.#log !== undefined || this.isConnected;
   }
 
-  /** Connects the stream from its beginning. @param primingRetryMs If set, first sends an event with an id from which the client can resume. */
+  /** Gives a new stream its connection. @param primingRetryMs If set, first sends an event with an id from which the client can resume. */
   connect(sse: ResponseStream, primingRetryMs?: number): void {
     this.#attach(sse);
     if (this.#log === undefined || primingRetryMs === undefined) return;
@@ -85,8 +84,8 @@ export class SessionStream {
   }
 
   /**
-   * Sends a message after all earlier ones. Returns `resolvedPromise` itself if the sender need not wait. Otherwise the promise waits for a slow
-   * reader, or for an event store that is many messages behind.
+   * Sends a message after all earlier ones. Returns `resolvedPromise` itself if the sender need not wait. Otherwise the promise waits for a
+   * client that reads slowly, or for an event store that is many messages behind.
    *
    * @throws {UsageError} `ERR_SERIALIZE`, as a rejection: the message cannot be converted to JSON.
    */
@@ -111,7 +110,7 @@ export class SessionStream {
   }
 
   /**
-   * Sends a response when a slow reader has room for it. Later messages wait for that too.
+   * Sends a response as soon as the connection has room for it, which a slow client delays. Later messages wait for it too.
    *
    * @param json The response as JSON text.
    */
@@ -131,7 +130,7 @@ export class SessionStream {
    * Continues the stream on a new connection, after sending the events that the client has missed.
    *
    * @param open Makes the connection. Called only if the stream can be resumed.
-   * @throws {HttpRefusal} 400: the event is no longer stored.
+   * @throws {HttpRefusal} 400: the event named by `lastEventId` is no longer stored.
    */
   resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<void> {
     return this.#inTurn(async () => {
@@ -153,7 +152,11 @@ export class SessionStream {
     });
   }
 
-  /** Ends the connection but not the stream, so that the client resumes it. @param retryMs The time to wait; undefined if the revision has none. */
+  /**
+   * Ends the connection but not the stream: the client resumes it.
+   *
+   * @param retryMs How long it should wait; undefined if the revision has none.
+   */
   pause(retryMs: number | undefined): void {
     void this.#inTurn(() => {
       this.#sse?.end(retryMs === undefined ? '' : encodeEvent({ retryMs }));
@@ -162,12 +165,12 @@ export class SessionStream {
     });
   }
 
-  /** Stops storing events, because the session has ended. */
+  /** Stops storing the stream's events, because the session has ended. */
   stopLogging(): void {
     this.#isLogged = false;
   }
 
-  /** Ends the stream. Stored events can still be fetched. */
+  /** Ends the stream after its last message. A client can still fetch the stored events. */
   finish(): Promise<void> {
     if (this.#log === undefined && this.#turn === resolvedPromise) {
       this.#end();
@@ -192,7 +195,7 @@ export class SessionStream {
     });
   }
 
-  /** Stores a message. If the store fails, the message is sent without an event id. */
+  /** Stores a message and returns its event id. If the store fails, returns undefined, and the message is sent without an event id. */
   async #append(message: JsonRpcMessage | undefined): Promise<string | undefined> {
     const log = this.#log;
     if (log === undefined || !this.#isLogged) return undefined;
@@ -220,5 +223,5 @@ async function replayTo(sse: ResponseStream, events: readonly StoredEvent[]): Pr
 }
 
 export function unknownEvent(): HttpRefusal {
-  return new HttpRefusal(400, 'The event in "Last-Event-ID" is not known here any more: open a new stream, or repeat the request');
+  return new HttpRefusal(400, 'The event in "Last-Event-ID" is not stored any more: open a new stream, or repeat the request');
 }

@@ -1,6 +1,6 @@
 /**
- * The legacy sessions of this process, the least recently used first. Limits them in all and by key, ends idle ones, and stores them in a
- * `SessionStore`, if there is one, so that any machine can continue them.
+ * The legacy sessions of this process, the least recently used first. Limits their number in all and by caller, ends idle ones, and stores
+ * them in the `SessionStore`, if there is one, so that any machine can continue them.
  */
 
 import type { ClockTimer, JsonRpcMessage, JsonRpcResponse, LogLevel } from '@mortise/jsonrpc-core';
@@ -23,7 +23,7 @@ export class SessionTable {
   readonly #settings: Settings;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
-  /** Set if the program has a session store. */
+  /** Writes and reads the sessions in the program's session store; undefined without one. */
   readonly #stored: StoredSessions | undefined;
   readonly #sessions = new Map<string, HttpSession>();
   #sweepTimer: ClockTimer | undefined;
@@ -42,9 +42,9 @@ export class SessionTable {
   // ---- the life of a session
 
   /**
-   * Makes a session for `initialize`. It counts against the limits now, but `find` returns it only after `admit`.
+   * Makes a session for an `initialize` request. It counts against the limits now, but `find` returns it only after `admit`.
    *
-   * @throws {HttpRefusal} 503: all sessions are busy. 400: a transport for a single session has one already.
+   * @throws {HttpRefusal} 503: the limit is reached and no session is idle. 400: a transport for a single session has one already.
    */
   create(http: HttpExchange): HttpSession {
     if (this.#settings.isSingle === true && this.#limit.total > 0)
@@ -58,7 +58,7 @@ export class SessionTable {
     await session.close();
   }
 
-  /** Makes a session available after `initialize`. @throws Errors of the store or bus. The session must then be discarded. */
+  /** Makes a session available to requests after `initialize`. @throws Errors of the store or bus. The session must then be discarded. */
   async admit(session: HttpSession): Promise<void> {
     // Before storing, so that nothing is stored if the bus fails.
     this.#list(session);
@@ -75,7 +75,7 @@ export class SessionTable {
     await this.#notify('onOpened', session.id);
   }
 
-  /** Finds a session of the same principal. @throws {HttpRefusal} 404: there is no such session. */
+  /** Finds a session by its id, if it belongs to the caller's principal. @throws {HttpRefusal} 404: there is no such session. */
   async find(id: string, http: HttpExchange): Promise<HttpSession> {
     const live = this.#sessions.get(id);
     if (live !== undefined && live.principal !== http.principal) throw unknownSession();
@@ -85,7 +85,7 @@ export class SessionTable {
     return session;
   }
 
-  /** Passes a message to a session, and stores the changed state before returning the response. */
+  /** Passes a message to a session, and stores the changes of the session before returning the response. */
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
@@ -110,7 +110,7 @@ export class SessionTable {
     }
   }
 
-  /** Ends a session at its client's request. @throws Errors of the session store, which then still has the session. */
+  /** Ends a session because its client asked for it. @throws Errors of the session store, which then still has the session. */
   end(session: HttpSession): Promise<void> {
     session.isEnded = true;
     return this.#end(session);
@@ -122,7 +122,7 @@ export class SessionTable {
     await Promise.all(Array.from(this.#sessions.values(), (session) => this.#forget(session)));
   }
 
-  /** Ends a session here and in the stores. */
+  /** Ends a session in this process, in the session store and in the event store. */
   async #end(session: HttpSession): Promise<void> {
     const isFirst = this.#unlist(session);
     await session.close();
@@ -135,7 +135,7 @@ export class SessionTable {
     if (isFirst) void this.#notify('onClosed', session.id);
   }
 
-  /** Removes a session from memory. Without a store this ends the session and deletes its events. */
+  /** Removes a session from memory. Without a session store this ends the session and deletes its events. */
   async #forget(session: HttpSession): Promise<void> {
     if (this.#stored === undefined) return this.#end(session);
     this.#unlist(session);
@@ -148,7 +148,7 @@ export class SessionTable {
 
   // ---- stored sessions
 
-  /** Loads a session from the store, because other machines may have changed or ended it. */
+  /** Loads a session from the session store, because another machine may have changed or ended it. */
   async #refresh(stored: StoredSessions, live: HttpSession | undefined, id: string, http: HttpExchange): Promise<HttpSession | undefined> {
     const record = await stored.find(id, http.principal);
     // Looks again: in the meantime another request may have opened it, or it was ended or evicted.
@@ -183,7 +183,7 @@ export class SessionTable {
 
   // ---- limits and eviction
 
-  /** Makes and counts a session. @throws {HttpRefusal} 503 above the limit. Errors of `make`; the session is then not counted. */
+  /** Makes a session and counts it. @throws {HttpRefusal} 503: the limit is reached. Errors of `make`; the session is then not counted. */
   #counted(http: HttpExchange, make: () => HttpSession): HttpSession {
     const key = http.limitKey;
     if (!this.#limit.acquire(key)) {
@@ -199,7 +199,7 @@ export class SessionTable {
     }
   }
 
-  /** Finds the least recently used idle session. Prefers sessions without an open stream. */
+  /** Finds the idle session to end when the limit is reached: the least recently used one. Prefers sessions without an open stream. */
   #findIdle(key: string | undefined): HttpSession | undefined {
     let listening: HttpSession | undefined;
     for (const session of this.#sessions.values()) {
@@ -217,7 +217,7 @@ export class SessionTable {
     this.#sweepTimer ??= this.#scheduleSweep();
   }
 
-  /** @returns false if the session was removed already. */
+  /** Removes a session from the table. @returns false if it was removed already. */
   #unlist(session: HttpSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#remove(session);
@@ -230,7 +230,7 @@ export class SessionTable {
     session.unsubscribe?.();
   }
 
-  /** Moves a session to the end of the eviction order. */
+  /** Marks a session as the most recently used, so that it is ended last when the limit is reached. */
   #use(session: HttpSession): void {
     session.usedAtMs = this.#settings.clock.monotonicMs();
     this.#sessions.delete(session.id);
@@ -267,7 +267,7 @@ export class SessionTable {
 }
 
 /**
- * Whether a message may be handled again after another machine changed the session's state: only if it changes nothing but the state and
+ * Whether a message may be handled again after another machine changed the session's state: only if it changes nothing but that state and
  * runs no code of the program.
  */
 function changesSession({ requests, notifications }: Revision, message: JsonRpcMessage): boolean {
@@ -275,7 +275,7 @@ function changesSession({ requests, notifications }: Revision, message: JsonRpcM
   return (requests.get(message.method) ?? notifications.get(message.method))?.changesSession === true;
 }
 
-/** The refusal for a session that has ended, never existed or belongs to another principal. Does not reveal which. */
+/** Makes the 404 response for a session that has ended, never existed or belongs to another principal. It does not reveal which. */
 export function unknownSession(): HttpRefusal {
   return new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
 }
@@ -285,7 +285,7 @@ export function generateSessionId(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
 }
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: the program's session id is not valid in a header. */
+/** Checks a session id that the program made. @throws {HttpOptionError} `ERR_HTTP_OPTION`: it is not valid in a header. */
 function checkSessionId(id: string): string {
   if (/^[\x21-\x7e]+$/.test(id)) return id;
   throw new HttpOptionError('The option "sessionIdGenerator" must return visible ASCII characters only: others are not valid in a header');

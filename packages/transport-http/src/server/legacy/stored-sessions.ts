@@ -5,13 +5,13 @@ import type { SessionRecord, SessionState, SessionStore } from '@mortise/protoco
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 
-/** The stored state: that of the endpoint, and the revision. */
+/** What is stored of a session: its protocol version, and the state that the endpoint needs. */
 interface StoredState extends SessionState {
   readonly protocolVersion: string;
   readonly session: SessionState;
 }
 
-/** The content of a stored session. */
+/** What `open` reads from a session's record: its revision, and the state that the endpoint needs. */
 export interface OpenedRecord {
   readonly revision: Revision;
   readonly state: SessionState;
@@ -19,7 +19,7 @@ export interface OpenedRecord {
 
 const LAYOUT = 1;
 const MAX_WRITES = 4;
-/** The expiry is renewed when less than this fraction of the time is left. */
+/** A session's expiry in the store is renewed when less than this fraction of its lifetime is left. */
 const TOUCH_BELOW = 0.75;
 
 export class StoredSessions {
@@ -31,7 +31,7 @@ export class StoredSessions {
     this.#settings = settings;
   }
 
-  /** Finds a record and renews its expiry. @throws Errors of the store. */
+  /** Finds the record of a session that belongs to the principal, and renews its expiry. @throws Errors of the store. */
   async find(id: string, principal: string): Promise<SessionRecord | undefined> {
     const record = await this.#store.get(id);
     if (record?.principal !== principal) return undefined;
@@ -41,7 +41,7 @@ export class StoredSessions {
     return record;
   }
 
-  /** Reads a record; undefined if its layout or revision is unknown. */
+  /** Reads the content of a session's record; undefined if its layout or revision is unknown. */
   open({ state }: SessionRecord): OpenedRecord | undefined {
     // The record may be incomplete or from another program.
     const stored = state as StoredState | null | undefined;
@@ -52,7 +52,7 @@ export class StoredSessions {
   /** Stores a new session. @throws Errors of the store; nothing is then stored. */
   async create(session: HttpSession): Promise<void> {
     try {
-      if (!(await this.#write(session))) throw new Error('The store already has a session with this id');
+      if (!(await this.#write(session))) throw new Error('The session store already has a session with the new id');
     } catch (error) {
       this.#log('A session could not be stored: its client gets status 500 and may try again', error);
       throw error;
@@ -60,11 +60,11 @@ export class StoredSessions {
   }
 
   /**
-   * Stores the changes of a message, after earlier changes. An error of the store is logged, and the changes are stored with the next message, so
-   * that the response is still sent. Never rejects.
+   * Stores what a message changed in the session, after earlier changes. Never rejects, so that the response is still sent: an error of the
+   * store is logged, and the changes are stored with the next message.
    *
-   * @param repeat Handles the message again, on the state that another machine stored first. Undefined if a message must not be handled
-   * twice.
+   * @param repeat Handles the message again, on a state that another machine stored in the meantime. Undefined if the message must not be
+   * handled twice.
    */
   save(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
     session.saving = session.saving.then(async () => {
@@ -87,18 +87,18 @@ export class StoredSessions {
       if (record === undefined) return;
       this.adopt(session, record, repeat !== undefined);
     }
-    throw new Error(`Another machine changed the session first, ${MAX_WRITES} times in a row`);
+    throw new Error(`The session was not stored: another machine changed it first, ${MAX_WRITES} times in a row`);
   }
 
   /**
-   * Continues a session from a newer record.
+   * Continues a session from a record that another machine has stored.
    *
-   * @param repeats Whether the unsaved changes will be made again.
+   * @param repeats Whether the message whose changes are not stored will be handled again.
    * @throws {Error} The record has an unknown layout or revision. Also errors of the endpoint.
    */
   adopt(session: HttpSession, record: SessionRecord, repeats = false): void {
     const opened = this.open(record);
-    if (opened === undefined) throw new Error('The record of the session has a layout or revision that this version does not support');
+    if (opened === undefined) throw new Error('The stored session has a layout or revision that this version of Mortise cannot read');
     // An equal state was stored from here, by a write that seemed to fail.
     if (JSON.stringify(opened.state) !== JSON.stringify(session.legacy.state)) {
       if (session.isUnsaved && !repeats)
@@ -109,7 +109,7 @@ export class StoredSessions {
     session.storedVersion = record.version;
   }
 
-  /** Deletes a session. @throws Errors of the store. */
+  /** Deletes a session from the store. @throws Errors of the store. */
   delete(session: HttpSession): Promise<void> {
     return this.#store.delete(session.id);
   }
@@ -123,7 +123,7 @@ export class StoredSessions {
     }
   }
 
-  /** @returns false if the store has another version. @throws Errors of the store. */
+  /** Writes a session to the store. @returns false if another machine wrote it in the meantime. @throws Errors of the store. */
   async #write(session: HttpSession): Promise<boolean> {
     const { id, principal, revision, legacy } = session;
     if (revision === undefined) return true;

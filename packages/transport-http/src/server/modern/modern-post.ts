@@ -1,6 +1,6 @@
 /**
- * A POST of the modern era. Checks that its headers agree with its body, so that proxies, which read the headers, and the server see the
- * same request. The endpoint then responds with JSON, or with an event stream if it sends notifications first.
+ * Handles a POST of the modern era. Checks that its headers agree with its body, so that proxies, which read the headers, and the server
+ * see the same request. The endpoint then responds with JSON, or with an event stream if it sends notifications first.
  *
  * @see 2026-07-28 basic/transports/streamable-http#server-validation
  */
@@ -24,7 +24,7 @@ import type { HttpExchange } from '../http/http-exchange.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 import { FORBIDDEN, scopeChallenge, watchExpiry } from '../http/authorize.ts';
 
-/** Responds to one message. @param meta The message's `_meta`. */
+/** Responds to a POST with one modern message. @param meta The message's `_meta`. */
 export function respondToModern(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): Promise<void> | void {
   if (!('method' in message))
     throw new HttpRefusal(
@@ -43,16 +43,16 @@ export function respondToModern(http: HttpExchange, message: JsonRpcMessage, met
   return revision?.requests.get(message.method)?.listens === true ? listen(http, message, terms) : respond(http, message, terms);
 }
 
-/** What the HTTP status of a response depends on. */
+/** What decides the HTTP status of a JSON-RPC response, besides the response itself. */
 interface StatusTerms {
   readonly rules: HttpRules;
-  /** Whether the request has all mandatory `_meta` members. */
+  /** Whether the request has all members of `_meta` that the revision requires. */
   readonly hasMeta: boolean;
 }
 
 /**
- * Accepts a notification with 202. The specification requires no headers for notifications, so only the headers that are present are checked
- * against the body.
+ * Accepts a notification with status 202. The specification requires no headers for notifications, so only headers that are present are
+ * compared with the body.
  */
 function acceptNotification(http: HttpExchange, { method }: JsonRpcNotification, version: JsonValue | undefined): void {
   if (http.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(http, version);
@@ -60,7 +60,7 @@ function acceptNotification(http: HttpExchange, { method }: JsonRpcNotification,
   http.empty(202);
 }
 
-/** Serves `subscriptions/listen`. Counts its response as a stream, and ends it when the token expires. */
+/** Serves `subscriptions/listen`. Counts its response as an open stream, and ends it when the token expires. */
 async function listen(http: HttpExchange, request: JsonRpcRequest, terms: StatusTerms): Promise<void> {
   const { shared } = http;
   const { id, method } = request;
@@ -101,7 +101,7 @@ function statusOf(response: JsonRpcResponse, { rules, hasMeta }: StatusTerms): n
 
 // ---- headers against the body
 
-/** Checks `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call. */
+/** Checks that `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call agree with the body. */
 function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, revision: Revision): void {
   const { server } = http.shared;
   checkMethodHeader(http, method);
@@ -122,7 +122,11 @@ function checkMirrors(http: HttpExchange, { method, params }: JsonRpcRequest, re
   }
 }
 
-/** Checks `MCP-Protocol-Version`. @param inBody The version in `_meta`. If it is missing too, the endpoint refuses the request. */
+/**
+ * Checks `MCP-Protocol-Version`.
+ *
+ * @param inBody The version in `_meta`, which the header must equal. If only it is missing, the endpoint refuses.
+ */
 function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
   if (header !== undefined && header === inBody) return;
@@ -136,7 +140,7 @@ const NO_HEADER = 'send the version that "_meta" names';
 const NO_VERSION = 'send "initialize" first, or a modern version both in this header and in "_meta"';
 
 /**
- * Makes the refusal for a legacy client if the legacy era is off. It lists the supported versions.
+ * Makes the error response for a legacy client of a server that does not serve the legacy era. It lists the supported versions.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
