@@ -34,10 +34,10 @@ export const LIST_CHANGES = {
 } as const;
 
 const MAX_PAGES = 1000;
-/** Bounds the memory for cursors: each one is remembered until the list ends. */
+/** The longest cursor accepted, in characters. Each cursor is remembered until the list ends, so this limits the memory. */
 const MAX_CURSOR_LENGTH = 65_536;
 
-/** Fetches one page. */
+/** Fetches one page of a list. */
 type FetchPage = (params: JsonObject) => Promise<JsonObject>;
 
 /**
@@ -82,9 +82,9 @@ export async function* readPages<M extends keyof ListItems>(
 function readCursor(method: string, { nextCursor: next }: JsonObject, before: Set<string>): string | undefined {
   if (next === undefined || next === null) return undefined;
   if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
-    throw new InvalidResponseError(`"${method}" returned a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
+    throw new InvalidResponseError(`the server's cursor for "${method}" is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
   }
-  if (before.has(next)) throw new InvalidResponseError(`"${method}" has no end: the server returned the same cursor twice`);
+  if (before.has(next)) throw new InvalidResponseError(`the list of "${method}" has no end: the server returned the same cursor twice`);
   before.add(next);
   return next;
 }

@@ -42,7 +42,7 @@ function findMisusedTool(result: CreateMessageResult, { tools = [], toolChoice }
 }
 
 /**
- * Describes the first tool use that is not followed by one message with all its results and nothing else.
+ * Describes the first tool use that is not followed by one message with all its results and nothing else; undefined if there is none.
  *
  * @see 2025-11-25 client/sampling#message-content-constraints
  */
