@@ -72,14 +72,14 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
   }
   const entries = Object.entries(inputRequests);
   if (entries.length > MAX_QUESTIONS) {
-    throw new InputRequiredError(`the server sent ${entries.length} input requests for "${method}": at most ${MAX_QUESTIONS} are answered`);
+    throw new InputRequiredError(`the server sent ${entries.length} input requests for "${method}": the limit is ${MAX_QUESTIONS}`);
   }
   return entries.map(([key, question]) => {
     const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};
     if (typeof asked !== 'string')
       throw new InputRequiredError(`"${method}" needs input, but its input request "${key}" has no method: the server is at fault`);
     if (!answers.has(asked)) {
-      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one before the call`);
+      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one up first`);
     }
     return [key, { method: asked, params: isJsonObject(params) ? params : {} }];
   });

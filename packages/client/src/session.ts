@@ -43,7 +43,7 @@ export interface Session {
   readonly instructions: string | undefined;
   /** Whether the server's capabilities are known. */
   readonly isDiscovered: boolean;
-  /** Converts parameters to this session's revision. Returns a new object if `progressToken` is given, which becomes a member of `_meta`. */
+  /** Converts parameters to this session's revision. Returns a new object if `progressToken` is given, which goes into `_meta`. */
   toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject;
   /** Adds the `_meta` members that the era requires to a request's parameters, and changes nothing else. For gateways. */
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined;

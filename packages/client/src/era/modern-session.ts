@@ -133,7 +133,7 @@ export class ModernSession implements Session, LinkHost {
     };
     const timer = clock.schedule(() => {
       stream.abort(null);
-      end(new TimeoutError(`the server did not accept "${method}" within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
+      end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
     }, requestTimeoutMs);
     // Aborted with `null`, because a reason would be sent to the server.
     const stream = new AbortController();

@@ -103,7 +103,7 @@ function readDataUrl({ href }: URL): Uint8Array {
 }
 
 function tooLong(): never {
-  throw new InvalidResponseError(`the icon has more than ${MAX_BYTES} bytes`);
+  throw new InvalidResponseError(`the icon is longer than ${MAX_BYTES} bytes`);
 }
 
 /** Shortens a URL for a message, because a `data:` URL may be very long. */
