@@ -72,7 +72,7 @@ export interface ClientOptions extends AnswerOptions {
    * @default the validator of `@mortise/protocol/json-schema`, loaded when first needed
    */
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Protocol extensions. The client declares each one; an extension that the server lacks has no other effect. @default none */
+  /** Protocol extensions. The client declares each one. Nothing else happens for an extension that the server lacks. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
   /**
    * Called with each error that belongs to no request, such as an unreadable message, a malformed list item or a broken subscription. May

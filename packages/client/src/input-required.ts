@@ -77,7 +77,7 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
   return entries.map(([key, question]) => {
     const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};
     if (typeof asked !== 'string')
-      throw new InputRequiredError(`"${method}" needs input, but its input request "${key}" has no method: the server is at fault`);
+      throw new InputRequiredError(`the server sent an input request "${key}" for "${method}" that has no method`);
     if (!answers.has(asked)) {
       throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one up first`);
     }

@@ -48,7 +48,7 @@ export interface LinkSettings {
 
 /** A connection to a server: sends messages, and passes on what the server sends. */
 export abstract class Link {
-  /** Gets the server's requests and notifications. The session, once the era is known. */
+  /** The object that gets the server's requests and notifications: the session, once the era is known. */
   host: LinkHost = undecidedHost;
   /** Called when the transport has lost its channel and opens it again by itself. The server no longer knows the session then. */
   onInterrupted: (() => void) | undefined;
@@ -150,7 +150,7 @@ export class ExchangeLink extends Link {
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
 
-  /** Starts the transport. Errors of no exchange go to the client, and to the `onerror` callback that the transport already had. */
+  /** Starts the transport. Errors that belong to no exchange go to the client, and to the `onerror` that was set before. */
   async start(): Promise<void> {
     const transport = this.#transport;
     const { onerror } = transport;

@@ -214,7 +214,7 @@ export class McpClient extends Client {
   /**
    * Subscribes to updates of a resource, which `onResourceUpdated` reports. The client subscribes again when it reconnects.
    *
-   * @throws {MissingCapabilityError} The server sends no updates at all, or refuses to for this resource.
+   * @throws {MissingCapabilityError} The server sends no updates at all, or none of this resource.
    */
   async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     const uri = toUri(resource);

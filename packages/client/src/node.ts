@@ -77,7 +77,7 @@ export function folderRoots(folders: readonly Folder[], options: FolderRootsOpti
 
 async function toRoot(path: string, name: string | undefined): Promise<Root> {
   const real = await realpath(path);
-  if (!(await stat(real)).isDirectory()) throw new Error(`"${path}" is not a folder`);
+  if (!(await stat(real)).isDirectory()) throw new Error(`root "${path}" is not a folder`);
   await access(real, constants.R_OK | constants.X_OK);
   return { uri: pathToFileURL(real).href, ...(name !== undefined && { name }) };
 }

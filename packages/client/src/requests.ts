@@ -185,7 +185,7 @@ export class Requests {
     );
   }
 
-  /** Handles the error of a request: sends the request again if that may help, else throws. */
+  /** Handles the error of a request: sends the request again if that may help, else throws the error or a more specific one. */
   #recover(session: Session, call: Call, error: unknown): Promise<JsonObject> | never {
     const { connector, settings } = this.#parts;
     const { method, params } = call;

@@ -163,7 +163,7 @@ function toKey({ method, params, options }: CachedRequest): string | undefined {
   return parts.every((part) => part === undefined) ? toCanonicalJson([method, params]) : undefined;
 }
 
-/** Whether a change of one resource affects the result kept for another: for the same resource and those above and below it. */
+/** Whether a change of one resource affects the cached result of another: true for the same resource and those above and below it. */
 function isAffected(kept: unknown, changed: unknown): boolean {
   return typeof kept === 'string' && typeof changed === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
 }

@@ -18,7 +18,7 @@ export interface SessionSettings extends LinkSettings {
   logLevel: LoggingLevel | undefined;
   /** Returns all capabilities to declare in a revision, those of extensions included. */
   capabilitiesFor(revision: Revision): ClientCapabilities;
-  /** Called with each notification that belongs to no subscription, in the canonical model. */
+  /** Called with each notification that belongs to no subscription, in the canonical model (the shapes of the newest revision). */
   onNotification(notification: JsonRpcNotification): void;
 }
 

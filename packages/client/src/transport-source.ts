@@ -98,7 +98,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** Whether a value has all members of a transport. Checks them now, so that a missing member is not an error at its first use only. */
+/** Whether a value is a transport. Checks every member, so that a missing one is an error now and not at its first use. */
 function isTransport(source: object): source is ClientTransport {
   const { start, send, close } = source as Partial<Transport>;
   return isExchangeTransport(source) || [start, send, close].every((member) => typeof member === 'function');

@@ -12,7 +12,7 @@ function cancelFollowers({ target }: Event): void {
 }
 
 /**
- * Tells whether a piece of work, such as a request, is still wanted. May be extended, so that a call and its cancellation are one object.
+ * Tells whether a piece of work, such as a request, is still wanted. Classes may extend it, so that a call needs no second object.
  *
  * `signal` is created on first read, because an `AbortSignal` costs more than the rest of a short call.
  */

@@ -1,4 +1,4 @@
-/** The errors of this package, and the base class of all Mortise errors. A `RemoteError` was sent by the peer, all others come from this side. */
+/** The errors of this package, and the base class of all Mortise errors. A `RemoteError` comes from the peer, all others from this side. */
 
 import type { MessageHead } from './malformed.ts';
 import type { JsonRpcErrorObject, JsonValue, RequestId } from './message.ts';

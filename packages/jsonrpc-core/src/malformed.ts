@@ -7,7 +7,7 @@ import { INVALID_PARAMS, INVALID_REQUEST } from './wire-error.ts';
 /** What is known about a value that is not a valid message. */
 export interface Malformed {
   readonly error: InvalidRequestError;
-  /** The kind of message intended. Only a possible request gets an error response. `either`: a response if a pending request has the id. */
+  /** The intended kind. Only a possible request gets an error response. `either`: a response if its id is pending here, else a request. */
   readonly meantAs: 'request' | 'notification' | 'response' | 'either';
   /** The id of the malformed message, if it has a valid one. */
   readonly id: RequestId | undefined;

@@ -22,7 +22,7 @@ export interface MessagePortLike {
 export interface MessagePortOptions {
   /** The longest message accepted, in UTF-16 code units. A longer one is reported by `onerror` and dropped. @default 16 Mi */
   readonly maxMessageLength?: number | undefined;
-  /** Passed with each message, together with its size, for example to name the peer. @default none */
+  /** Passed to `onmessage` with each message, together with its size, for example to name the peer. @default none */
   readonly info?: MessageInfo | undefined;
 }
 

@@ -38,9 +38,9 @@ export type AnswerHandler<Params, Answer, Context extends AnswerContext = Answer
 /** Handlers for the two modes of elicitation. The client declares each mode that has a handler. */
 export interface ElicitationOptions {
   /**
-   * Shows the user a form, built from `requestedSchema`: `describeForm` of `@mortise/client/host` returns its fields. Must say which server
-   * asks, and let the user edit and decline. The client fills in the defaults of required fields that the answer lacks. An answer that does
-   * not fit the schema is not sent.
+   * Handles form elicitation: shows the user the fields of `requestedSchema` (see `describeForm` of `@mortise/client/host`). Must say which
+   * server asks, and let the user edit and decline. The client fills in the defaults of required fields that the answer lacks. An answer
+   * that does not fit the schema is not sent.
    */
   readonly form?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | undefined;
   /**
@@ -49,7 +49,7 @@ export interface ElicitationOptions {
    * addresses that `urlPolicy` refuses. Since 2025-11-25.
    */
   readonly url?: AnswerHandler<ElicitRequestURLParams, ElicitResult, PageContext> | undefined;
-  /** Decides which pages may be offered to the user. @default https on public hosts; for a server on this machine, also this machine */
+  /** Decides which web pages a server may ask the user to open. @default https on public hosts; also this machine, for a server on it */
   readonly urlPolicy?: UrlPolicy | undefined;
 }
 

@@ -104,7 +104,7 @@ export class Answers {
     this.#interceptors.set(method, interceptor);
   }
 
-  /** Returns why `urlPolicy` refuses a page of this server; undefined if the page may be offered to the user. */
+  /** Returns why `urlPolicy` refuses a web page that the server wants opened; undefined if it may be offered to the user. */
   checkPage(url: string): string | undefined {
     return checkUrl(url, { allowLoopback: this.isServerLocal, ...this.#urlPolicy });
   }
@@ -189,7 +189,7 @@ function checkRoot(root: Root): Root {
   const url = /^file:\/\//iu.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
   if (!url) throw new TypeError(`root "${uri}": the URI of a root must be a valid file:// URI`);
   if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)|%(?:2f|5c|00)/iu.test(uri)) {
-    throw new TypeError(`root "${uri}": the URI of a root must not contain "..", or an encoded slash, backslash or zero`);
+    throw new TypeError(`root "${uri}": the URI of a root must not contain "..", or an encoded slash, backslash or zero byte`);
   }
   if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": the URI of a root must not have a query or a fragment`);
   return { ...root, uri: url.href };

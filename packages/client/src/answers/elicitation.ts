@@ -12,7 +12,7 @@ export interface ElicitParts {
   readonly pages: OpenPages;
   /** Checks the user's answers against the form's schema; `false` turns the check off. */
   readonly validator: JsonSchemaValidator | false | undefined;
-  /** Returns why a page must not be offered to the user; undefined if it may be offered. */
+  /** Returns why the user must not be asked to open a web page; undefined if the user may be asked. */
   checkPage(url: string): string | undefined;
   /** Called for each part of a form's schema that the validator cannot check. */
   onError(error: Error): void;
@@ -95,7 +95,7 @@ const MAX_PAGES = 1000;
 export class OpenPages {
   readonly #completions = new Map<string, () => void>();
 
-  /** Remembers a page by its elicitation id. @returns Resolves when the server reports that the user has finished with the page. */
+  /** Remembers a page of URL elicitation by its id. @returns Resolves when the server reports that the user has finished with the page. */
   open(id: string | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (id === undefined) return;
@@ -105,7 +105,7 @@ export class OpenPages {
     });
   }
 
-  /** Marks a page as finished, by its elicitation id. @returns False if the page is unknown or already finished. */
+  /** Marks a page of URL elicitation as finished, by its elicitation id. @returns False if the page is unknown or already finished. */
   complete(id: unknown): boolean {
     this.#completions.get(id as string)?.();
     return this.#completions.delete(id as string);

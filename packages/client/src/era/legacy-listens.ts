@@ -13,7 +13,7 @@ interface OpenListen {
   readonly uris: readonly string[];
   /** The part of the subscription's filter that the server honours. */
   readonly accepted: SubscriptionFilter;
-  /** Whether the server has accepted the `resources/subscribe` requests for all of `uris`. */
+  /** Whether the server has accepted the `resources/subscribe` requests for all resources in `uris`. */
   isAccepted: boolean;
 }
 

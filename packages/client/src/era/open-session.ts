@@ -30,7 +30,7 @@ export class SessionOpener {
   readonly #modern: readonly Revision[];
   readonly #legacy: readonly Revision[];
   readonly #links = new Set<Link>();
-  /** The transport, if it can make exchanges; it may also open a channel for the legacy era. Undefined for a channel of both eras. */
+  /** The transport, if it sends each request as an exchange; undefined for a channel, such as stdio. May also open a legacy channel. */
   #exchanges: (ExchangeTransport & Partial<Transport>) | undefined;
   #channel: ChannelLink | undefined;
   #lateFinding: Finding | undefined;

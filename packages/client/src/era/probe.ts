@@ -65,7 +65,7 @@ function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   return { kind: 'refused', error, supported };
 }
 
-/** Reads the era from an HTTP error: missing permission is thrown, else the JSON-RPC error in the body decides, else the status. */
+/** Reads the era from an HTTP error: from the JSON-RPC error in its body, else from the status. Throws errors of missing permission. */
 function readHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
   if (status === 401 || status === 403 || status === 407) throw error;

@@ -15,7 +15,7 @@ export interface Completer {
    * @throws As `client.complete` does. A server without completions gives no suggestions.
    */
   complete(argument: CompletionArgument, resolved?: Readonly<Record<string, string>>): Promise<Completion | undefined>;
-  /** Cancels the request in flight and clears the cache. */
+  /** Ends the completer: cancels the request in flight and clears the cache. */
   close(): void;
 }
 

@@ -17,7 +17,7 @@ export interface IconSource {
 export interface FetchIconOptions extends IconSource {
   /** Cancels the fetch, which then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** Makes the requests. @default the platform's `fetch` */
+  /** Makes the HTTP requests. @default the platform's `fetch` */
   readonly fetch?: typeof fetch | undefined;
 }
 

@@ -9,12 +9,12 @@ export type Approval<T> = T | boolean;
 
 /** Asks the user before the model is called, and before its result is sent. */
 export interface Approver {
-  /** Shows the user the request to the model. If the user edits it, `maxTokens` cannot rise above the server's value. */
+  /** Asks the user to approve the request to the model. If the user edits it, `maxTokens` cannot rise above the server's value. */
   approveRequest(
     params: CreateMessageRequestParams,
     context: AnswerContext,
   ): Approval<CreateMessageRequestParams> | Promise<Approval<CreateMessageRequestParams>>;
-  /** Shows the user the result that would be sent to the server. */
+  /** Asks the user to approve the model's result, before it is sent to the server. */
   approveResult(
     result: CreateMessageResult,
     params: CreateMessageRequestParams,
@@ -67,8 +67,8 @@ export interface ModelFacts {
 /**
  * Chooses the available model that fits the server's preferences best.
  *
- * The first hint that matches any model narrows the choice to the matching models; an exact name goes before a part of a name. The
- * priorities then choose among them, and the earlier model wins a tie.
+ * The first hint that matches any model narrows the choice to the matching models; an exact name takes precedence over a part of a name.
+ * The priorities then choose among them, and the earlier model wins a tie.
  *
  * @returns undefined only if `available` is empty.
  * @deprecated since 2026-07-28, with sampling: servers call a model provider's API themselves.

@@ -11,7 +11,7 @@ export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcRespon
 
 /** The rules of a connection that depend on the MCP revision in use. */
 export interface ConnectionRules {
-  /** Whether a JSON array is a batch (JSON-RPC 2.0 section 6), to which one array of responses is sent. If false, it is invalid. */
+  /** Whether a JSON array is a batch (JSON-RPC 2.0 section 6), to which one array of responses is sent. If false, an array is invalid. */
   readonly isBatchingOn: boolean;
   /** Whether the error response to an unreadable message leaves out `id`. If false, the response has `id: null`. */
   readonly isErrorIdOptional: boolean;
@@ -51,8 +51,8 @@ export interface ConnectionOptions {
    * The most bytes that requests in progress may have together, if the transport measures them (`MessageInfo`). A request beyond that gets -32603;
    * other messages are still read. A single request is always served.
    *
-   * A request counts until its handler has ended, even if it was cancelled before. Responses count until the peer has taken them, and while they wait
-   * for the rest of their batch.
+   * A request counts until its handler has ended, even if it was cancelled before. Responses count until the peer has read them, and while
+   * they wait for the rest of their batch.
    *
    * @default 64 MiB
    */

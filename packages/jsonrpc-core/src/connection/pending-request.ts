@@ -176,7 +176,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     this.deadlineMs += lostMs;
   }
 
-  /** The time at which the request times out if nothing more arrives. During a pause, the latest time allowed for any pause. */
+  /** The time at which the request times out if nothing more arrives. During a pause, the last limit, which pauses cannot move. */
   get endMs(): number {
     return this.#pauses > 0 ? this.#lastMs : Math.min(this.deadlineMs, this.#lastMs);
   }

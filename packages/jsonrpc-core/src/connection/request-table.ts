@@ -43,7 +43,7 @@ export interface RequestTableOptions<Options extends RequestOptions = RequestOpt
 }
 
 /**
- * The pending requests of one connection, one session, or one client of exchanges.
+ * The pending requests of one connection, one session, or one client that makes exchanges.
  *
  * Use one table for each: responses are matched by id, and ids are unique only within a table.
  *
@@ -86,7 +86,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     return this.#request(method, params, options, false) as Promise<JsonObject>;
   }
 
-  /** Like `request`, but resolves with the whole response, which may be an error response. Its id is this table's. For gateways. */
+  /** Like `request`, but resolves with the whole response, which may be an error. Its id is the one made by this table. For gateways. */
   requestRaw(method: string, params?: RequestParams, options?: Options): Promise<JsonRpcResponse> {
     return this.#request(method, params, options, true) as Promise<JsonRpcResponse>;
   }
@@ -128,7 +128,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     });
   }
 
-  /** Passes a notification to the stream request with this id. Returns false if there is none. */
+  /** Passes a notification to the stream request (one with `onNotification`) with this id. Returns false if there is none. */
   deliver(id: unknown, notification: JsonRpcNotification): boolean {
     const onNotification = this.#pending.get(id as RequestId)?.options?.onNotification;
     onNotification?.(notification);

@@ -13,7 +13,7 @@ export function runCallback(fn: () => unknown, onError: (error: Error) => void):
   }
 }
 
-/** What listens to a transport. None of these callbacks may throw. */
+/** The callbacks of a listener to a transport. None of these may throw. */
 export interface TransportListener {
   readonly onMessage: (message: JsonRpcMessage, info?: MessageInfo) => void;
   onError(error: Error): void;

@@ -62,7 +62,7 @@ export interface SendOptions extends WaitingCaller {
  * T14  After `close` no timer, handle or listener is left that would keep a process alive.
  */
 export interface Transport {
-  /** Begins delivery. Rejects if the channel cannot be opened, or was already started or closed. */
+  /** Opens the channel and begins to deliver messages. Rejects if the channel cannot be opened, or was already started or closed. */
   start(): Promise<void>;
   /**
    * Sends one message. When nothing has to wait it may return `resolvedPromise`, so that a message costs no promise.
