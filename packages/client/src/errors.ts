@@ -11,7 +11,7 @@ import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/m
 export class MissingCapabilityError extends MortiseError {
   override readonly name: string = 'MissingCapabilityError';
   override readonly code: 'ERR_MISSING_CAPABILITY' = 'ERR_MISSING_CAPABILITY';
-  /** The side that would have to declare the capability. */
+  /** Which side would have to declare the missing capability. */
   readonly side: 'client' | 'server';
   /** What is missing: dotted capabilities (`resources.subscribe`), extension identifiers or methods. */
   readonly missing: readonly string[];

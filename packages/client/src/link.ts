@@ -62,7 +62,7 @@ export abstract class Link {
   abstract notify(method: string, params?: JsonObject): Promise<void>;
   abstract close(): Promise<void>;
 
-  /** Passes a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that carried it. */
+  /** Passes a notification to the stream that it belongs to, else to `host`. @param exchange The id of the exchange that carried it. */
   protected route(notification: JsonRpcNotification, exchange?: RequestId): void {
     const { method, params } = notification;
     // `Connection` handles cancellations of the server's own requests. Any other one ends a stream, or came too late.

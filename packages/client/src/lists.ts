@@ -44,7 +44,7 @@ type FetchPage = (params: JsonObject) => Promise<JsonObject>;
  * Reads all pages of a list, each only when its first item is needed. Cursors are sent back unchanged, also the empty string.
  *
  * @param isCached Whether pages may come from the cache, whose cursors may be stale. If the server refuses a cursor, the list is read once
- *   more from its beginning, without as many items as were already returned.
+ *   more from its beginning, and as many items as were already returned are skipped.
  * @throws {InvalidResponseError} A cursor is repeated or is not a string of at most 65,536 characters, or the list has more than 1,000 pages.
  * @see 2026-07-28 server/utilities/pagination
  */

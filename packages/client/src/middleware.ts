@@ -33,7 +33,7 @@ export interface ClientCall {
  * Calls the next middleware. The last middleware's `next` sends the request to the server.
  *
  * @param params Replaces the parameters for the next middleware and the server.
- * @returns The result in the canonical model.
+ * @returns The result in the canonical model (the shapes of the newest revision).
  */
 export type NextClientMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 

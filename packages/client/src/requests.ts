@@ -67,7 +67,7 @@ export class Requests {
 
   // ---- requests
 
-  /** Sends a request and returns its result in the canonical model. */
+  /** Sends a request and returns its result in the canonical model (the shapes of the newest revision). */
   request(method: string, params: JsonObject, options?: CallOptions): Promise<JsonObject> {
     try {
       checkRequest(method, options);
@@ -181,7 +181,7 @@ export class Requests {
     if (read) return read(result, { method, params, ...(signal && { signal }) });
     const shown = JSON.stringify(resultType);
     throw new InvalidResponseError(
-      `the server answered "${method}" with a result of the type ${shown}, which neither this client nor its extensions support`,
+      `the server responded to "${method}" with a result of the type ${shown}, which neither this client nor its extensions support`,
     );
   }
 

@@ -12,7 +12,7 @@ import type { ServerFacts } from './middleware.ts';
 export interface SessionSettings extends LinkSettings {
   readonly info: Implementation;
   readonly answers: Answers;
-  /** How long the first message waits for its response, in milliseconds. */
+  /** How long the first message of a connection waits for its response, in milliseconds. */
   readonly initializeTimeoutMs: number;
   /** The log level that the program asked for. Kept when the connection is opened again. */
   logLevel: LoggingLevel | undefined;
@@ -27,7 +27,7 @@ export interface ListenSink {
   /** Called once, before any event, with the part of the filter that the server honours. */
   onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void;
   onEvent(notification: JsonRpcNotification): void;
-  /** Called when the server has ended the subscription, or with the error that broke it. Not called after `close`. */
+  /** Called when the server has ended the subscription, or when it broke, with the error. Not called after `close`. */
   onEnd(error?: Error): void;
 }
 

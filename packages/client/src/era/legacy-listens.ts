@@ -92,7 +92,7 @@ export class LegacyListens {
   }
 }
 
-/** Delivers an update to the subscriptions to that resource or to one above it; if there are none, to every subscription with `uris`. */
+/** Delivers the update of a resource to the subscriptions to it or to one above it; if none, to every subscription with `uris`. */
 function deliverUpdate(open: readonly OpenListen[], notification: JsonRpcNotification, uri: unknown): void {
   if (typeof uri !== 'string') return;
   const interested = open.filter(({ uris }) => uris.length > 0);

@@ -7,7 +7,7 @@ import type { AnswerContext, AnswerHandler } from '../answers/answer-options.ts'
 /** The user's decision about a sampling request or result: `true` allows it, `false` refuses it, another value replaces it. */
 export type Approval<T> = T | boolean;
 
-/** Asks the user before the model is called, and before its result is sent. */
+/** Asks the user for approval before the model is called, and before its result is sent to the server. */
 export interface Approver {
   /** Asks the user to approve the request to the model. If the user edits it, `maxTokens` cannot rise above the server's value. */
   approveRequest(
