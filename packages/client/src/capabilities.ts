@@ -8,26 +8,26 @@ import { findNotification, findRequest } from '@mortise/protocol/revisions';
 import { MissingCapabilityError } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** @throws {MissingCapabilityError} The server cannot answer the method. Methods that MCP does not define belong to extensions and pass. */
+/** Checks that the server can answer a method; methods of extensions always pass. @throws {MissingCapabilityError} The server cannot. */
 export function assertAnswers(session: Session, method: string): void {
   const facts = findRequest(session.revision, method, 'client');
   if (facts) assertCapability(session, facts.serverCapability, method);
   else if (REVISIONS.some(({ requests }) => requests.has(method))) throw notSent(session.revision, method);
 }
 
-/** @throws {MissingCapabilityError} The revision has no such notification from clients. */
+/** Checks that clients may send a notification. @throws {MissingCapabilityError} The revision has no such notification from clients. */
 export function assertNotifies(revision: Revision, method: string): void {
   const isKnown = REVISIONS.some(({ notifications }) => notifications.has(method));
   if (isKnown && !findNotification(revision, method, 'client')) throw notSent(revision, method);
 }
 
-/** @throws {MissingCapabilityError} The server does not declare a capability that a method needs. */
+/** Checks that the server declares the capability that a method needs. @throws {MissingCapabilityError} The server does not declare it. */
 export function assertCapability({ server, isDiscovered }: Session, name: string | undefined, method: string): void {
   if (name === undefined || !isDiscovered || hasCapability(server.capabilities, name)) return;
   throw new MissingCapabilityError(`"${method}" needs the capability "${name}", which the server does not declare`, 'server', [name]);
 }
 
-/** @throws {MissingCapabilityError} The server lacks some of these capabilities (dotted) or extensions (identifiers). */
+/** Checks that the server has these capabilities (dotted) and extensions (by id). @throws {MissingCapabilityError} Some are missing. */
 export function assertHas({ server }: Session, required: readonly string[]): void {
   const has = (name: string): boolean =>
     name.includes('/') ? hasExtension(server.capabilities, name) : hasCapability(server.capabilities, name);
@@ -46,5 +46,5 @@ export function capabilityNames(capabilities: JsonObject): readonly string[] {
 }
 
 function notSent({ version }: Revision, method: string): MissingCapabilityError {
-  return new MissingCapabilityError(`clients do not send "${method}" in ${version}`, 'server', [method]);
+  return new MissingCapabilityError(`clients cannot send "${method}" in protocol version ${version}`, 'server', [method]);
 }

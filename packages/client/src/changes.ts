@@ -1,4 +1,4 @@
-/** Callbacks for changes at the server, in both eras. */
+/** Callbacks for changes of the server's lists and resources, in both eras. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
@@ -8,13 +8,13 @@ import type { Subscription } from './subscription.ts';
 /** The key of a list in a `subscriptions/listen` filter. */
 type ListKey = keyof typeof LIST_CHANGES;
 
-/** What `Changes` needs from the client. */
+/** The parts of the client that `Changes` uses. */
 export interface ChangesHost {
-  /** Whether changes need a subscription (modern era); undefined without a session. */
+  /** Whether the server reports changes only to subscriptions (modern era); undefined while no session is open. */
   readonly needsListen: boolean | undefined;
   listen(filter: SubscriptionFilter): Subscription;
   onNotification(method: string, handler: (params: JsonObject) => unknown): () => void;
-  /** Calls the notification handlers with a notification of a subscription. */
+  /** Passes a notification of a subscription to the client's notification handlers. */
   dispatch(notification: JsonRpcNotification): void;
   report(error: unknown): void;
 }
@@ -24,7 +24,7 @@ interface Watch {
   subscription: Subscription | undefined;
 }
 
-/** The callbacks for changes. In the modern era, the first callback for a list opens a subscription. */
+/** The callbacks for changes of the server's lists and resources. In the modern era, the first callback for a list opens a subscription. */
 export class Changes {
   readonly #host: ChangesHost;
   readonly #lists = new Map<ListKey, Watch>();
@@ -34,7 +34,7 @@ export class Changes {
     this.#host = host;
   }
 
-  /** Adds a callback for changes of a list. @returns A function that removes the callback. */
+  /** Adds a callback for changes of a list, such as the list of tools. @returns A function that removes the callback. */
   onListChanged(list: ListKey, handler: () => unknown): () => void {
     const off = this.#host.onNotification(LIST_CHANGES[list].notification, () => handler());
     const watch = this.#lists.get(list) ?? { count: 0, subscription: undefined };
@@ -56,7 +56,7 @@ export class Changes {
     for (const [list, watch] of this.#lists) this.#open(list, watch);
   }
 
-  /** Subscribes to `notifications/resources/updated` of a resource. @returns Whether the server accepted. */
+  /** Subscribes to `notifications/resources/updated` of a resource. @returns Whether the server agreed to send them. */
   async subscribe(uri: string): Promise<boolean> {
     const known = this.#uris.get(uri);
     const subscription = known?.isOver === false ? known : this.#host.listen({ resourceSubscriptions: [uri] });

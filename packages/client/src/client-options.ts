@@ -1,4 +1,4 @@
-/** The options of a client, of connecting and of one call, and the tables that check them. */
+/** The options of a client, of connecting and of one request, and the tables that check them. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -11,7 +11,7 @@ import type { ResultCache } from './result-cache.ts';
 
 /** The options of a client. All are optional. */
 export interface ClientOptions extends AnswerOptions {
-  /** More capabilities to declare, such as `experimental`, beside those that handlers declare. @default none */
+  /** More capabilities to declare, such as `experimental`, in addition to those that handlers declare. @default none */
   readonly capabilities?: ClientCapabilities | undefined;
   /** The only era to use. @default the server's era, detected when connecting */
   readonly era?: Era | undefined;
@@ -27,27 +27,27 @@ export interface ClientOptions extends AnswerOptions {
    */
   readonly discovers?: boolean | undefined;
   /**
-   * How long the client waits for the response to its first message before it tries the legacy era, in milliseconds. Channels such as stdio
-   * only.
+   * How long the client waits for the response to its first message before it tries the legacy era, in milliseconds. Applies to channels
+   * only, such as stdio.
    *
    * @default 3_000
    */
   readonly probeTimeoutMs?: number | undefined;
-  /** Remembers each server's era. May be a `Map`. @default a memory of 1,000 servers, shared by all clients of the process */
+  /** Remembers which era each server speaks. May be a `Map`. @default a memory of 1,000 servers, shared by all clients of the process */
   readonly eraMemory?: EraMemory | undefined;
-  /** How long a request waits for its response, in milliseconds. The first message waits at most 30_000. @default 60_000 */
+  /** How long a request waits for its response, in milliseconds. The first message of a connection waits at most 30_000. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits in all, even if progress arrives, in milliseconds. A longer `timeoutMs` of the call takes precedence.
+   * How long a request waits in total, however often progress restarts its timeout, in milliseconds. A longer `timeoutMs` of the call wins.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
-   * Whether the client opens a lost connection again, with a new transport from the factory: at once if a subscription is open, otherwise
-   * with the next request. Requests in flight fail either way.
+   * Whether the client opens a lost connection again, with a new transport from the factory that `connect` got: at once if a subscription
+   * is open, otherwise with the next request. Requests in flight fail either way.
    *
-   * @default true, which needs a factory
+   * @default true, if `connect` got a factory
    */
   readonly restart?: boolean | undefined;
   /**
@@ -58,21 +58,21 @@ export interface ClientOptions extends AnswerOptions {
    */
   readonly keepAliveMs?: number | undefined;
   /**
-   * Caches results for as long as a modern server allows (`ttlMs`). `createResultCache()` makes a cache, which several clients may share. A
-   * change notification removes the results that it affects, so open a subscription.
+   * Caches results for as long as a modern server allows (`ttlMs`). `createResultCache()` makes one, and several clients may share it. A
+   * change notification removes the results that it affects. To receive change notifications, open a subscription.
    *
    * @default none: every request goes to the server
    */
   readonly resultCache?: ResultCache | undefined;
-  /** Makes a span for each request and each answer, and sends the trace context in `_meta`. @default none */
+  /** Makes an OpenTelemetry span for each request sent or answered, and sends the trace context in `_meta`. @default none */
   readonly tracer?: Tracer | undefined;
   /**
    * Checks tools' structured output and users' form answers; `false` turns the checks off.
    *
-   * @default the one of `@mortise/protocol/json-schema`, loaded when first needed
+   * @default the validator of `@mortise/protocol/json-schema`, loaded when first needed
    */
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Protocol extensions. The client declares each one; an extension that the server lacks has no other effect. @default none */
+  /** Protocol extensions. The client declares each one. Nothing else happens for an extension that the server lacks. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
   /**
    * Called with each error that belongs to no request, such as an unreadable message, a malformed list item or a broken subscription. May
@@ -83,7 +83,7 @@ export interface ClientOptions extends AnswerOptions {
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** Runs the timers of requests, probes and reconnections. @default the platform's clock */
   readonly clock?: Clock | undefined;
-  /** Gets a line for each error that belongs to no request. @default a logger that drops every line */
+  /** Writes a line for each error that belongs to no request. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
 }
 
@@ -103,30 +103,31 @@ export interface ConnectOptions {
 /** The options of one request. */
 export interface CallOptions {
   /**
-   * Cancels the request at the server and rejects with the signal's reason. A reason that is text or has a message is sent to the server:
-   * `controller.abort(new Error('...'))`.
+   * Cancels the request at the server; the call then rejects with the signal's reason. A reason that is text or has a message is sent to
+   * the server: `controller.abort(new Error('...'))`.
    *
    * @default none
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for a lost connection to be opened again, and then for the response, in milliseconds. `Infinity` means no limit.
+   * How long to wait for the response, in milliseconds. Opening a lost connection again may take as long before. `Infinity` means no limit.
    *
-   * The timeout pauses while the client answers a legacy server's request, and while the user signs in. One pause lasts at most
+   * Time in which the client answers a legacy server's request or the user signs in (a pause) does not count. One pause lasts at most
    * `maxRequestTimeoutMs` (or 600,000 if that is longer), all pauses together ten times as long.
    *
    * @default the client's `requestTimeoutMs`
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * The total timeout in milliseconds, which progress does not restart. Pauses when `timeoutMs` does.
+   * How long to wait for the response in total, however often progress restarts `timeoutMs`, in milliseconds. Pauses do not count here
+   * either.
    *
    * @default the client's `maxRequestTimeoutMs`, or this call's `timeoutMs` if that is longer
    */
   readonly maxTimeoutMs?: number | undefined;
-  /** Whether a progress notification restarts the timeout. If so, the client asks for progress even without `onProgress`. @default true */
+  /** Whether a progress notification restarts `timeoutMs`. If so, the client asks for progress even without `onProgress`. @default true */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Called for each progress notification until the request is settled. @default none */
+  /** Called for each progress notification until the request has ended. @default none */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** More HTTP headers for this request. Other transports ignore them. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -1,6 +1,6 @@
 /**
- * The low-level client: sends requests and answers the server's, by method name, over a connection in either era that it opens again when
- * lost. `McpClient` adds methods for MCP's features.
+ * The low-level client: sends requests and answers those of the server, by method name, in either era. Opens a lost connection again.
+ * `McpClient` adds methods for MCP's features.
  */
 
 import { InvalidResponseError, type JsonObject, type JsonRpcNotification, type JsonRpcResponse } from '@mortise/jsonrpc-core';
@@ -36,7 +36,7 @@ import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
-/** Gets the params of a notification. May be async; errors are reported to `onError`. */
+/** Called with the params of a notification. May be async; errors are reported to `onError`. */
 type NotificationHandler = (params: JsonObject) => unknown;
 
 /**
@@ -56,7 +56,7 @@ export class Client {
   readonly #watchers = new Set<(notification: JsonRpcNotification) => unknown>();
 
   /**
-   * @param info Sent to servers, for logs and display.
+   * @param info The client's name and version, which servers get for logs and display.
    * @throws {TypeError} The name or version is missing, or an option is unknown or has the wrong type.
    */
   constructor(info: Implementation, options: ClientOptions = {}) {
@@ -98,7 +98,7 @@ export class Client {
     return this.session.revision.version;
   }
 
-  /** The server's name and version, for display and logs only: the claim is not verified. */
+  /** The server's name and version as the server states them, for display and logs only: they are not verified. */
   get serverInfo(): Implementation | undefined {
     return this.session.server.info;
   }
@@ -153,7 +153,7 @@ export class Client {
   // ---- requests
 
   /**
-   * Sends a request and returns the result in the canonical model, in either era.
+   * Sends a request and returns the result in the canonical model (the shapes of the newest revision), in either era.
    *
    * With the option `resultCache`, a cached result is returned as long as it is fresh.
    *
@@ -176,8 +176,8 @@ export class Client {
   /**
    * Sends a request and returns the unchanged response, which may be an error. For gateways.
    *
-   * Does NOT check, convert or cache anything, and does not answer `input_required`. Adds the mandatory `_meta` members of the modern era if
-   * they are missing.
+   * Does NOT check, convert or cache anything, and does not answer `input_required`. Adds the mandatory `_meta` members of the modern era
+   * if they are missing.
    */
   requestRaw(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonRpcResponse> {
     return this.#requests.requestRaw(method, params, options);
@@ -211,7 +211,7 @@ export class Client {
   use(method: string, middleware: ClientMiddleware): this;
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
     const [method, run] = typeof first === 'string' ? [first, second] : [undefined, first];
-    if (!run) throw new TypeError(`use("${String(method)}") needs a middleware`);
+    if (!run) throw new TypeError(`use("${String(method)}") needs a middleware function as its second argument`);
     this.#requests.middleware.add(method, run);
     return this;
   }
@@ -219,10 +219,10 @@ export class Client {
   // ---- the server's requests and notifications
 
   /**
-   * Sets the handler for a request from the server, or for an input request in a result. Declares the capability of a method that MCP
-   * defines.
+   * Sets the handler for a request from the server, or for an input request in an `input_required` result. Declares the capability of a
+   * method that MCP defines.
    *
-   * @throws {MissingCapabilityError} An open legacy session was opened without that capability. Set handlers before `connect`.
+   * @throws {MissingCapabilityError} The open legacy session did not declare that capability: set handlers before `connect`.
    */
   setRequestHandler(method: string, handler: RequestHandler): void {
     assertMethod('setRequestHandler', method, 'elicitation/create');
@@ -245,23 +245,23 @@ export class Client {
 
   // ---- for McpClient
 
-  /** The handlers for the server's requests. Setting one throws as `setRequestHandler` does. */
+  /** The handlers for the server's requests. Setting a handler throws as `setRequestHandler` does. */
   protected get answers(): Answers {
     return this.#settings.answers;
   }
 
-  /** Returns the session, which is opened again if it was lost. */
+  /** Returns the open session. A lost connection is opened again first. */
   protected whenOpen(options?: CallOptions): Promise<Session> {
     if (options) checkOptions('the options of a call', options, CALL_OPTIONS);
     return this.#requests.whenOpen(options);
   }
 
-  /** Called with each change notification. */
+  /** Called with each notification of a change at the server. */
   protected onChange(notification: JsonRpcNotification): void {
     this.#requests.onChange(notification);
   }
 
-  /** Calls the handlers of a notification. */
+  /** Passes a notification to the handlers of its method. */
   protected dispatch(notification: JsonRpcNotification): void {
     this.onChange(notification);
     const { method, params = {} } = notification;
@@ -310,7 +310,7 @@ export class Client {
     };
   }
 
-  /** The interface of this client for extensions. */
+  /** Makes the object through which extensions use this client. */
   #extensionHost(): ClientExtensionHost {
     const client = this;
     const { answers } = this.#settings;
@@ -334,8 +334,8 @@ export class Client {
   }
 }
 
-/** Rejects a schema object, which the official SDK's v1 takes in this place. */
+/** Checks that a method is given by its name, not by a schema object as in v1 of the official SDK. */
 function assertMethod(taker: string, method: unknown, example: string): void {
   if (typeof method === 'string') return;
-  throw new TypeError(`${taker}() needs a method name, such as "${example}", not a schema object or anything else`);
+  throw new TypeError(`${taker}() needs a method name, such as "${example}", as its first argument, not a schema object`);
 }

@@ -14,13 +14,13 @@ import type { Session, SessionSettings } from './session.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.ts';
 import { type ClientTransportSource, TransportSource } from './transport-source.ts';
 
-/** What a connector reports to its client. */
+/** The callbacks by which a `Connector` reports to its client. */
 export interface ConnectorHost {
-  /** Called when a session is open, the first one and each later one. */
+  /** Called for each session that was opened: the first one, and one after each lost connection. */
   readonly onSession: () => void;
   /** Called with each change notification of a subscription. */
   readonly onChange: (notification: JsonRpcNotification) => void;
-  /** Called when changes may have been missed. */
+  /** Called when a subscription was opened again, because change notifications may have been missed. */
   readonly onGap: () => void;
 }
 
@@ -32,7 +32,7 @@ export class Connector {
   readonly #onSession: () => void;
   readonly #owner: SubscriptionOwner;
   readonly #subscriptions = new Set<Subscription>();
-  /** The sessions whose links have not ended, including replaced sessions, in which requests may still settle. */
+  /** The sessions whose connections have not ended. Replaced sessions are included, because their requests may still be in flight. */
   readonly #running = new Set<Opened>();
   readonly #pace: ReconnectPace;
   #requires: readonly string[] = [];
@@ -66,17 +66,17 @@ export class Connector {
     return this.#closed.promise;
   }
 
-  /** Identifies the server; undefined if the transport has no `eraKey`. */
+  /** The text that identifies the server, from the transport's `eraKey`; undefined if it has none. */
   get serverKey(): string | undefined {
     return this.#source?.serverKey;
   }
 
-  /** See `AuthContextual`. */
+  /** A text that changes with the transport's authorization; undefined if the transport reports none. See `AuthContextual`. */
   get authContext(): string | undefined {
     return this.#source?.authContext;
   }
 
-  /** The open session. @throws {UsageError} {ConnectionClosedError} {ConnectionLostError} Not connected yet, closed, or lost at the moment. */
+  /** The open session. @throws {UsageError} {ConnectionClosedError} {ConnectionLostError} Not connected yet, closed, or reconnecting. */
   get currentSession(): Session {
     if (this.session) return this.session;
     throw this.#source ? new ConnectionLostError() : this.#whyNone();
@@ -121,7 +121,7 @@ export class Connector {
     return this.#pending;
   }
 
-  /** Replaces a session that the server has lost. Requests in flight in the old session may still settle. */
+  /** Opens a new session in place of one that the server no longer knows. Requests in flight in the old session may still succeed. */
   replace(lost: Session): Promise<Session> {
     if (this.session === lost) this.#forget();
     return this.whenOpen();
@@ -191,7 +191,7 @@ export class Connector {
     this.#pace.onLost();
   }
 
-  /** Opens a new session on a channel that its transport opens again by itself. */
+  /** Opens a new session after the transport lost its channel, on the channel that the transport opens again by itself. */
   #onInterrupted(opened: Opened): void {
     const { session } = this;
     const source = this.#source;
@@ -207,7 +207,7 @@ export class Connector {
 
   async #resume(opened: Opened, last: Session, source: TransportSource): Promise<Session> {
     const { link } = last;
-    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('the session cannot be resumed without a channel');
+    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('the session cannot be resumed: it had no channel');
     const { signal } = this.#closing;
     for (;;) {
       try {
@@ -274,7 +274,7 @@ export class Connector {
   }
 }
 
-/** A promise that is resolved from outside. */
+/** A promise with a `resolve` method. */
 class Closed {
   resolve: () => void = () => undefined;
   readonly promise = new Promise<void>((done) => {

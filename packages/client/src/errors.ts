@@ -7,11 +7,11 @@ import { type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 
-/** One side lacks a needed capability, or the revision lacks the method. Thrown before sending, if the client already knows it. */
+/** The client or the server lacks a needed capability, or the revision lacks the method. If already known, thrown before sending. */
 export class MissingCapabilityError extends MortiseError {
   override readonly name: string = 'MissingCapabilityError';
   override readonly code: 'ERR_MISSING_CAPABILITY' = 'ERR_MISSING_CAPABILITY';
-  /** The side that would have to declare the capability. */
+  /** Which side would have to declare the missing capability. */
   readonly side: 'client' | 'server';
   /** What is missing: dotted capabilities (`resources.subscribe`), extension identifiers or methods. */
   readonly missing: readonly string[];
@@ -44,8 +44,8 @@ export class InputRequiredError extends MortiseError {
   override readonly name: string = 'InputRequiredError';
   override readonly code: 'ERR_INPUT_REQUIRED' = 'ERR_INPUT_REQUIRED';
   /**
-   * The pages that the user must open before the retry, if a server of 2025-11-25 asked for pages (-32042); else empty. Leaves out pages that
-   * the option `elicitation.urlPolicy` refuses.
+   * The pages that the user must open before the request is sent again, if a server of 2025-11-25 asked for pages (-32042); else empty.
+   * Leaves out pages that the option `elicitation.urlPolicy` refuses.
    */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
@@ -55,12 +55,12 @@ export class InputRequiredError extends MortiseError {
   }
 }
 
-/** The server has no such resource. */
+/** The server has no resource with the requested URI. */
 export class ResourceNotFoundError extends MortiseError {
   override readonly name: string = 'ResourceNotFoundError';
   override readonly code: 'ERR_RESOURCE_NOT_FOUND' = 'ERR_RESOURCE_NOT_FOUND';
   readonly uri: string;
-  /** The code that the server used: -32002 or, since the modern era, -32602. */
+  /** The JSON-RPC error code that the server sent: -32002 or, since the modern era, -32602. */
   readonly rpcCode: number;
   readonly data: JsonValue | undefined;
 
@@ -82,9 +82,9 @@ export class ToolResultError extends MortiseError {
   override readonly name: string = 'ToolResultError';
   override readonly code: 'ERR_TOOL_OUTPUT' | 'ERR_TOOL_FAILED';
   readonly tool: string;
-  /** The unchanged result. Its content is meant for the model. */
+  /** The tool's result, unchanged. Its content is meant for the model. */
   readonly result: CallToolResult;
-  /** The schema violations; empty if nothing was checked. */
+  /** The violations of the tool's `outputSchema`; empty if the output was not checked. */
   readonly issues: readonly SchemaIssue[];
 
   constructor(

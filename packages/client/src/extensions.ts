@@ -10,7 +10,7 @@ type ReadResult = NonNullable<ClientExtension['results']>[string];
 /** The extensions of one client. */
 export class Extensions {
   readonly #all: readonly ClientExtension[];
-  /** For each method, the parameter that goes into the HTTP header `Mcp-Name`. */
+  /** The parameter whose value goes into the HTTP header `Mcp-Name`, by method. */
   readonly #nameParams = new Map<string, string>();
   #isInstalled = false;
 
@@ -23,20 +23,20 @@ export class Extensions {
     }
   }
 
-  /** Installs each extension. Called once. */
+  /** Calls the `install` function of each extension, only once. */
   install(host: ClientExtensionHost): void {
     if (!this.#isInstalled) for (const extension of this.#all) extension.install?.(host);
     this.#isInstalled = true;
   }
 
-  /** The `Mcp-Name` header of an extension's request, not yet encoded; undefined if the method has none. */
+  /** Returns the `Mcp-Name` header of an extension's request, not yet encoded; undefined if the method has none. */
   headersOf(method: string, params: JsonObject): { readonly 'mcp-name': string } | undefined {
     const param = this.#nameParams.size === 0 ? undefined : this.#nameParams.get(method);
     const name = param === undefined ? undefined : params[param];
     return typeof name === 'string' ? { 'mcp-name': name } : undefined;
   }
 
-  /** Adds the extensions' capabilities for a revision. */
+  /** Returns the client's declared capabilities with those that extensions add in this revision. */
   declare(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
     if (this.#all.length === 0) return declared;
     let capabilities = declared;
@@ -46,7 +46,7 @@ export class Extensions {
     return { ...capabilities, extensions: { ...capabilities.extensions, ...settings } };
   }
 
-  /** Returns the extension's reader for a result type, if the server declares the extension too. */
+  /** Returns the extension's function that reads results of this type, if the server declares the extension too. */
   readerOf(resultType: string, server: ServerCapabilities): ReadResult | undefined {
     const negotiated = this.#all.filter(({ id }) => hasExtension(server, id));
     return negotiated.find(({ results }) => results !== undefined && Object.hasOwn(results, resultType))?.results?.[resultType];

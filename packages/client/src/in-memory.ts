@@ -32,7 +32,7 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
    * @default 'exchange'
    */
   readonly via?: 'exchange' | 'channel' | 'json' | undefined;
-  /** The user on whose behalf the client calls. @default the one of `auth`, else 'local' */
+  /** The authenticated identity for which the client calls the server. @default the principal of `auth`, else 'local' */
   readonly principal?: Principal | undefined;
   /** The caller's token data, against which the server checks scopes. @default none */
   readonly auth?: AuthInfo | undefined;
@@ -57,7 +57,7 @@ export async function connectInMemory(endpoint: McpEndpoint & Connectable, optio
   return McpClient.connect(transport, info, rest);
 }
 
-/** Makes the factory of transports that `connectInMemory` uses. @throws {TypeError} The endpoint is not a server. */
+/** Makes the transport factory that `connectInMemory` uses. @throws {TypeError} The endpoint is not a server. */
 export function inMemoryTransport(
   endpoint: McpEndpoint & Connectable,
   { via, auth, principal = auth?.principal ?? 'local' }: InMemoryConnectOptions = {},
@@ -71,10 +71,10 @@ export function inMemoryTransport(
   return () => (isChannel ? openChannel(endpoint, caller, via === 'json') : new EndpointExchange(endpoint, caller));
 }
 
-/** The user on whose behalf a client calls. */
+/** The identity for which a client calls the server, and its token data. */
 type Caller = Pick<Call, 'principal' | 'auth'>;
 
-/** Makes a pair of transports and returns the client's end. Starting it connects the server to the other end. */
+/** Makes a pair of in-memory transports and returns the client's end. Starting that end connects the server to the other one. */
 function openChannel(endpoint: Connectable, caller: Caller, isJson: boolean): Transport {
   const [near, far] = createInMemoryPair({ passBy: isJson ? 'json' : 'reference', info: caller });
   const start = near.start.bind(near);
@@ -85,7 +85,7 @@ function openChannel(endpoint: Connectable, caller: Caller, isJson: boolean): Tr
   return near;
 }
 
-/** Calls the endpoint for each request. */
+/** A transport that calls the in-memory server directly, once for each request. */
 class EndpointExchange implements ExchangeTransport, LegacyOpener {
   readonly #endpoint: McpEndpoint & Connectable;
   readonly #caller: Caller;
@@ -102,7 +102,7 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
       const settle = (response: JsonRpcResponse): void => {
         call.end();
         if (response.id === request.id) resolve(response);
-        else reject(new InvalidResponseError(`The answer to "${request.method}" has another request's id`));
+        else reject(new InvalidResponseError(`The server's response to "${request.method}" has the id of another request`));
       };
       const fail = (error: unknown): void => {
         call.end();
@@ -120,7 +120,7 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   }
 }
 
-/** The `Call` that the endpoint gets. */
+/** The `Call` object that the in-memory server gets with each request. */
 class EndpointCall extends Cancellation implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
@@ -150,7 +150,7 @@ class EndpointCall extends Cancellation implements Call {
     return resolvedPromise;
   }
 
-  /** Ends the call. */
+  /** Ends the call: notifications that the server sends for it from now on are dropped. */
   end(): void {
     this.#isOver = true;
     this.release();

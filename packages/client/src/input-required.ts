@@ -8,19 +8,19 @@ import type { ElicitRequestURLParams } from '@mortise/protocol/model';
 import type { Answers } from './answers/answers.ts';
 import { InputRequiredError } from './errors.ts';
 
-/** How many `input_required` results one request may get. */
+/** How many `input_required` results the client answers for one request. */
 const MAX_ROUNDS = 10;
-/** How many input requests one result may have. */
+/** How many input requests one `input_required` result may have. */
 const MAX_QUESTIONS = 100;
-/** How many pages one error may list. */
+/** How many pages one error -32042 may list. */
 const MAX_PAGES = 20;
 
-/** The request for which the server wants input. */
+/** A request to which the server responded with `input_required`. */
 export interface AskedRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly signal: AbortSignal | undefined;
-  /** The number of `input_required` results so far, this one included. */
+  /** The number of `input_required` results for this request so far, this one included. */
   readonly round: number;
   readonly protocolVersion: string;
 }
@@ -29,7 +29,7 @@ export interface AskedRequest {
  * Answers the input requests of an `input_required` result and returns the parameters of the retry: the original ones, all answers and
  * the unchanged `requestState`, if this result has one.
  *
- * @throws {InputRequiredError} An input request has no handler or is malformed, a handler refused, or there were too many rounds.
+ * @throws {InputRequiredError} An input request has no handler or is malformed, a handler refused, or the server asked too often.
  * @throws Other errors of the program's handlers, unchanged.
  * @see 2026-07-28 basic/patterns/mrtr
  */
@@ -40,13 +40,13 @@ export async function answerInputRequired(request: AskedRequest, result: JsonObj
   const { inputRequests, requestState } = result;
   const { inputResponses: _answered, requestState: _older, ...original } = request.params;
   if (inputRequests === undefined && requestState === undefined) {
-    throw new InputRequiredError(`the server asks for input for "${method}" but does not say which`);
+    throw new InputRequiredError(`the server asks for input for "${method}", but sent neither "inputRequests" nor "requestState"`);
   }
   const inputResponses = inputRequests === undefined ? undefined : await answerAll(inputRequests, request, answers);
   return { ...original, ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
 }
 
-/** Answers all input requests in parallel: none depends on another. */
+/** Answers all input requests of a result in parallel, because none depends on another. */
 async function answerAll(inputRequests: unknown, request: AskedRequest, answers: Answers): Promise<JsonObject> {
   const { method, signal, protocolVersion } = request;
   const asks = readAsks(inputRequests, method, answers);
@@ -72,22 +72,22 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
   }
   const entries = Object.entries(inputRequests);
   if (entries.length > MAX_QUESTIONS) {
-    throw new InputRequiredError(`"${method}" has ${entries.length} input requests: the limit is ${MAX_QUESTIONS}`);
+    throw new InputRequiredError(`the server sent ${entries.length} input requests for "${method}": the limit is ${MAX_QUESTIONS}`);
   }
   return entries.map(([key, question]) => {
     const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};
     if (typeof asked !== 'string')
-      throw new InputRequiredError(`"${method}" needs input, but its input request "${key}" has no method: the server is at fault`);
+      throw new InputRequiredError(`the server sent an input request "${key}" for "${method}" that has no method`);
     if (!answers.has(asked)) {
-      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one`);
+      throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one up first`);
     }
     return [key, { method: asked, params: isJsonObject(params) ? params : {} }];
   });
 }
 
 /**
- * Converts error -32042 to an `InputRequiredError` with the pages to open before the retry. Leaves out pages that `urlPolicy` refuses. An
- * error without pages is returned unchanged.
+ * Converts error -32042 to an `InputRequiredError` with the pages that the user must open before the request is sent again. Leaves out
+ * pages that `urlPolicy` refuses. An error without pages is returned unchanged.
  *
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */

@@ -1,4 +1,4 @@
-/** Sends requests over one channel, or each in an exchange of its own. The rest of the client is the same for both. */
+/** Sends requests to a server over one channel, or each as an exchange of its own, and hides the difference from the rest of the client. */
 
 import {
   type Clock,
@@ -17,7 +17,7 @@ import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 
-/** Gets the messages that are not responses. Each session is one. */
+/** Gets the server's messages that are not responses. Every session is a `LinkHost`. */
 export interface LinkHost {
   onNotification(notification: JsonRpcNotification): void;
   /** Answers a request from the server. Absent in the modern era, where clients send no responses: requests are then dropped. */
@@ -25,7 +25,7 @@ export interface LinkHost {
   readonly rules: ConnectionRules;
 }
 
-/** The host until the era is known. It answers `ping`, which a legacy server may already send. */
+/** The `LinkHost` until the server's era is known. It answers `ping`, which a legacy server may already send. */
 export const undecidedHost: LinkHost = {
   onNotification: () => undefined,
   onRequest: ({ id, method }) => {
@@ -35,34 +35,34 @@ export const undecidedHost: LinkHost = {
   rules: { isBatchingOn: false, isErrorIdOptional: false, isAnswering: true },
 };
 
-/** What every link needs from the client. */
+/** The client's settings that every `Link` uses. */
 export interface LinkSettings {
-  /** The timeout of a request without its own `timeoutMs`. */
+  /** The timeout of a request without its own `timeoutMs`, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** The total timeout of a request, which progress does not restart, unless its own `timeoutMs` is longer. */
+  /** The total timeout of a request, which progress does not restart, in milliseconds. A longer `timeoutMs` of the request wins. */
   readonly maxRequestTimeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
   onError(error: Error): void;
 }
 
-/** Sends messages to a server, and delivers what the server sends. */
+/** A connection to a server: sends messages, and passes on what the server sends. */
 export abstract class Link {
-  /** Set once the era is known. */
+  /** The object that gets the server's requests and notifications: the session, once the era is known. */
   host: LinkHost = undecidedHost;
-  /** Called when the transport opens its lost channel again by itself. The server has then lost the session. */
+  /** Called when the transport has lost its channel and opens it again by itself. The server no longer knows the session then. */
   onInterrupted: (() => void) | undefined;
   /** The last error that the transport reported. */
   lastError: Error | undefined;
   /** The requests that wait for a response. */
   abstract readonly requests: RequestTable;
-  /** Resolves when the link has ended. Never rejects. */
+  /** Resolves when the connection has ended. Never rejects. */
   abstract readonly closed: Promise<void>;
   abstract start(): Promise<void>;
   abstract notify(method: string, params?: JsonObject): Promise<void>;
   abstract close(): Promise<void>;
 
-  /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that carried it. */
+  /** Passes a notification to the stream that it belongs to, else to `host`. @param exchange The id of the exchange that carried it. */
   protected route(notification: JsonRpcNotification, exchange?: RequestId): void {
     const { method, params } = notification;
     // `Connection` handles cancellations of the server's own requests. Any other one ends a stream, or came too late.
@@ -75,12 +75,12 @@ export abstract class Link {
   }
 }
 
-/** A link over one channel. */
+/** A connection to a server over one channel, such as stdio. */
 export class ChannelLink extends Link {
   readonly requests: RequestTable;
   readonly #connection: Connection;
 
-  /** @param transport Unstarted; `start` starts it. */
+  /** @param transport An unstarted transport, which `start` starts. */
   constructor(transport: Transport, { requestTimeoutMs, maxRequestTimeoutMs, clock, onError }: LinkSettings) {
     super();
     const link = this;
@@ -124,7 +124,7 @@ export class ChannelLink extends Link {
   }
 }
 
-/** A link that sends each request as an exchange. A broken exchange does not affect the others. */
+/** A connection to a server that sends each request as an exchange, such as an HTTP POST. A broken exchange does not affect the others. */
 export class ExchangeLink extends Link {
   readonly closed: Promise<void>;
   readonly requests: RequestTable;
@@ -133,7 +133,7 @@ export class ExchangeLink extends Link {
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
-  /** @param transport Unstarted; `start` starts it, if it has a `start`. */
+  /** @param transport An unstarted transport; `start` starts it, if it has a `start`. */
   constructor(transport: ExchangeTransport & Partial<Transport>, settings: LinkSettings) {
     super();
     this.#transport = transport;
@@ -150,7 +150,7 @@ export class ExchangeLink extends Link {
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
 
-  /** Starts the transport. Its errors that belong to no exchange go to the client, and to the `onerror` that was set before. */
+  /** Starts the transport. Errors that belong to no exchange go to the client, and to the `onerror` that was set before. */
   async start(): Promise<void> {
     const transport = this.#transport;
     const { onerror } = transport;
@@ -165,7 +165,7 @@ export class ExchangeLink extends Link {
     await transport.start?.();
   }
 
-  /** Sends a notification, which only a transport with `send` can carry. */
+  /** Sends a notification. Only a transport with `send` can carry one. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     await this.#transport.send?.({ jsonrpc: '2.0', method, ...(params && { params }) });
   }

@@ -34,17 +34,17 @@ export const LIST_CHANGES = {
 } as const;
 
 const MAX_PAGES = 1000;
-/** Bounds the memory for cursors: each one is remembered until the list ends. */
+/** The longest cursor accepted, in characters. Each cursor is remembered until the list ends, so this limits the memory. */
 const MAX_CURSOR_LENGTH = 65_536;
 
-/** Fetches one page. */
+/** Fetches one page of a list. */
 type FetchPage = (params: JsonObject) => Promise<JsonObject>;
 
 /**
  * Reads all pages of a list, each only when its first item is needed. Cursors are sent back unchanged, also the empty string.
  *
  * @param isCached Whether pages may come from the cache, whose cursors may be stale. If the server refuses a cursor, the list is read once
- *   more from its beginning, without as many items as were already returned.
+ *   more from its beginning, and as many items as were already returned are skipped.
  * @throws {InvalidResponseError} A cursor is repeated or is not a string of at most 65,536 characters, or the list has more than 1,000 pages.
  * @see 2026-07-28 server/utilities/pagination
  */
@@ -82,9 +82,9 @@ export async function* readPages<M extends keyof ListItems>(
 function readCursor(method: string, { nextCursor: next }: JsonObject, before: Set<string>): string | undefined {
   if (next === undefined || next === null) return undefined;
   if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
-    throw new InvalidResponseError(`"${method}" returned a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
+    throw new InvalidResponseError(`the server's cursor for "${method}" is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
   }
-  if (before.has(next)) throw new InvalidResponseError(`"${method}" has no end: the server returned the same cursor twice`);
+  if (before.has(next)) throw new InvalidResponseError(`the list of "${method}" has no end: the server returned the same cursor twice`);
   before.add(next);
   return next;
 }

@@ -214,7 +214,7 @@ export class McpClient extends Client {
   /**
    * Subscribes to updates of a resource, which `onResourceUpdated` reports. The client subscribes again when it reconnects.
    *
-   * @throws {MissingCapabilityError} The server sends no updates at all, or refuses to for this resource.
+   * @throws {MissingCapabilityError} The server sends no updates at all, or none of this resource.
    */
   async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     const uri = toUri(resource);
@@ -237,7 +237,7 @@ export class McpClient extends Client {
     await (await this.whenOpen(options)).ping(options);
   }
 
-  /** Gets a modern server's versions and capabilities by `server/discover`. @throws {MissingCapabilityError} In the legacy era. */
+  /** Gets a modern server's versions and capabilities. @throws {MissingCapabilityError} The legacy era has no `server/discover`. */
   discover(options?: CallOptions): Promise<DiscoverResult> {
     return this.request('server/discover', {}, { ...options, resetTimeoutOnProgress: false });
   }
@@ -264,7 +264,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Calls the handler when the server reports that the user has finished with a page. 2025-11-25 only.
+   * Calls the handler when the server reports that the user has finished with a page opened for URL elicitation. 2025-11-25 only.
    *
    * @returns A function that removes the handler.
    */
@@ -306,17 +306,17 @@ export class McpClient extends Client {
     await (await this.whenOpen()).sendRootsChanged();
   }
 
-  /** The server's capabilities, under the official SDK's name. */
+  /** Same as `serverCapabilities`, under the name that the official SDK uses. */
   getServerCapabilities(): JsonObject | undefined {
     return this.isConnected ? this.serverCapabilities : undefined;
   }
 
-  /** The server's name and version, under the official SDK's name. */
+  /** Same as `serverInfo`, under the name that the official SDK uses. */
   getServerVersion(): Implementation | undefined {
     return this.isConnected ? this.serverInfo : undefined;
   }
 
-  /** The server's instructions, under the official SDK's name. */
+  /** Same as `instructions`, under the name that the official SDK uses. */
   getInstructions(): string | undefined {
     return this.isConnected ? this.instructions : undefined;
   }

@@ -4,9 +4,9 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Era, Implementation, Revision, ServerCapabilities } from '@mortise/protocol';
 import type { Progress } from '@mortise/protocol/model';
 
-/** The server's name and version, its capabilities and its revision. */
+/** The server's name, version and capabilities. */
 export interface ServerFacts {
-  /** For display and logs only: the server's claim is not verified. */
+  /** The server's name and version, for display and logs only: they are not verified. */
   readonly info: Implementation | undefined;
   readonly capabilities: ServerCapabilities;
 }
@@ -14,45 +14,45 @@ export interface ServerFacts {
 /** A request on its way to the server, as middleware sees it. */
 export interface ClientCall {
   readonly method: string;
-  /** The parameters in the canonical model. To change them, pass new ones to `next`. */
+  /** The parameters in the canonical model (the shapes of the newest revision). To change them, pass new ones to `next`. */
   readonly params: JsonObject;
-  /** The tool's name, prompt's name or resource's URI in the request; undefined for other methods. */
+  /** The name of the tool or prompt, or the URI of the resource, in the request; undefined for other methods. */
   readonly target: string | undefined;
   readonly revision: Revision;
   readonly era: Era;
   readonly server: ServerFacts;
-  /** The caller's signal, if it gave one. */
+  /** The signal that the program passed with the request, if any. */
   readonly signal: AbortSignal | undefined;
-  /** Called for each progress notification, if the caller asked for progress. */
+  /** Called for each progress notification, if the program asked for progress. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** Passes values from one middleware to another during this request. */
   readonly state: Map<unknown, unknown>;
 }
 
 /**
- * Calls the next middleware; the last one sends the request to the server.
+ * Calls the next middleware. The last middleware's `next` sends the request to the server.
  *
  * @param params Replaces the parameters for the next middleware and the server.
- * @returns The result in the canonical model.
+ * @returns The result in the canonical model (the shapes of the newest revision).
  */
 export type NextClientMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
-/** Wraps requests. Returns the result of `next`, or its own. The middleware added first is the outermost. */
+/** Wraps requests: returns the result of `next`, or a result of its own. The middleware added first is the outermost. */
 export type ClientMiddleware = (call: ClientCall, next: NextClientMiddleware) => Promise<JsonObject> | JsonObject;
 
-/** The middleware of one client. The program's runs outside that of extensions. */
+/** The middleware chain of one client. Middleware added by the program runs before middleware added by extensions. */
 export class MiddlewareChain {
   isEmpty = true;
   readonly #outer: Entry[] = [];
   readonly #inner: Entry[] = [];
 
-  /** @param method Undefined for all methods. */
+  /** Adds middleware of the program. @param method The method whose requests to wrap; undefined for all methods. */
   add(method: string | undefined, run: ClientMiddleware): void {
     this.isEmpty = false;
     this.#outer.push({ method, run });
   }
 
-  /** Adds an extension's middleware, which runs inside all of the program's. */
+  /** Adds middleware of an extension. It runs after all middleware of the program. */
   addInner(method: string, run: ClientMiddleware): void {
     this.isEmpty = false;
     this.#inner.push({ method, run });
@@ -75,7 +75,7 @@ interface Entry {
   readonly run: ClientMiddleware;
 }
 
-/** The name or URI of the tool, prompt or resource in a request. */
+/** Returns the name or URI of the tool, prompt or resource in a request; undefined if it has none. */
 export function toTarget({ name, uri }: JsonObject): string | undefined {
   if (typeof name === 'string') return name;
   return typeof uri === 'string' ? uri : undefined;

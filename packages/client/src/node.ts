@@ -16,7 +16,7 @@ export interface FolderRootsOptions {
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
 }
 
-/** Notifies its server of changed roots. `McpClient` implements it. */
+/** A client that can notify its server of changed roots, such as `McpClient`. */
 export interface RootsListener {
   sendRootsListChanged(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface FolderRoots {
   /**
    * Checks at an interval whether a folder was added, removed or has other permissions, and notifies the client's server of a change.
    *
-   * @param options.intervalMs In milliseconds. @default 30_000
+   * @param options.intervalMs How often to check, in milliseconds. @default 30_000
    * @returns A function that ends the checks.
    */
   announce(client: RootsListener, options?: { readonly intervalMs?: number | undefined }): () => void;
@@ -77,7 +77,7 @@ export function folderRoots(folders: readonly Folder[], options: FolderRootsOpti
 
 async function toRoot(path: string, name: string | undefined): Promise<Root> {
   const real = await realpath(path);
-  if (!(await stat(real)).isDirectory()) throw new Error(`"${path}" is not a folder`);
+  if (!(await stat(real)).isDirectory()) throw new Error(`root "${path}" is not a folder`);
   await access(real, constants.R_OK | constants.X_OK);
   return { uri: pathToFileURL(real).href, ...(name !== undefined && { name }) };
 }

@@ -9,9 +9,9 @@ import { ToolResultError } from './errors.ts';
 /** Returns the schema violations of a value; empty if it is valid. */
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
 
-/** What `OutputChecks` needs to compile schemas. */
+/** The parts of the client that `OutputChecks` uses to compile schemas. */
 export interface SchemaParts {
-  /** The program's validator; undefined for the one of `@mortise/protocol/json-schema`, loaded for the first schema. */
+  /** The program's validator; undefined for the default of `@mortise/protocol/json-schema`, loaded for the first schema. */
   readonly validator: JsonSchemaValidator | undefined;
   /** Called for each part of a schema that the validator cannot check. */
   onError(error: Error): void;
@@ -24,17 +24,17 @@ export async function compileSchema(schema: JsonObject, { validator, onError }: 
 }
 
 const MAX_SCHEMAS = 10_000;
-/** The size of all schemas and tool names together, in characters of JSON. */
+/** The most characters of JSON that all stored schemas and tool names may have together. */
 const MAX_CHARACTERS = 8_000_000;
 
 interface KnownSchema {
-  /** Stored as JSON text: an object may take thirty times as much memory. */
+  /** The schema as JSON text, because a parsed object may take thirty times as much memory. */
   readonly text: string;
-  /** Compiled at first use. */
+  /** The compiled check of the schema, made at first use. */
   check?: Promise<SchemaCheck>;
 }
 
-/** The output schemas of the listed tools. If there are too many, those listed first are dropped. */
+/** The output schemas of the listed tools. If they exceed the size limit, those listed first are dropped. */
 export class OutputChecks {
   readonly #parts: SchemaParts;
   readonly #schemas = new Map<string, KnownSchema>();
@@ -44,7 +44,7 @@ export class OutputChecks {
     this.#parts = parts;
   }
 
-  /** Stores the output schemas of a page of tools, keeps those of other tools, and returns the page. */
+  /** Stores the output schemas of the tools on a page of the tool list, keeps those of other tools, and returns the page. */
   learn(page: ListToolsResult): ListToolsResult {
     for (const { name, outputSchema } of page.tools) {
       const known = this.#schemas.get(name);
@@ -87,8 +87,8 @@ export class OutputChecks {
   }
 
   /**
-   * Checks a result and returns it. Does NOT check a result with `isError`, or the result of a tool whose schema is not stored: the tool was
-   * not listed, or its schema was dropped.
+   * Checks a tool's result against its output schema and returns it. Does NOT check a result with `isError`, or the result of a tool whose
+   * schema is not stored: the tool was not listed, or its schema was dropped.
    *
    * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: structured content is missing or does not fit, or the schema cannot be compiled.
    */

@@ -5,11 +5,11 @@ import { abortable } from '@mortise/jsonrpc-core/connection';
 
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
-/** If the last connection lasted this long, the first attempt to open the next one has no delay. */
+/** A connection that lasted this long counts as sound: the first attempt to open the next one has no delay. */
 const SOUND_AFTER_MS = 5000;
 const MAX_ATTEMPTS = 5;
 
-/** Counts failures and waits between attempts: half a second at first, up to half a minute. No wait after a connection that lasted. */
+/** Decides the delay before each attempt to reconnect: half a second at first, up to half a minute. None after a connection that lasted. */
 export class ReconnectPace {
   readonly #clock: Clock;
   #failures = 0;
@@ -30,7 +30,7 @@ export class ReconnectPace {
     this.#failures = isSound ? 0 : this.#failures + 1;
   }
 
-  /** Calls `open` until it succeeds, with a limited number of attempts. Rejects with the last error. */
+  /** Calls `open` until it succeeds, at most five times. Rejects with the last error. */
   async run<T>(open: () => Promise<T>, canRepeat: (error: unknown) => boolean, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -44,7 +44,7 @@ export class ReconnectPace {
     }
   }
 
-  /** Waits before the next attempt: at least half a second, and longer after each failure. */
+  /** Waits before the next attempt to reconnect: at least half a second, and longer after each failure. */
   async pause(signal: AbortSignal): Promise<void> {
     const fullMs = Math.min(CEILING_MS, FLOOR_MS * 2 ** Math.max(1, this.#failures));
     // Random jitter between half and all of the delay, never below the floor.

@@ -28,7 +28,7 @@ import { checkResult, toClientError } from './results.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { traceCall } from './tracing.ts';
 
-/** What `Requests` needs from the client. */
+/** The parts of the client that `Requests` uses. */
 export interface RequestParts {
   readonly connector: Connector;
   readonly extensions: Extensions;
@@ -36,16 +36,16 @@ export interface RequestParts {
   readonly options: ClientOptions;
 }
 
-/** One request of the program. Each `input_required` round adds answers to its parameters. */
+/** A request of the program. After an `input_required` result it is sent again, with the answers in its parameters. */
 interface Call {
   readonly method: string;
   readonly params: JsonObject;
   readonly options: CallOptions | undefined;
-  /** Whether the result is checked. False for the requests that an extension sends by itself. */
+  /** Whether the result is checked. False for requests that an extension sends by itself. */
   readonly isChecked: boolean;
-  /** The number of `input_required` rounds, this one included. */
+  /** The number of this attempt: 1 at first, one more after each `input_required` result. */
   readonly round: number;
-  /** Whether the request was already sent in a session that was lost. */
+  /** Whether the request was already sent in a session that the server has lost since. */
   readonly isRepeated: boolean;
   /** Stores the result in the cache; undefined if it must not be cached. */
   readonly keep?: ReturnType<ResultCache['keeper']> | undefined;
@@ -67,7 +67,7 @@ export class Requests {
 
   // ---- requests
 
-  /** Sends a request and returns its result in the canonical model. */
+  /** Sends a request and returns its result in the canonical model (the shapes of the newest revision). */
   request(method: string, params: JsonObject, options?: CallOptions): Promise<JsonObject> {
     try {
       checkRequest(method, options);
@@ -83,7 +83,7 @@ export class Requests {
     return answered;
   }
 
-  /** Waits for the session, which is opened again if it was lost. Waits at most for the call's timeout. */
+  /** Returns the open session. If the connection was lost, waits until it is open again, but not longer than the call's timeout. */
   whenOpen(options: CallOptions | undefined): Promise<Session> {
     const { connector } = this.#parts;
     return connector.session ? Promise.resolve(connector.session) : this.#inTime(connector.whenOpen(), options);
@@ -181,11 +181,11 @@ export class Requests {
     if (read) return read(result, { method, params, ...(signal && { signal }) });
     const shown = JSON.stringify(resultType);
     throw new InvalidResponseError(
-      `the server answered "${method}" with a result of the type ${shown}, which neither this client nor its extensions support`,
+      `the server responded to "${method}" with a result of the type ${shown}, which neither this client nor its extensions support`,
     );
   }
 
-  /** Sends the request again after an error, if that may help. */
+  /** Handles the error of a request: sends the request again if that may help, else throws the error or a more specific one. */
   #recover(session: Session, call: Call, error: unknown): Promise<JsonObject> | never {
     const { connector, settings } = this.#parts;
     const { method, params } = call;
@@ -206,7 +206,7 @@ export class Requests {
     throw error;
   }
 
-  /** Returns the next session, for a request that the lost one did not carry out. @throws Any other error. */
+  /** Opens a new session to send a request again, if the error says that the server lost the old session. @throws Any other error. */
   #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<Session> {
     const { connector } = this.#parts;
     if (!(error instanceof SessionLostError) || !connector.canRestart) return Promise.reject(error as Error);
@@ -219,13 +219,13 @@ export class Requests {
     this.#allowed.clear();
   }
 
-  /** Removes what a change notification makes stale. */
+  /** Removes the cached results and output schemas that a change notification makes stale. */
   onChange(notification: JsonRpcNotification): void {
     this.#parts.options.resultCache?.onChange(this.#parts.connector, notification);
     if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
   }
 
-  /** Removes cached results of this server. */
+  /** Removes the cached results of this server for which `isStale` returns true. */
   forgetResults(isStale: Parameters<ResultCache['forgetWhere']>[1]): void {
     this.#parts.options.resultCache?.forgetWhere(this.#parts.connector, isStale);
   }

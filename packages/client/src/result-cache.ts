@@ -5,11 +5,11 @@ import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { CallOptions } from './client-options.ts';
 import { LIST_CHANGES } from './lists.ts';
 
-/** A client that uses the cache. */
+/** What the cache needs to know about a client that uses it. */
 export interface CacheOwner {
-  /** Identifies the server; undefined if its results cannot be shared between clients. */
+  /** The text that identifies the server; undefined if its results cannot be shared between clients. */
   readonly serverKey: string | undefined;
-  /** Identifies the client's authorization; undefined if that is unknown. */
+  /** The text that identifies the client's authorization; undefined if that is unknown. */
   readonly authContext: string | undefined;
 }
 
@@ -21,13 +21,13 @@ export interface CachedRequest {
 }
 
 const MAX_ENTRIES = 1000;
-/** The size of all results together, in characters of JSON. */
+/** The most characters of JSON that all cached results may have together. */
 const MAX_CHARACTERS = 16_000_000;
-/** The upper limit of `ttlMs`. */
+/** The longest time for which a result is cached, in milliseconds: one day. A longer `ttlMs` is shortened to it. */
 const MAX_TTL_MS = 86_400_000;
 
 interface Entry {
-  /** Stored as JSON text, so that each caller gets its own object. */
+  /** The result as JSON text, so that each caller gets its own object. */
   readonly text: string;
   readonly freshUntilMs: number;
   readonly server: string;
@@ -57,7 +57,7 @@ export class ResultCache {
 
   // ---- for the client
 
-  /** Finds a fresh result that this client may get. */
+  /** Returns a cached result that is fresh and that this client may get; undefined if there is none. */
   find(owner: CacheOwner, request: CachedRequest, nowMs: number): JsonObject | undefined {
     const key = toKey(request);
     if (key === undefined) return undefined;
@@ -106,7 +106,7 @@ export class ResultCache {
 
   // ---- inside
 
-  /** Without a server key, or an authorization for private results, a client gets an id that it shares with no other. */
+  /** Returns an id of the client's own, used if its server or authorization is unknown, so that it shares no results with other clients. */
   #idOf(owner: CacheOwner): string {
     let id = this.#owners.get(owner);
     if (id === undefined) this.#owners.set(owner, (id = `client ${(this.#ownerCount += 1)}`));
@@ -163,7 +163,7 @@ function toKey({ method, params, options }: CachedRequest): string | undefined {
   return parts.every((part) => part === undefined) ? toCanonicalJson([method, params]) : undefined;
 }
 
-/** A change of a resource also affects the resources above and below it. */
+/** Whether a change of one resource affects the cached result of another: true for the same resource and those above and below it. */
 function isAffected(kept: unknown, changed: unknown): boolean {
   return typeof kept === 'string' && typeof changed === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
 }

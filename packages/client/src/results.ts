@@ -8,11 +8,11 @@ import { MissingCapabilityError, ResourceNotFoundError } from './errors.ts';
 import { LIST_KEYS } from './lists.ts';
 import type { Session } from './session.ts';
 
-/** Malformed `_meta` and cache hints do not make a result invalid. */
+/** Members that the check of a result leaves out: malformed `_meta` and cache hints do not make a result invalid. */
 const LENIENT = { _meta: undefined, ttlMs: undefined, cacheScope: undefined };
 
 /**
- * Checks a result and returns it, without the malformed items of lists.
+ * Checks a server's result and returns it, without the malformed items of lists.
  *
  * Each malformed item is reported. Results of methods that MCP does not define pass unchecked.
  *
@@ -33,7 +33,7 @@ function withoutMalformed(method: string, key: string, result: JsonObject, repor
   const items = result[key] as readonly JsonObject[];
   const good = items.filter((item) => {
     const reason = checkListItem(method, item);
-    if (reason !== undefined) report(new InvalidResponseError(`"${method}" lists a malformed item: ${reason}`));
+    if (reason !== undefined) report(new InvalidResponseError(`the "${method}" result has a malformed item, which is left out: ${reason}`));
     return reason === undefined;
   });
   return good.length === items.length ? result : { ...result, [key]: good };

@@ -8,30 +8,30 @@ import type { CallOptions } from './client-options.ts';
 import type { Link, LinkSettings } from './link.ts';
 import type { ServerFacts } from './middleware.ts';
 
-/** What sessions need from the client. Values may change, so read them at each use. */
+/** The client's settings that a session uses. Values may change, so read them at each use. */
 export interface SessionSettings extends LinkSettings {
   readonly info: Implementation;
   readonly answers: Answers;
-  /** How long the first message waits for its response. */
+  /** How long the first message of a connection waits for its response, in milliseconds. */
   readonly initializeTimeoutMs: number;
-  /** Kept when the connection is opened again. */
+  /** The log level that the program asked for. Kept when the connection is opened again. */
   logLevel: LoggingLevel | undefined;
   /** Returns all capabilities to declare in a revision, those of extensions included. */
   capabilitiesFor(revision: Revision): ClientCapabilities;
-  /** Called with each notification that belongs to no subscription, in the canonical model. */
+  /** Called with each notification that belongs to no subscription, in the canonical model (the shapes of the newest revision). */
   onNotification(notification: JsonRpcNotification): void;
 }
 
-/** Gets the events of one subscription. */
+/** Receives the events of one subscription. */
 export interface ListenSink {
-  /** The part of the filter that the server honours. Called once, before any event. */
+  /** Called once, before any event, with the part of the filter that the server honours. */
   onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void;
   onEvent(notification: JsonRpcNotification): void;
-  /** The server ended the subscription, or it failed with an error. Not called after `close`. */
+  /** Called when the server has ended the subscription, or when it broke, with the error. Not called after `close`. */
   onEnd(error?: Error): void;
 }
 
-/** One open subscription. */
+/** An open subscription, which `close` ends. */
 export interface ListenHandle {
   close(): void;
 }
@@ -45,17 +45,17 @@ export interface Session {
   readonly isDiscovered: boolean;
   /** Converts parameters to this session's revision. Returns a new object if `progressToken` is given, which goes into `_meta`. */
   toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject;
-  /** Adds the `_meta` members that the era requires, and changes nothing else. For gateways. */
+  /** Adds the `_meta` members that the era requires to a request's parameters, and changes nothing else. For gateways. */
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined;
-  /** Asks whether the server still answers. */
+  /** Checks that the server still responds. */
   ping(options?: CallOptions): Promise<void>;
   setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
-  /** Switches to another version if the error asks for one. @returns Whether to send the request again. */
+  /** Switches to another protocol version if the error asks for one. @returns Whether to send the failed request again. */
   renegotiate(error: unknown): boolean;
-  /** Called before the client adds a capability. @throws {MissingCapabilityError} The session cannot declare it any more. */
+  /** Called before the client declares more capabilities. @throws {MissingCapabilityError} The session cannot declare them any more. */
   onDeclare(added: ClientCapabilities): void;
   /** Notifies the server that the client's roots have changed, if the era has that notification. */
   sendRootsChanged(): Promise<void>;
-  /** Opens a subscription, whose events go to the sink. */
+  /** Opens a subscription, whose events are passed to `sink`. */
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle;
 }

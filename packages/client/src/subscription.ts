@@ -5,17 +5,17 @@ import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ListenHandle, ListenSink, Session } from './session.ts';
 
-/** How many characters of JSON are queued for a slow reader. */
+/** How many characters of JSON are queued for a reader that is too slow. */
 const MAX_WAITING = 8_000_000;
 
 /** Gets the events of subscriptions and opens broken ones again. */
 export interface SubscriptionOwner {
-  /** Called with each change as it arrives, before the reader gets it. */
+  /** Called with each change notification as it arrives, before the reader of the subscription gets it. */
   onChange(notification: JsonRpcNotification): void;
   /** Called when a subscription was opened again, so that changes may have been missed. */
   onGap(): void;
   onOver(subscription: Subscription): void;
-  /** Called when the stream broke. @returns Whether the subscription will be opened again. */
+  /** Called when the subscription's connection broke. @returns Whether the subscription will be opened again. */
   onDropped(subscription: Subscription): boolean;
 }
 
@@ -38,7 +38,7 @@ export interface SubscriptionEvent extends JsonRpcNotification {
  * @see 2026-07-28 basic/patterns/subscriptions
  */
 export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisposable, ListenSink {
-  /** The requested filter. */
+  /** The filter that the program asked for. */
   readonly filter: SubscriptionFilter;
   /** Resolves to the part of the filter that the server honours. Rejects if the subscription ends before that. */
   readonly accepted: Promise<SubscriptionFilter>;
@@ -48,7 +48,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   #handle: ListenHandle | undefined;
   #isAccepted = false;
   #isOverrun = false;
-  /** The queued characters, without those of the first event in the queue. */
+  /** How many characters the queued events have, without the first event in the queue. */
   #waiting = 0;
   #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
   #rejectAccepted: (error: unknown) => void = () => undefined;
@@ -72,7 +72,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     return this.#queue.isEnded;
   }
 
-  /** Opens the subscription on a session. Called again for each later session. */
+  /** Opens the subscription in a session. Called again for each later session. */
   openOn(session: Session): void {
     if (this.isOver) return;
     this.#handle?.close();
@@ -120,7 +120,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     return Promise.resolve();
   }
 
-  /** Drops changes while the queue is full. The next event that fits gets `isAfterGap`. */
+  /** Adds an event to the queue. While the queue is full, events are dropped; the next event that fits gets `isAfterGap`. */
   #push(event: SubscriptionEvent): void {
     if (this.#queue.length === 0) this.#waiting = 0;
     else this.#waiting += JSON.stringify(event.params ?? {}).length;

@@ -6,7 +6,7 @@ import type { Span, Tracer } from '@mortise/protocol/contracts';
 /** What a span records about a request. */
 export interface TracedCall {
   readonly method: string;
-  /** A tool's or prompt's name, a resource's URI. */
+  /** The tool's or prompt's name, or the resource's URI. */
   readonly target?: string | undefined;
   readonly protocolVersion: string;
 }

@@ -3,7 +3,7 @@
 import { type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { type ExchangeTransport, isExchangeTransport, type TransportFactory, type TransportLike } from '@mortise/jsonrpc-core/transport';
 
-/** A transport that can make another, unstarted one to the same peer. Detected by its member `renew`. */
+/** A transport that can make another, unstarted transport to the same peer. Detected by its member `renew`. */
 interface Renewable {
   renew(): Transport;
 }
@@ -11,14 +11,14 @@ interface Renewable {
 /** A transport, or a factory of them, that identifies its server for an `EraMemory`. */
 export interface EraKeyed {
   /**
-   * The server's URL, or its program with a digest of how it is run. Must hold no secret, because it may be written to disk.
+   * The server's URL, or its program with a digest of how the program is started. Must hold no secret, because it may be written to disk.
    */
   readonly eraKey: string;
 }
 
-/** A transport that identifies its authorization. Detected by its member. */
+/** A transport that shows under which authorization it sends. Detected by its member `authContext`. */
 export interface AuthContextual {
-  /** Changes with the access token, but never contains it. A result cache shares private results under it. */
+  /** A text that changes with the access token but never contains it. A result cache shares private results only for the same text. */
   readonly authContext: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const NO_TRANSPORT =
   'connect() needs a transport or a factory of transports: stdioTransport({ command }) of @mortise/transport-stdio/client for a program, httpTransport(url) of @mortise/transport-http/client for an address';
 
 export class TransportSource {
-  /** Identifies the server; undefined if the transport has no `eraKey`. */
+  /** The text that identifies the server, from the transport's `eraKey`; undefined if it has none. */
   readonly serverKey: string | undefined;
   readonly #factory: (() => ClientTransport) | undefined;
   #first: ClientTransport | undefined;
@@ -54,7 +54,7 @@ export class TransportSource {
     if (typeof eraKey === 'string') this.serverKey = eraKey;
   }
 
-  /** Whether `next` can return another transport. */
+  /** Whether `next` can return another transport to the server. */
   get canRepeat(): boolean {
     return this.#factory !== undefined;
   }
@@ -66,7 +66,7 @@ export class TransportSource {
     return /^[a-z]+:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/iu.test(key);
   }
 
-  /** See `AuthContextual`. */
+  /** A text that changes with the transport's authorization; undefined if the transport reports none. See `AuthContextual`. */
   get authContext(): string | undefined {
     const context = (this.#current as Partial<AuthContextual> | undefined)?.authContext;
     return typeof context === 'string' ? context : undefined;
@@ -76,7 +76,7 @@ export class TransportSource {
    * Returns a new transport.
    *
    * @throws {UsageError} `ERR_NOT_CONNECTED`: the source was a single transport, which is already used.
-   * @throws {TypeError} The factory returned something else.
+   * @throws {TypeError} The factory returned something that is not a transport.
    */
   next(): ClientTransport {
     const next: unknown = this.#first ?? this.#factory?.();
@@ -98,7 +98,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** Checks all members, so that a missing one is an error now and not at its first use. */
+/** Whether a value is a transport. Checks every member, so that a missing one is an error now and not at its first use. */
 function isTransport(source: object): source is ClientTransport {
   const { start, send, close } = source as Partial<Transport>;
   return isExchangeTransport(source) || [start, send, close].every((member) => typeof member === 'function');

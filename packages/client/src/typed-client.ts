@@ -17,7 +17,7 @@ export interface TypedTool<Input = unknown, Output = unknown> {
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
-/** The result of a typed call. */
+/** The result of a tool call that is typed by the server's code. */
 export interface TypedToolResult<Output> {
   readonly content: readonly ContentBlock[];
   /** Typed by the tool's `outputSchema`; undefined for a tool without one. */
@@ -25,12 +25,12 @@ export interface TypedToolResult<Output> {
   readonly _meta?: ResultMeta | undefined;
 }
 
-/** Calls one tool. @throws {ToolResultError} `ERR_TOOL_FAILED`: the result has `isError`. */
+/** A function that calls one tool. @throws {ToolResultError} `ERR_TOOL_FAILED`: the result has `isError`. */
 export type ToolCall<Input, Output> = [Input] extends [undefined]
   ? (args?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<TypedToolResult<Output>>
   : (args: Input, options?: CallOptions) => Promise<TypedToolResult<Output>>;
 
-/** The tools of a server, by name. */
+/** One function for each tool of a server, under the tool's name. */
 export type ToolCalls<Tools> = {
   readonly [Name in keyof Tools]: Tools[Name] extends TypedTool<infer Input, infer Output>
     ? ToolCall<Input, Output>

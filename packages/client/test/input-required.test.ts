@@ -171,7 +171,7 @@ describe('a result that asks', () => {
     },
     { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'has no method' },
     { what: 'the questions are no object', result: { inputRequests: [question] }, says: 'not an object' },
-    { what: 'nothing is asked', result: {}, says: 'does not say which' },
+    { what: 'nothing is asked', result: {}, says: 'sent neither "inputRequests" nor' },
     {
       what: 'too much is asked at once',
       result: { inputRequests: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, question])) },

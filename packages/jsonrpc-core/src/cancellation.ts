@@ -1,9 +1,9 @@
-/** Cancellation of one piece of work, and linked signals that remove their listeners again. */
+/** Cancellation of one piece of work, and abort signals that can stop listening to other signals. */
 
 import { TimeoutError } from './errors.ts';
 import { type Clock, systemClock } from './clock.ts';
 
-/** The cancellations that follow a signal. One listener per signal serves them all, because platforms warn above ten listeners. */
+/** The cancellations that follow each signal. One listener per signal serves them all, because platforms warn above ten listeners. */
 const followers = new WeakMap<AbortSignal, Set<Cancellation>>();
 
 function cancelFollowers({ target }: Event): void {
@@ -12,7 +12,7 @@ function cancelFollowers({ target }: Event): void {
 }
 
 /**
- * Tells whether work is still wanted. Hosts may extend this class, so that a call and its cancellation are one object.
+ * Tells whether a piece of work, such as a request, is still wanted. Classes may extend it, so that a call needs no second object.
  *
  * `signal` is created on first read, because an `AbortSignal` costs more than the rest of a short call.
  */
@@ -22,17 +22,17 @@ export class Cancellation {
   #controller: AbortController | undefined;
   #followed: AbortSignal[] | undefined;
 
-  /** Whether `cancel` was called, or a followed signal aborted. Reading this does not make the signal. */
+  /** Whether the work was cancelled, by `cancel` or by a followed signal. Reading this does not create `signal`. */
   get isCancelled(): boolean {
     return this.#isCancelled;
   }
 
-  /** The reason given to the first `cancel`. */
+  /** The reason given to the first `cancel`; undefined before. */
   get reason(): unknown {
     return this.#reason;
   }
 
-  /** Aborts with the reason of `cancel`. Created on first read. */
+  /** Aborts when the work is cancelled, with the same reason. Created on first read. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -41,7 +41,7 @@ export class Cancellation {
     return this.#controller.signal;
   }
 
-  /** Cancels the work and stops following other signals. A second call does nothing. */
+  /** Cancels the work and stops following signals. A second call does nothing. */
   cancel(reason: unknown): void {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
@@ -53,7 +53,7 @@ export class Cancellation {
   /**
    * Cancels the work when the given signal aborts, or at once if it already has. Several signals may be followed.
    *
-   * Call `release` when the work is over. Otherwise listeners accumulate on a long-lived signal.
+   * Call `release` when the work is over. Otherwise abort listeners accumulate on a long-lived signal.
    */
   follow(signal: AbortSignal): void {
     if (this.#isCancelled) return;
@@ -67,7 +67,7 @@ export class Cancellation {
     (this.#followed ??= []).push(signal);
   }
 
-  /** Stops following every signal. `cancel` still works. */
+  /** Stops following every signal. `cancel` still works afterwards. */
   release(): void {
     if (!this.#followed) return;
     for (const signal of this.#followed) {
@@ -80,10 +80,10 @@ export class Cancellation {
   }
 }
 
-/** A signal that can stop listening to other signals. */
+/** A signal that aborts when one of several other signals does, and can stop listening to them. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Removes the listeners and timers, so the linked sources no longer abort the signal. Safe to call twice. */
+  /** Removes the listeners and timers, so that nothing aborts the signal any more. Safe to call twice. */
   dispose(): void;
 }
 
@@ -107,7 +107,10 @@ export function withTimeout(timeoutMs: number, signal?: AbortSignal, clock: Cloc
   const cancellation = new Cancellation();
   if (signal) cancellation.follow(signal);
   if (cancellation.isCancelled) return { signal: cancellation.signal, dispose: () => undefined };
-  const timer = clock.schedule(() => cancellation.cancel(new TimeoutError(`Not finished within ${timeoutMs} ms`, timeoutMs)), timeoutMs);
+  const timer = clock.schedule(
+    () => cancellation.cancel(new TimeoutError(`The request was not finished within ${timeoutMs} ms`, timeoutMs)),
+    timeoutMs,
+  );
   const dispose = (): void => {
     timer.cancel();
     cancellation.release();

@@ -1,16 +1,16 @@
-/** Checks the options that a program passes. A misspelt name or a limit that is not a number would otherwise have no effect, silently. */
+/** Checks the options that a program passes, because a misspelt name or a limit that is not a number would silently have no effect. */
 
-/** What an option must be: a number that is at least this minimum, or a value of this type. `any` is not checked. */
+/** The kind of value that an option accepts: a number of at least this minimum, or a value of this type. `any` is not checked. */
 export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'signal' | 'any';
 
 /**
- * The rule of one option: a kind, a list of accepted kinds, the functions that an object must have, or a table for a group of options. Groups do not nest
- * and have no option called `methods`.
+ * The rule for one option: a kind, a list of accepted kinds, the functions that an object must have, or a table for a group of options.
+ * Groups do not nest and have no option called `methods`.
  */
 export type OptionRule<Value> =
   OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> | MethodsRule<Value> : never);
 
-/** An object without them would fail when they are called, long after it was given. */
+/** The functions that an object given as an option must have. Without this check the object would fail later, when they are called. */
 interface MethodsRule<Value> {
   readonly methods: readonly (keyof Value & string)[];
 }
@@ -84,7 +84,7 @@ function describe(kind: OptionKind): string {
   return kind === 'object' || kind === 'array' ? `an ${kind}` : `a ${kind}`;
 }
 
-/** Formats a value for an error message. Long strings are not shown: they may be secrets. */
+/** Formats a value for an error message. Long strings are left out, because they may be secrets. */
 function show(value: unknown): string {
   if (typeof value === 'string') return value.length <= 20 ? JSON.stringify(value) : 'a long string';
   if (typeof value === 'function') return 'a function';

@@ -1,4 +1,4 @@
-/** The clock that every part takes as an option, instead of using the platform's timers. */
+/** The clock that every part of Mortise takes as an option instead of using the platform's timers, so that tests can control time. */
 
 /** A running timer of a `Clock`. */
 export interface ClockTimer {
@@ -6,7 +6,7 @@ export interface ClockTimer {
   cancel(): void;
 }
 
-/** A timer that can change, while it runs, whether it keeps the process alive. */
+/** A timer that can decide, while it runs, whether it keeps the process alive. */
 export interface HoldableTimer extends ClockTimer {
   /** Keeps the process alive until the timer fires. */
   hold(): void;
@@ -14,11 +14,11 @@ export interface HoldableTimer extends ClockTimer {
   release(): void;
 }
 
-/** Tells the time and schedules calls. Tests pass a fake one, so that they need not wait. */
+/** Tells the time and schedules calls. Tests pass a fake clock, so that they need not wait. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** The current time in milliseconds since 1970-01-01 UTC. */
   now(): number;
-  /** Milliseconds that never run backwards, for measuring durations. */
+  /** The time in milliseconds from any starting point, which never runs backwards. For measuring durations. */
   monotonicMs(): number;
   /** Calls `fn` once after `delayMs`. The timer does not keep a process alive unless `keepAlive` is true. */
   schedule(fn: () => void, delayMs: number, options?: { readonly keepAlive?: boolean }): ClockTimer;
@@ -34,7 +34,7 @@ export const systemClock: Clock = {
   schedule: (fn, delayMs, options) => new SystemTimer(fn, delayMs, options?.keepAlive === true),
 };
 
-/** Node's timer objects have these methods. Elsewhere a timer is a number. */
+/** The methods of Node's timer objects. On other platforms a timer is a number without them. */
 interface PlatformTimer {
   ref?(): void;
   unref?(): void;
@@ -77,7 +77,7 @@ class SystemTimer implements HoldableTimer {
 }
 
 /**
- * Calls its owner at the earliest of many deadlines. All times are by `Clock.monotonicMs`.
+ * One timer for many deadlines: calls `onDue` at the earliest. All times are by `Clock.monotonicMs`.
  *
  * The timer keeps the process alive while at least one deadline is pending. Afterwards it stays set for reuse, but no longer keeps the process alive.
  */
@@ -88,7 +88,7 @@ export class DeadlineTimer {
   #timerAtMs = Infinity;
   #waiting = 0;
 
-  /** @param onDue Ends what is due. Returns the next time to call it, or `Infinity` to wait for `add` or `moveTo`. */
+  /** @param onDue Handles the deadlines that have passed. Returns the time of the next one, or `Infinity` to wait for `add` or `moveTo`. */
   constructor(clock: Clock, onDue: (nowMs: number) => number) {
     this.#clock = clock;
     this.#onDue = onDue;
@@ -111,7 +111,7 @@ export class DeadlineTimer {
     else this.#disarm();
   }
 
-  /** Moves a pending deadline to an earlier time. A later time needs no call: the timer fires early and `onDue` checks again. */
+  /** Moves a pending deadline to an earlier time. For a later time no call is needed: the timer fires early and `onDue` checks again. */
   moveTo(deadlineMs: number): void {
     if (this.#waiting > 0 && deadlineMs < this.#timerAtMs) this.#arm(deadlineMs);
   }

@@ -29,7 +29,7 @@ export class Fifo<T> {
     return value;
   }
 
-  /** Removes and returns all values. */
+  /** Removes all values from the queue and returns them. */
   takeAll(): T[] {
     const values = this.#values.slice(this.#head);
     this.clear();
@@ -42,7 +42,7 @@ export class Fifo<T> {
   }
 }
 
-/** How many values an `AsyncQueue` holds at most. */
+/** How many values an `AsyncQueue` can hold. */
 const MAX_LENGTH = 1024;
 
 interface Reader<T> {
@@ -63,7 +63,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param onEnd Releases the source. Called once, when the reader leaves the loop or the queue is closed or fails. */
+  /** @param onEnd Called once to release the queue's source, when the reader leaves the loop or the queue is closed or fails. */
   constructor(onEnd?: () => void) {
     this.#onEnd = onEnd;
   }
@@ -73,7 +73,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     return this.#values.length;
   }
 
-  /** True after `close` or `fail`, and after the reader has left the loop. */
+  /** Whether the queue has ended: after `close` or `fail`, or after the reader has left the loop. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -91,7 +91,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     return true;
   }
 
-  /** Ends the queue. The reader gets the remaining values, then the end. */
+  /** Ends the queue. The reader gets the remaining values and then the end. */
   close(): void {
     if (this.#isEnded) return;
     this.#end();

@@ -1,4 +1,4 @@
-/** `@mortise/jsonrpc-core/connection`: for implementers of servers and clients. Requests over a transport, signals and queues. */
+/** `@mortise/jsonrpc-core/connection`: requests over a transport, abort signals and queues, for implementers of servers and clients. */
 
 export { Connection } from './connection/connection.ts';
 export type { ConnectionOptions, ConnectionRules, RequestOutcome } from './connection/connection-options.ts';

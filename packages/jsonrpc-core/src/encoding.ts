@@ -2,7 +2,7 @@
 
 import type { JsonValue } from './message.ts';
 
-/** How many arguments one function call can take on every platform. */
+/** How many arguments one function call can take on every platform. Longer data is encoded in pieces. */
 const CHUNK = 8192;
 
 /**
@@ -55,7 +55,7 @@ export function toCanonicalJson(value: JsonValue | undefined): string {
   return `{${members.join(',')}}`;
 }
 
-/** 22 characters of base64url hold 132 bits of the digest. */
+/** How many characters of base64url a key has: 22 characters hold 132 bits of the digest. */
 const KEY_CHARACTERS = 22;
 
 /**

@@ -1,14 +1,14 @@
-/** The errors of this package, and the base class of all Mortise errors. A `RemoteError` comes from the peer, every other error from this side. */
+/** The errors of this package, and the base class of all Mortise errors. A `RemoteError` comes from the peer, all others from this side. */
 
 import type { MessageHead } from './malformed.ts';
 import type { JsonRpcErrorObject, JsonValue, RequestId } from './message.ts';
 
-/** Marks every `MortiseError`, also those of another installed copy of this package. */
+/** The symbol that marks every `MortiseError`, also those of another installed copy of this package. */
 const BRAND = Symbol.for('mortise.error');
 
 /** The base class of every error that Mortise throws. Tell errors apart by `code`, or by `instanceof` a subclass. */
 export abstract class MortiseError extends Error {
-  /** A literal that begins with `ERR_`. Errors that need different handling have different codes. */
+  /** Says what kind of error this is: a literal that begins with `ERR_`. Errors that need different handling have different codes. */
   abstract readonly code: string;
 
   static {
@@ -25,7 +25,7 @@ export function isMortiseError(value: unknown): value is MortiseError {
   }
 }
 
-/** The peer answered a request with an error. */
+/** The peer responded to a request with an error. */
 export class RemoteError extends MortiseError {
   override readonly name: string = 'RemoteError';
   override readonly code: 'ERR_REMOTE' = 'ERR_REMOTE';
@@ -44,13 +44,13 @@ export class RemoteError extends MortiseError {
   }
 }
 
-/** Sends exactly this JSON-RPC error when a handler throws it. Any other thrown error is sent as a neutral -32603. */
+/** Thrown by a handler to send exactly this JSON-RPC error. Any other thrown error is sent as a neutral -32603. */
 export class ProtocolError extends MortiseError {
   override readonly name: string = 'ProtocolError';
   override readonly code: 'ERR_PROTOCOL' = 'ERR_PROTOCOL';
   /** The JSON-RPC error code to send. */
   readonly rpcCode: number;
-  /** The `data` to send, or `undefined` for none. */
+  /** The `data` of the error to send, or `undefined` for none. */
   readonly data: JsonValue | undefined;
 
   /**
@@ -65,7 +65,7 @@ export class ProtocolError extends MortiseError {
   }
 }
 
-/** A request got no response in time. The peer was sent a cancellation. */
+/** A request got no response in time. A cancellation was sent to the peer. */
 export class TimeoutError extends MortiseError {
   override readonly name: string = 'TimeoutError';
   override readonly code: 'ERR_TIMEOUT' = 'ERR_TIMEOUT';
@@ -88,7 +88,7 @@ export class ConnectionClosedError extends MortiseError {
   }
 }
 
-/** The channel broke and is being reopened. Requests in flight have failed; later messages may succeed. See `withReconnect`. */
+/** The channel broke and is being opened again. Requests in flight have failed; later messages may succeed. See `withReconnect`. */
 export class ConnectionLostError extends MortiseError {
   override readonly name: string = 'ConnectionLostError';
   override readonly code: 'ERR_CONNECTION_LOST' = 'ERR_CONNECTION_LOST';
@@ -99,8 +99,8 @@ export class ConnectionLostError extends MortiseError {
 }
 
 /**
- * The peer no longer knows the session. It did not process the message, so the message may be sent again in a new session. Reported by `onerror`,
- * this error ends the channel.
+ * The peer no longer knows the session. It did not process the message, so the message may be sent again in a new session. When a transport
+ * reports this error by `onerror`, its channel has ended.
  */
 export class SessionLostError extends MortiseError {
   override readonly name: string = 'SessionLostError';
@@ -137,7 +137,7 @@ export class UsageError extends MortiseError {
 export class CancelledError extends MortiseError {
   override readonly name: string = 'CancelledError';
   override readonly code: 'ERR_CANCELLED' = 'ERR_CANCELLED';
-  /** The reason that the peer gave, if any. */
+  /** The reason that the peer gave for cancelling, if any. */
   readonly reason: string | undefined;
 
   constructor(reason?: string) {
@@ -146,21 +146,21 @@ export class CancelledError extends MortiseError {
   }
 }
 
-/** What is known about a message whose text cannot be read. */
+/** What is known about a message that could not be parsed. */
 export interface UnreadMessage extends ErrorOptions {
-  /** The limit that the text exceeds, and the remedy. Also sent to the peer. @default none: the text is not valid JSON */
+  /** The limit that the message exceeds, and what to do. Also sent to the peer. @default none: the text is not valid JSON */
   readonly excess?: string | undefined;
-  /** Kind and id of the message, if its beginning could be read. @default none */
+  /** The kind and id of the message, if they could be read from its beginning or end. @default none */
   readonly head?: MessageHead | undefined;
 }
 
-/** A text is not JSON, or exceeds a limit: it nests too deeply or holds too many values. */
+/** A received text is not JSON, or exceeds a limit: it nests too deeply or holds too many values. */
 export class ParseError extends MortiseError {
   override readonly name: string = 'ParseError';
   override readonly code: 'ERR_PARSE' = 'ERR_PARSE';
   /** The limit that the text exceeds, or undefined if the text is not valid JSON. */
   readonly excess: string | undefined;
-  /** Kind and id of the message, if its beginning could be read. */
+  /** The kind and id of the message, if they could be read from its beginning or end. */
   readonly head: MessageHead | undefined;
 
   constructor(message: string, options?: UnreadMessage) {
@@ -174,9 +174,9 @@ export class ParseError extends MortiseError {
 export class InvalidRequestError extends MortiseError {
   override readonly name: string = 'InvalidRequestError';
   override readonly code: 'ERR_INVALID_REQUEST' = 'ERR_INVALID_REQUEST';
-  /** The id for the error response, if the message had a readable one. */
+  /** The id for the error response, if the message had a valid one. */
   readonly id: RequestId | undefined;
-  /** The code for the error response: -32600, or -32602 if only the parameters are wrong. */
+  /** The error code to send in the response: -32600, or -32602 if only the parameters are wrong. */
   readonly rpcCode: number;
 
   constructor(message: string, rpcCode: number, id?: RequestId, options?: ErrorOptions) {
@@ -196,9 +196,9 @@ export class InvalidResponseError extends MortiseError {
 export class MessageTooLargeError extends MortiseError {
   override readonly name: string = 'MessageTooLargeError';
   override readonly code: 'ERR_MESSAGE_TOO_LARGE' = 'ERR_MESSAGE_TOO_LARGE';
-  /** The limit in bytes. */
+  /** The longest message that the transport accepts, in bytes. */
   readonly maxBytes: number;
-  /** Kind and id of the message, if its beginning could be read. */
+  /** The kind and id of the message, if they could be read from its beginning or end. */
   readonly head: MessageHead | undefined;
 
   constructor(
@@ -212,13 +212,13 @@ export class MessageTooLargeError extends MortiseError {
   }
 }
 
-/** The HTTP response to an exchange has a status and a body without a JSON-RPC response to the request. */
+/** The HTTP response to a request does not contain a JSON-RPC response to that request. */
 export class ExchangeHttpError extends MortiseError {
   override readonly name: string = 'ExchangeHttpError';
   override readonly code: 'ERR_EXCHANGE_HTTP' = 'ERR_EXCHANGE_HTTP';
-  /** The HTTP status. */
+  /** The status code of the HTTP response. */
   readonly status: number;
-  /** The JSON-RPC error in the body, if there is one. */
+  /** The JSON-RPC error in the body of the HTTP response, if there is one. */
   readonly rpcError: JsonRpcErrorObject | undefined;
   /** The response headers by lower-case name, if the transport provides them. */
   readonly headers: Readonly<Record<string, string>> | undefined;

@@ -1,4 +1,4 @@
-/** Two linked transports within one process, which exchange objects instead of bytes. */
+/** Two connected transports within one process, which pass message objects instead of bytes. */
 
 import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, UsageError } from './errors.ts';
@@ -18,7 +18,7 @@ export interface InMemoryOptions {
    * @default 'reference'
    */
   readonly passBy?: 'reference' | 'json' | undefined;
-  /** Passed with every message at both ends, for example to name the sender. @default none */
+  /** Passed with every message to both ends, for example to name the sender. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
@@ -27,7 +27,7 @@ export function createInMemoryPair(options: InMemoryOptions = {}): [InMemoryTran
   return InMemoryTransport.createLinkedPair(options);
 }
 
-/** How many messages may be queued for a reader. Beyond that, `send` waits. */
+/** How many messages may wait for a reader. While the queue is full, `send` waits. */
 const MAX_QUEUED = 1024;
 
 interface WaitingSend {
@@ -36,11 +36,11 @@ interface WaitingSend {
   reject(error: Error): void;
 }
 
-/** After this many messages in a row a macrotask runs, so that two busy peers do not block timers and sockets. */
+/** How many messages are delivered in a row before timers and sockets get their turn. Otherwise two busy peers would block them. */
 const MAX_DELIVERIES_IN_A_ROW = 2048;
 
 /**
- * One end of an in-memory pair. Keeps the promises T1 to T14 of `Transport`, except those about bytes.
+ * One end of an in-memory pair. Gives the guarantees T1 to T14 of `Transport`, except those about bytes.
  *
  * Messages arrive in a later microtask, never while `send` runs. An end that closes drops the messages that it has not received yet. The other end
  * still receives everything sent before, and then closes too.
@@ -52,9 +52,9 @@ export class InMemoryTransport implements Transport {
 
   readonly #passesJson: boolean;
   readonly #info: MessageInfo | undefined;
-  /** Received messages that wait for delivery, as objects or as text. */
+  /** The received messages that are not delivered yet, as objects or as text. */
   readonly #inbox = new Fifo<JsonRpcMessage | string>();
-  /** Messages that the peer wants to send while the inbox is full. */
+  /** The messages that the peer is sending while the inbox is full. */
   readonly #waiting = new Fifo<WaitingSend>();
   readonly #closed: Promise<void>;
   #resolveClosed: () => void = () => undefined;
@@ -83,7 +83,7 @@ export class InMemoryTransport implements Transport {
   }
 
   /**
-   * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: `start` was called before.
    * @throws {ConnectionClosedError} After `close`.
    */
   start(): Promise<void> {
@@ -95,9 +95,9 @@ export class InMemoryTransport implements Transport {
   }
 
   /**
-   * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: `start` was not called before.
    * @throws {ConnectionClosedError} Once either end has closed, also while waiting.
-   * @throws {UsageError} `ERR_SERIALIZE`: with `passBy: 'json'`, when JSON cannot carry the message.
+   * @throws {UsageError} `ERR_SERIALIZE`: with `passBy: 'json'`, JSON cannot represent the message.
    */
   send(message: JsonRpcMessage): Promise<void> {
     const peer = this.#peer;
@@ -195,7 +195,7 @@ export class InMemoryTransport implements Transport {
   }
 }
 
-/** Uses `setImmediate` where it exists, because it is faster than a timer. */
+/** Runs a function in a later macrotask: by `setImmediate` where it exists, because that is faster than a timer. */
 function runInMacrotask(fn: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (fn: () => void) => unknown };
   if (setImmediate) setImmediate(fn);

@@ -1,15 +1,15 @@
-/** Judges messages that are malformed, or that exceed a limit and were not parsed. */
+/** Finds out what a malformed or unparsed message was meant to be, and whether it gets an error response. */
 
 import { InvalidRequestError } from './errors.ts';
 import { isJsonObject, isRequestId, type JsonObject, MAX_ID_LENGTH, type RequestId } from './message.ts';
 import { INVALID_PARAMS, INVALID_REQUEST } from './wire-error.ts';
 
-/** What is known about a malformed value. */
+/** What is known about a value that is not a valid message. */
 export interface Malformed {
   readonly error: InvalidRequestError;
-  /** The intended kind. Only a possible request gets an error response. `either` is a response if a pending request has its id, else a request. */
+  /** The intended kind. Only a possible request gets an error response. `either`: a response if its id is pending here, else a request. */
   readonly meantAs: 'request' | 'notification' | 'response' | 'either';
-  /** The id of the value, if it has a valid one. */
+  /** The id of the malformed message, if it has a valid one. */
   readonly id: RequestId | undefined;
 }
 
@@ -30,7 +30,7 @@ export function judgeMalformed(value: unknown): Malformed {
   return { error: new InvalidRequestError(reason, code, meantAs === 'response' ? undefined : id), meantAs, id };
 }
 
-/** Returns why a value is not a message, with the code for the error response. */
+/** Makes the error for a value that is not a message: it says why, and has the code for the error response. */
 export function toInvalidRequestError(value: unknown): InvalidRequestError {
   return judgeMalformed(value).error;
 }
@@ -56,7 +56,7 @@ function findReason(value: unknown, members: JsonObject | undefined): string {
   return PARAMS_REASON;
 }
 
-/** What can be read from the beginning and the end of a message. */
+/** The kind and id of a message, read from its beginning or end. */
 export interface MessageHead {
   readonly kind: 'request' | 'response';
   readonly id: RequestId;
@@ -65,12 +65,12 @@ export interface MessageHead {
 /** How many characters at each end of a message are examined. */
 const EDGE = 1024;
 
-/** Matches the members with plain values up to the name of the first member with an object or array. */
+/** Matches the beginning of a message: its members with plain values, up to the name of the first member with an object or array. */
 const FIRST_MEMBERS = /^\s*\{(?:\s*"[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|null)\s*,)*\s*"[^"\\]*"\s*:/;
 // Quotes inside strings are escaped, so these patterns match member names only.
 const KIND = /[{,]\s*"(method|result|error)"\s*:/;
 const ID = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*,/;
-/** In JSON, only members of the outermost object can stand right before the end. */
+/** Matches an `id` at the end of a message. In JSON, only members of the outermost object can stand right before the end. */
 const ID_AT_END = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
 /**
@@ -78,7 +78,7 @@ const ID_AT_END = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc
  *
  * @param text The message, or its first characters; 1,024 are enough.
  * @param end The last characters, if `text` has only the first ones.
- * @returns undefined if the beginning and the end do not show both.
+ * @returns undefined if the beginning and the end do not show both id and kind.
  */
 export function readMessageHead(text: string, end: string = text): MessageHead | undefined {
   const start = FIRST_MEMBERS.exec(text.slice(0, EDGE))?.[0] ?? '';

@@ -1,4 +1,4 @@
-/** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
+/** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, for talking to workers and frames. */
 
 import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, MessageTooLargeError, ParseError, UsageError } from './errors.ts';
@@ -9,10 +9,10 @@ import { type MessageInfo, resolvedPromise, type Transport } from './transport/t
 import { serializeMessage } from './serialize-message.ts';
 import { emitClose, emitError, toError } from './transport/hold-transport.ts';
 
-/** The members used of a `MessagePort`, on the web or from `node:worker_threads`. */
+/** The members of a `MessagePort` that the transport uses, on the web or from `node:worker_threads`. */
 export interface MessagePortLike {
   postMessage(value: unknown): void;
-  /** A `message` event has the message in `data`. */
+  /** Listens to events of the port. A `message` event has the message in `data`. */
   addEventListener(type: 'message' | 'messageerror' | 'close', fn: (event: object) => void): void;
   start(): void;
   close(): void;
@@ -22,19 +22,20 @@ export interface MessagePortLike {
 export interface MessagePortOptions {
   /** The longest message accepted, in UTF-16 code units. A longer one is reported by `onerror` and dropped. @default 16 Mi */
   readonly maxMessageLength?: number | undefined;
-  /** Passed with each message, together with its size, for example to name the peer. @default none */
+  /** Passed to `onmessage` with each message, together with its size, for example to name the peer. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
-/** Tells the peer that this end has closed, because not every platform reports that. No JSON-RPC message is `null`. */
+/** Sent to tell the peer that this end has closed, because not every platform reports that. No JSON-RPC message is `null`. */
 const END = null;
 const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
 
 /**
  * Makes a transport over one end of a `MessageChannel`. Give the other end to a thread or frame: `worker.postMessage(port, [port])`.
  *
- * Messages travel as JSON text. Keeps the promises T1 to T14. Ports have no backpressure, so `send` never waits. `close` closes the port, and the
- * peer's transport with it. Check where a port came from before you use it: whoever holds the other end is the peer.
+ * Messages travel as JSON text. Gives the guarantees T1 to T14 of `Transport`. Ports have no backpressure, so `send` never waits. `close`
+ * closes the port, and the peer's transport with it. Check where a port came from before you use it: whoever holds the other end is the
+ * peer.
  */
 export function messagePortTransport(port: MessagePortLike, options: MessagePortOptions = {}): Transport {
   checkOptions('messagePortTransport options', options, { maxMessageLength: 0, info: 'object' });
@@ -64,7 +65,7 @@ class MessagePortTransport implements Transport {
     this.#isStarted = true;
     this.#port.addEventListener('message', (event) => this.#onData((event as { readonly data?: unknown }).data));
     this.#port.addEventListener('messageerror', () =>
-      emitError(this, new ParseError('A message arrived that this context cannot deserialize')),
+      emitError(this, new ParseError('A MessagePort message arrived that cannot be deserialized here')),
     );
     this.#port.addEventListener('close', () => void this.#end());
     this.#port.start();
@@ -91,7 +92,7 @@ class MessagePortTransport implements Transport {
     if (this.#closing) return;
     if (data === END) return void this.#end();
     try {
-      if (typeof data !== 'string') throw new ParseError(`A message must be JSON text, got ${typeof data}`);
+      if (typeof data !== 'string') throw new ParseError(`A message on a MessagePort must be JSON text, got ${typeof data}`);
       if (data.length > this.#maxLength) throw toTooLarge(data, this.#maxLength);
       const message = parseJson(data);
       this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(data));

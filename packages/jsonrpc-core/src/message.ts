@@ -6,12 +6,12 @@
 /** Any value that JSON can carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** A JSON object. Members that are `undefined` are not sent. */
+/** A JSON object. Members whose value is `undefined` are not sent. */
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** A request's id: a string or an integer, never `null`. `1` and `"1"` are different ids. */
+/** The id of a request: a string or an integer, never `null`. `1` and `"1"` are different ids. */
 export type RequestId = string | number;
 
 /** A message that asks the peer to do something. The peer sends exactly one response. */
@@ -22,7 +22,7 @@ export interface JsonRpcRequest {
   readonly params?: JsonObject;
 }
 
-/** A message without a response, not even an error. */
+/** A message that gets no response, not even an error. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
@@ -36,14 +36,14 @@ export interface JsonRpcResultResponse {
   readonly result: JsonObject;
 }
 
-/** An error: an integer code, one short sentence, and details in `data`. */
+/** The error in a response: an integer code, one short sentence, and details in `data`. */
 export interface JsonRpcErrorObject {
   readonly code: number;
   readonly message: string;
   readonly data?: JsonValue;
 }
 
-/** The response to a request that failed. The id is absent or `null` only if the request's id could not be read. */
+/** The response to a request that failed. Its id is absent or `null` only if the request's id could not be read. */
 export interface JsonRpcErrorResponse {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | null;
@@ -53,7 +53,7 @@ export interface JsonRpcErrorResponse {
 /** The response to a request: a result or an error, never both. */
 export type JsonRpcResponse = JsonRpcResultResponse | JsonRpcErrorResponse;
 
-/** Every single message that a transport carries. */
+/** Every message that a transport can carry: a request, a notification or a response. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
 /** The kind of message that a JSON value is. */
@@ -126,7 +126,7 @@ export function isErrorObject(value: unknown): value is JsonRpcErrorObject {
   return hasOwn(value, 'code') && Number.isInteger(value['code']) && hasOwn(value, 'message') && typeof value['message'] === 'string';
 }
 
-/** Tells whether a member is the object's own. Reading the value first makes the check for absent members cheap. */
+/** Tells whether a value is an own member of a message. Looking at the value first makes the check for absent members cheap. */
 function isOwn(message: Record<string, unknown>, key: string, value: unknown): boolean {
   return value !== undefined && hasOwn(message, key);
 }

@@ -26,7 +26,7 @@ export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES):
   }
 }
 
-/** Returns the limit that a text exceeds, with the remedy, or undefined. */
+/** Returns which limit a JSON text exceeds, and what to do; undefined if it exceeds none. */
 function findExcess(text: string, maxValues: number): string | undefined {
   // Each level and each value takes two characters, so a short text needs no scan. The native search rules out most others.
   if (text.length <= 2 * Math.min(MAX_DEPTH, maxValues)) return undefined;
@@ -44,7 +44,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Counts exactly, skipping strings. */
+/** Counts depth and values of a JSON text exactly, skipping strings. Returns which limit is exceeded; undefined if none. */
 function scan(text: string, maxValues: number): string | undefined {
   let depth = 0;
   let values = 0;
@@ -75,7 +75,7 @@ function isEscaped(text: string, at: number, from: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** Counts the given characters, also inside strings. Stops at one more than `limit`. */
+/** Counts how often the given characters occur in a text, also inside strings. Stops at one more than `limit`. */
 function countAny(text: string, chars: string, limit: number): number {
   let count = 0;
   for (const char of chars) {
@@ -84,11 +84,11 @@ function countAny(text: string, chars: string, limit: number): number {
   return count;
 }
 
-/** Messages at least this long are measured. For shorter ones the limit on their number is enough. */
+/** The least length of a message that is measured. For shorter ones, the limit on the number of requests is enough. */
 const LEAST_LENGTH_MEASURED = 1024;
 
 /**
- * Returns how many bytes a message counts for while in flight (`MessageInfo.bytes`): its text in UTF-8.
+ * Returns how many bytes of UTF-8 a message has, for the limit on messages in flight (`MessageInfo.bytes`).
  *
  * @returns undefined for a short message, which need not be measured.
  */
@@ -98,7 +98,7 @@ export function measureMessage(text: string): number | undefined {
 
 const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
 
-/** How many bytes a text has in UTF-8. */
+/** Returns how many bytes a text has in UTF-8. */
 export function countBytes(text: string): number {
   return Buffer ? Buffer.byteLength(text) : new TextEncoder().encode(text).length;
 }

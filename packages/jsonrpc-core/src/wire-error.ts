@@ -3,18 +3,18 @@
 import { isMortiseError, type ProtocolError } from './errors.ts';
 import type { JsonRpcErrorObject } from './message.ts';
 
-/** The text is not JSON. */
+/** The error code for text that is not JSON. */
 export const PARSE_ERROR = -32700;
-/** The JSON is not a message. */
+/** The error code for JSON that is not a message. */
 export const INVALID_REQUEST = -32600;
-/** The method does not exist or is not available. */
+/** The error code for a method that does not exist or is not available. */
 export const METHOD_NOT_FOUND = -32601;
-/** The parameters are invalid for the method. */
+/** The error code for parameters that are invalid for the method. */
 export const INVALID_PARAMS = -32602;
-/** The receiver failed internally. */
+/** The error code for an internal failure of the receiver. */
 export const INTERNAL_ERROR = -32603;
 
-/** The five codes under the names that users of MCP's TypeScript SDK know. */
+/** The five error codes of JSON-RPC, under the names that users of MCP's TypeScript SDK know. */
 export const ErrorCode = {
   ParseError: -32700,
   InvalidRequest: -32600,

@@ -6,9 +6,9 @@ import { classifyMessage } from './message.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
 import { watchMessages, wrapTransport } from './wrap-transport.ts';
 
-/** The logger of a wrapped transport, and its label. */
+/** The options of `withLogging`. */
 export interface LoggingOptions {
-  /** Receives every line. */
+  /** Gets a line for each event of the transport. */
   readonly logger: Logger;
   /**
    * The name of the transport in each line.
@@ -53,7 +53,7 @@ function describe(value: unknown): string {
   }
 }
 
-/** The peer chooses method names, so they are shortened and kept on one line. */
+/** Formats a method name for the log: shortened and on one line, because the peer chooses it. */
 function quote(method: unknown): string {
   return JSON.stringify(String(method).slice(0, 100));
 }

@@ -7,21 +7,21 @@ import { classifyMessage, type JsonRpcMessage, type JsonRpcRequest, type JsonRpc
 import type { Transport, TransportFactory } from './transport/transport.ts';
 import { type TransportHooks, watchMessages, wrapTransport } from './wrap-transport.ts';
 
-/** The meter of a wrapped transport, and its label. */
+/** The options of `withMetrics`. */
 export interface MetricsOptions {
-  /** Receives every count and duration. */
+  /** Gets every count and duration. */
   readonly meter: Meter;
   /**
-   * The value of the attribute `transport`.
+   * The value of the attribute `transport` of each measurement.
    *
    * @default 'transport'
    */
   readonly label?: string | undefined;
-  /** Measures how long requests take. @default systemClock */
+  /** The clock that measures how long requests take. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** How many requests are timed at once. Further ones are only counted. */
+/** How many requests are timed at once. Further requests are only counted. */
 const MAX_TIMED = 10_000;
 
 /**

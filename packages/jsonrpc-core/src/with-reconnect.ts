@@ -1,4 +1,4 @@
-/** Reopens a lost channel. It does not restore MCP sessions: clients and servers do that. */
+/** Opens a lost channel again. It does not restore MCP sessions: clients and servers do that. */
 
 import { checkOptions } from './check-options.ts';
 import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
@@ -25,7 +25,7 @@ export interface ReconnectOptions {
    * @default 10
    */
   readonly maxAttempts?: number | undefined;
-  /** Times the delays. @default systemClock */
+  /** The clock for the delays between attempts. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
@@ -66,7 +66,7 @@ class ReconnectingTransport implements Transport {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** The current channel. While a new one is being opened, the lost one. */
+  /** The channel in use. While a new one is being opened, the lost one. */
   current: Transport;
 
   readonly #factory: TransportFactory;

@@ -12,25 +12,25 @@ import {
   type TransportFactory,
 } from './transport/transport.ts';
 
-/** The hooks of a wrapper. Each one may call `next`, call it with changed arguments, or not call it at all. */
+/** The hooks of a wrapped transport. Each one may call `next`, call it with changed arguments, or not call it at all. */
 export interface TransportHooks {
-  /** Called when a message is sent. */
+  /** Called when a message is sent; `next` passes the message on to the transport. */
   send?(
     message: JsonRpcMessage,
     options: SendOptions | undefined,
     next: (message: JsonRpcMessage, options?: SendOptions) => Promise<void>,
   ): Promise<void>;
-  /** Called when a message arrives. */
+  /** Called when a message arrives; `next` passes the message on to the reader. */
   receive?(message: JsonRpcMessage, info: MessageInfo | undefined, next: (message: JsonRpcMessage, info?: MessageInfo) => void): void;
-  /** Called for each exchange. Its notifications go to `options.onMessage`. `{ ...options }` copies every option. */
+  /** Called for each exchange; its notifications go to `options.onMessage`. To change an option, pass `{ ...options, ... }` to `next`. */
   exchange?(
     request: JsonRpcRequest,
     options: ExchangeOptions | undefined,
     next: (request: JsonRpcRequest, options?: ExchangeOptions) => Promise<JsonRpcResponse>,
   ): Promise<JsonRpcResponse>;
-  /** Called when the transport reports an error. */
+  /** Called when the transport reports an error; `next` passes the error on. */
   error?(error: Error, next: (error: Error) => void): void;
-  /** Called when the channel has closed. */
+  /** Called when the channel has closed; `next` passes that on. */
   close?(next: () => void): void;
 }
 
@@ -44,7 +44,7 @@ export interface TransportHooks {
  */
 export function wrapTransport<T extends Transport | TransportFactory>(inner: T, hooks: TransportHooks | (() => TransportHooks)): T {
   const channelHooks = typeof hooks === 'function' ? hooks() : hooks;
-  /** The members that replace those of the inner transport. */
+  /** The members of the wrapper that replace those of the inner transport. */
   const own: Record<PropertyKey, unknown> = isTransport(inner) ? createChannel(inner, channelHooks) : {};
   const { exchange } = channelHooks;
   if (isExchangeTransport(inner) && exchange) {
@@ -56,7 +56,7 @@ export function wrapTransport<T extends Transport | TransportFactory>(inner: T, 
 }
 
 /**
- * Makes options that spread completely. The caller may pass an object whose members are getters and methods of its class, which `{ ...options }`
+ * Copies options so that `{ ...options }` keeps every member. The caller's object may have getters and methods of a class, which spread
  * drops.
  */
 function toSpreadable(options: ExchangeOptions): ExchangeOptions {
@@ -146,7 +146,7 @@ export function createCallableTransport<T extends Transport>(own: T, factory: Tr
   return new Proxy<T & TransportFactory>((() => factory()) as T & TransportFactory, passTo(own, {}));
 }
 
-/** Passes access to every member to `inner`, except those that `own` has. */
+/** Makes a proxy handler that passes access to every member to `inner`, except the members that `own` has. */
 function passTo(inner: object, own: Record<PropertyKey, unknown>): Required<Pick<ProxyHandler<object>, 'get' | 'set'>> {
   const holderOf = (key: PropertyKey): object => (Object.hasOwn(own, key) ? own : inner);
   return {

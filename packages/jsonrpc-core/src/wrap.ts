@@ -1,4 +1,4 @@
-/** The wrappers for any transport, and `wrapTransport`, which they are built on. */
+/** `withLogging`, `withMetrics` and `withReconnect`, the wrappers for any transport, and `wrapTransport`, on which they are built. */
 
 export { type TransportHooks, watchMessages, wrapTransport } from './wrap-transport.ts';
 export { type LoggingOptions, withLogging } from './with-logging.ts';

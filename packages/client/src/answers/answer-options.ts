@@ -1,4 +1,4 @@
-/** The client options for answering the server's requests, and the check of what the handlers return. */
+/** The client options for answering the server's requests (elicitation, sampling, roots), and the check of what the handlers return. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -13,23 +13,23 @@ import type {
   Root,
 } from '@mortise/protocol/model';
 
-/** The second argument of a handler that answers the server. */
+/** What a handler that answers a server's request gets as its second argument. */
 export interface AnswerContext {
-  /** Aborts when the answer is no longer needed: the server cancelled its request, or the client's own call ended. */
+  /** Aborts when the answer is no longer needed: the server cancelled its request, or the client's request that led to it has ended. */
   readonly signal: AbortSignal;
   readonly method: string;
 }
 
-/** The second argument of a handler for URL elicitation. */
+/** What a handler for URL elicitation gets as its second argument. */
 export interface PageContext extends AnswerContext {
   /**
-   * Resolves when the server reports that the user has finished with the page. Never rejects. May never resolve: only servers of 2025-11-25
-   * can report it, and need not. So let the user continue without it.
+   * Resolves when the server reports that the user has finished with the opened page. Never rejects. May never resolve: only servers of
+   * 2025-11-25 can report it, and need not. So let the user continue without it.
    */
   readonly completed: Promise<void>;
 }
 
-/** Answers one request from the server. A `ProtocolError` that it throws is sent as the error; the details of any other error are not sent. */
+/** Answers one request from the server. The server gets a `ProtocolError` that it throws unchanged, and no details of any other error. */
 export type AnswerHandler<Params, Answer, Context extends AnswerContext = AnswerContext> = (
   params: Params,
   context: Context,
@@ -38,9 +38,9 @@ export type AnswerHandler<Params, Answer, Context extends AnswerContext = Answer
 /** Handlers for the two modes of elicitation. The client declares each mode that has a handler. */
 export interface ElicitationOptions {
   /**
-   * Shows a form, built from `requestedSchema`: `describeForm` of `@mortise/client/host` returns its fields. Must say which server asks, and
-   * let the user edit and decline. The client fills in the defaults of required fields that the answer lacks. An answer that does not fit
-   * the schema is not sent.
+   * Handles form elicitation: shows the user the fields of `requestedSchema` (see `describeForm` of `@mortise/client/host`). Must say which
+   * server asks, and let the user edit and decline. The client fills in the defaults of required fields that the answer lacks. An answer
+   * that does not fit the schema is not sent.
    */
   readonly form?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | undefined;
   /**
@@ -49,19 +49,20 @@ export interface ElicitationOptions {
    * addresses that `urlPolicy` refuses. Since 2025-11-25.
    */
   readonly url?: AnswerHandler<ElicitRequestURLParams, ElicitResult, PageContext> | undefined;
-  /** Decides which pages may be offered to the user. @default https on public hosts; also this machine, for a server that runs on it */
+  /** Decides which web pages a server may ask the user to open. @default https on public hosts; also this machine, for a server on it */
   readonly urlPolicy?: UrlPolicy | undefined;
 }
 
 /** Handlers for the server's requests. The client declares the capability of each handler that is given. */
 export interface AnswerOptions {
-  /** Asks the user for input. A function handles forms only. @default none: not declared */
+  /** Handles elicitation: asks the user for input. A single function handles forms only. @default none: the capability is not declared */
   readonly elicitation?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | ElicitationOptions | undefined;
   /**
-   * Asks the user's model. Must respect `maxTokens`. `withApproval` of `@mortise/client/host` asks the user before and after, `selectModel`
-   * chooses a model. A handler that supports `tools` also needs the option `capabilities: { sampling: { tools: {} } }`.
+   * Handles sampling: calls a language model for the server. Must respect `maxTokens`. `withApproval` of `@mortise/client/host` asks the
+   * user before and after, `selectModel` chooses a model. A handler that supports `tools` also needs the option
+   * `capabilities: { sampling: { tools: {} } }`.
    *
-   * @default none: not declared
+   * @default none: the capability is not declared
    * @deprecated since 2026-07-28: servers call a model provider's API themselves.
    */
   readonly sampling?: AnswerHandler<CreateMessageRequestParams, CreateMessageResult> | undefined;
@@ -69,10 +70,10 @@ export interface AnswerOptions {
    * The folders that servers should work in, as `file://` URIs.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
-   * @default none: not declared
+   * @default none: the capability is not declared
    */
   readonly roots?: readonly Root[] | AnswerHandler<JsonObject, readonly Root[]> | undefined;
-  /** How many elicitation requests the client answers in a minute, and how many sampling requests. @default 60 */
+  /** How many elicitation requests the client answers in one minute, and how many sampling requests. @default 60 of each */
   readonly asksPerMinute?: number | undefined;
 }
 
@@ -82,7 +83,7 @@ export const ELICITATION_OPTIONS: OptionTable<ElicitationOptions> = {
   urlPolicy: 'object',
 };
 
-/** Returns the answer unchanged. @throws {TypeError} The answer is not valid for this method. */
+/** Checks a handler's answer and returns it unchanged. @throws {TypeError} The answer is not valid for this method. */
 export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer): Answer {
   const problem = checkClientResult(method, answer);
   if (problem === undefined) return answer;

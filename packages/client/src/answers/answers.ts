@@ -1,4 +1,4 @@
-/** Answers the server's requests in both eras, by the program's handlers, and collects the capabilities that the handlers declare. */
+/** Answers the server's requests by the program's handlers, in both eras, and collects the capabilities that the handlers declare. */
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -13,26 +13,26 @@ import { type AnswerContext, type AnswerOptions, checkAnswer, ELICITATION_OPTION
 import { elicit, OpenPages } from './elicitation.ts';
 import { sample } from './sampling.ts';
 
-/** Answers one request from the server. */
+/** Answers one request from the server: gets its parameters and returns the result to send. */
 export type RequestHandler = (params: JsonObject, context: AnswerContext) => JsonObject | Promise<JsonObject>;
 
-/** Wraps the handler of a method. See `interceptAnswer` of `ClientExtensionHost`. */
+/** A function of an extension that wraps the handler of a method. See `interceptAnswer` of `ClientExtensionHost`. */
 type AnswerInterceptor = Parameters<ClientExtensionHost['interceptAnswer']>[1];
 
-/** What `Answers` needs from the client. */
+/** The options and callbacks that the client passes to `Answers`. */
 export interface AnswerParts extends AnswerOptions {
   readonly capabilities?: ClientCapabilities | undefined;
   readonly clock: Clock;
   readonly tracer?: Tracer | undefined;
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Called with errors that do not make an answer fail. */
+  /** Called with an error that does not stop the answer, such as a part of a form's schema that cannot be checked. */
   onError(error: Error): void;
-  /** Called before a handler adds a capability. Throws if the open session cannot declare it any more. */
+  /** Called before the client declares the capability of a new handler. Throws if the open legacy session was opened without it. */
   onDeclare(added: ClientCapabilities): void;
 }
 
 export class Answers {
-  /** Whether the server runs on this machine. Set after connecting. */
+  /** Whether the server runs on this machine. Set when the client connects. */
   isServerLocal = false;
   readonly pages: OpenPages = new OpenPages();
   readonly #parts: AnswerParts;
@@ -57,17 +57,17 @@ export class Answers {
     return this.#capabilities;
   }
 
-  /** Whether a handler answers this method. */
+  /** Whether a handler is set for this method. */
   has(method: string): boolean {
     return this.#handlers.has(method);
   }
 
-  /** Sets the handler of an extension's method. Declares no capability. */
+  /** Sets the handler for a method of an extension. Declares no capability. */
   add(method: string, handler: RequestHandler): void {
     this.#handlers.set(method, handler);
   }
 
-  /** Sets a handler and declares the capability that its method needs, if MCP defines the method. */
+  /** Sets the handler for a method and declares the capability that the method needs, if MCP defines the method. */
   set(method: string, handler: RequestHandler): void {
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.clientCapability).find((name) => name !== undefined);
     if (needed !== undefined) this.#declare(needed, {});
@@ -99,18 +99,18 @@ export class Answers {
     });
   }
 
-  /** Wraps the current and later handlers of a method. */
+  /** Wraps the handler of a method, also one that is set later. */
   intercept(method: string, interceptor: AnswerInterceptor): void {
     this.#interceptors.set(method, interceptor);
   }
 
-  /** Returns why `urlPolicy` refuses a page of this server; undefined if the page may be offered to the user. */
+  /** Returns why `urlPolicy` refuses a web page that the server wants opened; undefined if it may be offered to the user. */
   checkPage(url: string): string | undefined {
     return checkUrl(url, { allowLoopback: this.isServerLocal, ...this.#urlPolicy });
   }
 
   /**
-   * Answers one request from the server. Params and answer are in the canonical model.
+   * Answers one request from the server. Parameters and answer are in the canonical model (the shapes of the newest revision).
    *
    * @param protocolVersion The protocol version of the session, for the trace.
    * @throws {ProtocolError} -32601 if there is no handler, -32602 for malformed params, or what the handler threw.
@@ -136,7 +136,7 @@ export class Answers {
     return interceptor ? interceptor(params, run, signal) : run(params, signal);
   }
 
-  /** Adds a capability. Keeps settings that the program declared itself. */
+  /** Adds a capability to those that the client declares. Keeps settings that the program gave for it. */
   #declare(name: string, settings: JsonObject): void {
     this.#parts.onDeclare({ [name]: settings });
     const declared = this.#capabilities[name];
@@ -144,7 +144,7 @@ export class Answers {
   }
 }
 
-/** From the range of codes that JSON-RPC leaves to implementations. */
+/** The error code for a server that asks too often. It is in the range that JSON-RPC leaves to implementations. */
 const TOO_MANY = -32000;
 const MINUTE_MS = 60_000;
 
@@ -162,7 +162,7 @@ class AskLimit {
     this.#clock = clock;
   }
 
-  /** Counts one request. @throws {ProtocolError} -32000 above the limit; `data.retryAfterMs` says when the server may ask again. */
+  /** Counts one request of the server. @throws {ProtocolError} -32000 above the limit; `data.retryAfterMs` says when to ask again. */
   count(): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#startedAtMs >= MINUTE_MS) {
@@ -189,7 +189,7 @@ function checkRoot(root: Root): Root {
   const url = /^file:\/\//iu.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
   if (!url) throw new TypeError(`root "${uri}": the URI of a root must be a valid file:// URI`);
   if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)|%(?:2f|5c|00)/iu.test(uri)) {
-    throw new TypeError(`root "${uri}": the URI of a root must not contain "..", or an encoded slash, backslash or zero`);
+    throw new TypeError(`root "${uri}": the URI of a root must not contain "..", or an encoded slash, backslash or zero byte`);
   }
   if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": the URI of a root must not have a query or a fragment`);
   return { ...root, uri: url.href };

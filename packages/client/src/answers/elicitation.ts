@@ -1,4 +1,4 @@
-/** Answers `elicitation/create` by the program's handlers: one for forms, one for pages to open. */
+/** Answers `elicitation/create` by the program's handlers: one for forms, one for pages that the user should open. */
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -7,12 +7,12 @@ import type { ElicitContent, ElicitRequestFormParams, ElicitRequestURLParams, El
 import { compileSchema } from '../output-checks.ts';
 import { type AnswerContext, checkAnswer, type ElicitationOptions } from './answer-options.ts';
 
-/** What `elicit` needs apart from the handlers. */
+/** The parts of the client that `elicit` uses, apart from the handlers. */
 export interface ElicitParts {
   readonly pages: OpenPages;
-  /** Checks answers against the form's schema; `false` turns the check off. */
+  /** Checks the user's answers against the form's schema; `false` turns the check off. */
   readonly validator: JsonSchemaValidator | false | undefined;
-  /** Returns why a page must not be offered to the user; undefined if it may. */
+  /** Returns why the user must not be asked to open a web page; undefined if the user may be asked. */
   checkPage(url: string): string | undefined;
   /** Called for each part of a form's schema that the validator cannot check. */
   onError(error: Error): void;
@@ -32,10 +32,10 @@ export async function elicit(
   parts: ElicitParts,
 ): Promise<ElicitResult> {
   if (params['mode'] === 'url') {
-    if (!url) throw refuse('URL elicitation is not supported');
+    if (!url) throw refuse('This client does not support URL elicitation');
     return showPage(url, params as ElicitRequestURLParams, context, parts);
   }
-  if (!form) throw refuse('Form elicitation is not supported');
+  if (!form) throw refuse('This client does not support form elicitation');
   const asked = params as ElicitRequestFormParams;
   const { content, ...answer } = checkAnswer(context.method, await form(asked, context));
   // Only an accepted form has content.
@@ -58,7 +58,7 @@ async function showPage(
   return answer;
 }
 
-/** Adds the defaults of required fields that are missing. @throws {TypeError} The filled content does not fit the form's schema. */
+/** Adds the defaults of missing required fields to a form's content. @throws {TypeError} The result does not fit the form's schema. */
 async function fillIn(
   content: ElicitContent,
   form: ElicitRequestFormParams['requestedSchema'],
@@ -73,7 +73,7 @@ async function fillIn(
   if (stray !== undefined) throw misfit(stray, 'must be a finite number');
   if (validator === false) return filled as ElicitContent;
   const check = await compileSchema(form, { validator, onError }).catch((cause: Error) => {
-    throw refuse(`Invalid params: the form cannot be checked: ${cause.message}`);
+    throw refuse(`Invalid params: the form's schema cannot be checked: ${cause.message}`);
   });
   const [issue] = check(filled);
   if (issue) throw misfit(issue.path.join('.'), issue.message);
@@ -88,14 +88,14 @@ function refuse(message: string): ProtocolError {
   return new ProtocolError(INVALID_PARAMS, message);
 }
 
-/** Bounds the memory for a server that never sends `notifications/elicitation/complete`. */
+/** How many opened pages are remembered, because a server may never send `notifications/elicitation/complete`. */
 const MAX_PAGES = 1000;
 
-/** The pages for which the server has not yet sent `notifications/elicitation/complete`. 2025-11-25 only. */
+/** The pages opened for URL elicitation for which the server has not yet sent `notifications/elicitation/complete`. 2025-11-25 only. */
 export class OpenPages {
   readonly #completions = new Map<string, () => void>();
 
-  /** Remembers a page. @returns Resolves when the server reports that the user has finished with the page. */
+  /** Remembers a page of URL elicitation by its id. @returns Resolves when the server reports that the user has finished with the page. */
   open(id: string | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (id === undefined) return;
@@ -105,7 +105,7 @@ export class OpenPages {
     });
   }
 
-  /** Marks a page as finished. @returns False if the page is unknown or already finished. */
+  /** Marks a page of URL elicitation as finished, by its elicitation id. @returns False if the page is unknown or already finished. */
   complete(id: unknown): boolean {
     this.#completions.get(id as string)?.();
     return this.#completions.delete(id as string);

@@ -5,7 +5,7 @@ import type { Era } from '@mortise/protocol';
 /** The era that a server was found to speak. */
 export interface KnownEra {
   readonly era: Era;
-  /** The negotiated protocol version. */
+  /** The protocol version that was agreed with the server. */
   readonly protocolVersion: string;
 }
 
@@ -32,5 +32,5 @@ export class ProcessEraMemory extends Map<string, KnownEra> {
   }
 }
 
-/** The default memory, shared by all clients of the process. */
+/** The default `EraMemory`, shared by all clients of the process. */
 export const processEraMemory: EraMemory = /* @__PURE__ */ new ProcessEraMemory();

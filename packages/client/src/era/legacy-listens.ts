@@ -11,9 +11,9 @@ interface OpenListen {
   readonly sink: ListenSink;
   readonly methods: ReadonlySet<string>;
   readonly uris: readonly string[];
-  /** The part of the filter that the server honours. */
+  /** The part of the subscription's filter that the server honours. */
   readonly accepted: SubscriptionFilter;
-  /** Whether the server has agreed to all of `uris`. */
+  /** Whether the server has accepted the `resources/subscribe` requests for all resources in `uris`. */
   isAccepted: boolean;
 }
 
@@ -21,7 +21,7 @@ export class LegacyListens {
   readonly #link: Link;
   readonly #capabilities: ServerCapabilities;
   readonly #open = new Set<OpenListen>();
-  /** The pending or settled `resources/subscribe` requests, by URI. */
+  /** The `resources/subscribe` requests that were sent, pending or completed, by URI. */
   readonly #subscribed = new Map<string, Promise<unknown>>();
 
   constructor(link: Link, capabilities: ServerCapabilities) {
@@ -72,7 +72,7 @@ export class LegacyListens {
     return { sink, methods, uris, accepted, isAccepted: false };
   }
 
-  /** Sends `resources/subscribe` once for each resource, and again only after an error. */
+  /** Sends `resources/subscribe` for a resource once, and again only after an error. */
   #subscribe(uri: string): Promise<unknown> {
     let subscribed = this.#subscribed.get(uri);
     if (!subscribed) {
@@ -92,7 +92,7 @@ export class LegacyListens {
   }
 }
 
-/** Delivers an update of a subscribed resource or one below it. An update that fits no filter goes to every listen with `uris`. */
+/** Delivers the update of a resource to the subscriptions to it or to one above it; if none, to every subscription with `uris`. */
 function deliverUpdate(open: readonly OpenListen[], notification: JsonRpcNotification, uri: unknown): void {
   if (typeof uri !== 'string') return;
   const interested = open.filter(({ uris }) => uris.length > 0);

@@ -23,13 +23,13 @@ import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 import { LegacyListens } from './legacy-listens.ts';
 
-/** The least time for which the timeouts of calls pause while a user answers. */
+/** How long the timeouts of requests pause at most while a user answers the server, unless `maxRequestTimeoutMs` is longer. */
 const LEAST_ANSWER_TIME_MS = 600_000;
 
-/** The version to offer to the server, and the versions to accept. */
+/** The version that the client offers in `initialize`, and the versions that it accepts from the server. */
 export interface HandshakeTerms {
   readonly offered: Revision;
-  /** Newest first. */
+  /** The revisions that the server may choose, newest first. */
   readonly acceptable: readonly Revision[];
   readonly signal?: AbortSignal | undefined;
 }
@@ -58,7 +58,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
     throw new UnsupportedVersionError(message, typeof protocolVersion === 'string' ? [protocolVersion] : [], known);
   }
   const result = convert(revision.fromWire.results, 'initialize', answer) as InitializeResult;
-  if (!isJsonObject(result.capabilities)) throw new InvalidResponseError('the result of "initialize" has no capabilities');
+  if (!isJsonObject(result.capabilities)) throw new InvalidResponseError('the "initialize" result of the server has no "capabilities"');
   const session = new LegacySession(link, revision, { result, declared }, settings);
   link.host = session;
   link.transport.setProtocolVersion?.(revision.version);
@@ -76,7 +76,7 @@ class LegacySession implements Session, LinkHost {
   readonly rules: ConnectionRules;
   readonly #settings: SessionSettings;
   readonly #listens: LegacyListens;
-  /** What `initialize` declared to the server. It holds for the whole session. */
+  /** The capabilities that the client declared in `initialize`. They hold for the whole session. */
   readonly #declared: ClientCapabilities;
 
   constructor(
@@ -113,7 +113,7 @@ class LegacySession implements Session, LinkHost {
     this.#settings.logLevel = level;
   }
 
-  /** The version of `initialize` holds for the whole session. */
+  /** Always false: in the legacy era, the version agreed by `initialize` holds for the whole session. */
   renegotiate(): boolean {
     return false;
   }
@@ -130,7 +130,7 @@ class LegacySession implements Session, LinkHost {
     );
   }
 
-  /** Sends nothing where roots were not declared. */
+  /** Notifies the server that the roots have changed, if the client declared roots in `initialize`. */
   async sendRootsChanged(): Promise<void> {
     if (hasCapability(this.#declared, 'roots')) await this.link.notify('notifications/roots/list_changed');
   }
@@ -173,7 +173,7 @@ class LegacySession implements Session, LinkHost {
     }
   }
 
-  /** A method of MCP needs to be in this revision and declared by the client. Other methods belong to extensions and pass. */
+  /** Whether the server may send this request: the revision has it and the client declared its capability. Extension methods pass. */
   #mayAsk(method: string): boolean {
     const facts = findRequest(this.revision, method, 'server');
     if (!facts) return !REVISIONS.some((revision) => revision.requests.has(method));

@@ -19,7 +19,7 @@ import type { Link, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 
-/** The mandatory `_meta` members of a modern request. @see 2026-07-28 basic/index#meta */
+/** Makes the `_meta` members that every modern request must have. @see 2026-07-28 basic/index#meta */
 export function makeMeta(revision: Revision, settings: SessionSettings): JsonObject {
   const meta: MutableJsonObject = {
     [META_PROTOCOL_VERSION]: revision.version,
@@ -30,22 +30,22 @@ export function makeMeta(revision: Revision, settings: SessionSettings): JsonObj
   return meta;
 }
 
-/** The `Session` of a modern server, which has answered `server/discover` or was not asked. */
+/** A session with a modern server, opened by `server/discover`, or without any message if `discovers` is false. */
 export class ModernSession implements Session, LinkHost {
   readonly link: Link;
   revision: Revision;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered: boolean;
-  /** In this era a client sends no responses. Requests from the server are dropped. */
+  /** In the modern era a client sends no responses, so requests from the server are dropped. */
   readonly rules: ConnectionRules = { isBatchingOn: false, isErrorIdOptional: true, isAnswering: false };
   readonly #settings: SessionSettings;
-  /** Made for the first request, and again when the version, capabilities or log level change. */
+  /** The standard `_meta` members of requests. Made for the first request, and again when the version, capabilities or log level change. */
   #meta: JsonObject | undefined;
-  /** Other versions to switch to. Each is tried once, so that two sides that disagree do not loop. */
+  /** Other versions to switch to if the server refuses the current one. Each is tried once, so that two sides that disagree do not loop. */
   #others: readonly Revision[];
 
-  /** @param result The result of discovery; undefined if discovery was skipped. */
+  /** @param result The result of `server/discover`; undefined if the request was not sent. */
   constructor(link: Link, revision: Revision, others: readonly Revision[], result: DiscoverResult | undefined, settings: SessionSettings) {
     const info = result?._meta?.[META_SERVER_INFO];
     this.link = link;
@@ -79,7 +79,7 @@ export class ModernSession implements Session, LinkHost {
     return { ...params, _meta: { ...standard, ...own, ...meta } };
   }
 
-  /** Sends `server/discover`, because this era has no `ping`. */
+  /** Checks that the server still responds, by `server/discover`, because the modern era has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
     const params = this.toWire('server/discover', {}, options?.meta);
     await this.link.requests.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
@@ -106,7 +106,7 @@ export class ModernSession implements Session, LinkHost {
     this.#meta = undefined;
   }
 
-  /** Sends nothing: modern servers ask for roots when they need them. */
+  /** Does nothing: modern servers ask for the roots when they need them. */
   sendRootsChanged(): Promise<void> {
     return Promise.resolve();
   }

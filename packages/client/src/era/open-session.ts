@@ -15,13 +15,13 @@ import { handshake } from './legacy-session.ts';
 import { ModernSession } from './modern-session.ts';
 import { type Finding, probe } from './probe.ts';
 
-/** A session and its link. */
+/** An open session, with a function that closes its transports. */
 export interface Opened {
   readonly session: Session;
   close(): Promise<void>;
 }
 
-/** Opens one session. Each session needs a new opener. */
+/** Opens one session with a server. Make a new opener for each session. */
 export class SessionOpener {
   readonly #source: TransportSource;
   readonly #settings: SessionSettings;
@@ -30,12 +30,12 @@ export class SessionOpener {
   readonly #modern: readonly Revision[];
   readonly #legacy: readonly Revision[];
   readonly #links = new Set<Link>();
-  /** Sends requests as exchanges, and may open a channel for the legacy era; undefined if one channel carries both eras. */
+  /** The transport, if it sends each request as an exchange; undefined for a channel, such as stdio. May also open a legacy channel. */
   #exchanges: (ExchangeTransport & Partial<Transport>) | undefined;
   #channel: ChannelLink | undefined;
   #lateFinding: Finding | undefined;
 
-  /** @throws {UnsupportedVersionError} No revision has the pinned version. */
+  /** @throws {UnsupportedVersionError} No allowed revision has the version of the option `protocolVersion`. */
   constructor(source: TransportSource, settings: SessionSettings, options: ClientOptions, signal: AbortSignal) {
     const spoken = pinnedRevisions(options);
     this.#source = source;
@@ -49,7 +49,7 @@ export class SessionOpener {
     }
   }
 
-  /** Opens a session. If that fails, closes the transports that it opened. */
+  /** Opens a session. If that fails, closes the transports that were started for it. */
   async open(): Promise<Opened> {
     const close = async (): Promise<void> => void (await Promise.allSettled([...this.#links].map((link) => link.close())));
     try {
@@ -64,7 +64,7 @@ export class SessionOpener {
     }
   }
 
-  /** Opens a new session on a channel that reopens by itself. @param last The session that the channel carried before. */
+  /** Opens a new session on a channel that its transport has opened again. @param last The session that was open on the channel before. */
   resume(link: ChannelLink, last: Session): Promise<Session> {
     this.#channel = link;
     return this.#openBy(() => last.revision.era === 'legacy');
@@ -101,7 +101,7 @@ export class SessionOpener {
     return this.#channel !== undefined && this.#source.canRepeat;
   }
 
-  /** Replaces the channel by a new one, because it has ended or its server may be in an unusable state. */
+  /** Closes the channel and opens a new one, because the old one has ended or its server may be in an unusable state. */
   async #renew(): Promise<void> {
     const old = this.#channel;
     if (!old || !this.#canRenew) return;
@@ -122,8 +122,8 @@ export class SessionOpener {
   // ---- probing
 
   /**
-   * Probes with one modern version after the other, as long as the server names a version that was not tried. If a server refuses a version
-   * and lists only that version as supported, it is asked a second time.
+   * Sends `server/discover` in one modern version after another, as long as the server names a version that was not tried. If a server
+   * refuses a version and lists only that version as supported, it is asked a second time.
    */
   async #ask(link: Link): Promise<Finding> {
     let untried = this.#modern;
@@ -139,7 +139,7 @@ export class SessionOpener {
     return finding;
   }
 
-  /** Probes; without a response in time, a server on a channel counts as silent. A late response is kept in `#lateFinding`. */
+  /** Sends `server/discover`. If a server on a channel does not respond in time, returns `silent` and sets `#lateFinding` later. */
   async #askInTime(link: Link, revision: Revision): Promise<Finding> {
     const { clock, initializeTimeoutMs } = this.#settings;
     const signal = this.#signal;
@@ -185,7 +185,7 @@ export class SessionOpener {
     return new ModernSession(link, modern, this.#modern, finding.result, this.#settings);
   }
 
-  /** Chooses the version for `initialize`. @throws The server is modern and lists no legacy version, or the client has none. */
+  /** Chooses the version for `initialize`. @throws The server or the client supports no legacy version, or the channel ended for good. */
   #findOffer(finding: Finding): Revision {
     const [newest] = this.#legacy;
     if (finding.kind === 'discovered' || finding.kind === 'refused') {
@@ -211,14 +211,14 @@ export class SessionOpener {
     return session;
   }
 
-  /** Uses the era memory, if the transport has an `eraKey`. An error of the memory is reported and does not end the connection. */
+  /** Calls `use` with the era memory, if the transport has an `eraKey`. An error of the memory is reported and does not stop connecting. */
   async #recall<T>(use: (memory: EraMemory, key: string) => T | Promise<T>): Promise<T | undefined> {
     const { serverKey } = this.#source;
     if (serverKey === undefined) return undefined;
     try {
       return await use(this.#options.eraMemory ?? processEraMemory, serverKey);
     } catch (error) {
-      this.#settings.onError(error instanceof Error ? error : new Error('the era memory failed', { cause: error }));
+      this.#settings.onError(error instanceof Error ? error : new Error('the option "eraMemory" threw a non-error', { cause: error }));
       return undefined;
     }
   }
@@ -233,7 +233,7 @@ export class SessionOpener {
     return new UnsupportedVersionError(message, supported, this.#versions, cause && { cause });
   }
 
-  /** The error for a client that is limited to the modern era. An error that does not show the era is returned unchanged. */
+  /** Makes the error for a client that allows only the modern era. Returns a `cause` unchanged if it does not show the server's era. */
   #notModern(cause: Error | undefined): Error {
     const isHttp = cause instanceof ExchangeHttpError;
     if (isHttp && showsNothing(cause)) return cause;
@@ -243,7 +243,7 @@ export class SessionOpener {
     return this.#mismatch(message + answer, cause);
   }
 
-  /** Adds the transport's last error to a timeout: a server that writes other things than messages seems silent. */
+  /** Adds the transport's last error to a timeout: a server that writes anything but MCP messages looks like one that does not respond. */
   #explain(error: unknown): unknown {
     if (!(error instanceof TimeoutError)) return error;
     const cause = [...this.#links].map(({ lastError }) => lastError).find((one) => one !== undefined);
@@ -275,7 +275,7 @@ function isWrongEra(error: unknown): boolean {
   return error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
 }
 
-/** Whether the error says nothing about the era: a wrong path (but not an unknown method), a failed server, or a web page. */
+/** Whether an HTTP error says nothing about the server's era: a wrong path (but not an unknown method), a failed server, or a web page. */
 function showsNothing({ status, rpcError, headers }: ExchangeHttpError): boolean {
   if (status >= 500) return true;
   if (status === 404) return rpcError?.code !== METHOD_NOT_FOUND;

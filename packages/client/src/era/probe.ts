@@ -9,19 +9,19 @@ import type { Link } from '../link.ts';
 import type { SessionSettings } from '../session.ts';
 import { makeMeta } from './modern-session.ts';
 
-/** What a response, or a missing response, shows about the server. */
+/** What the response to `server/discover`, or a missing response, shows about the server. */
 export type Finding =
-  /** The server is modern. */
+  /** The server is modern: it returned a `DiscoverResult`. */
   | { readonly kind: 'discovered'; readonly result: DiscoverResult; readonly supported: readonly string[] }
   /** The server is modern and does not support the requested version. */
   | { readonly kind: 'refused'; readonly error: Error; readonly supported: readonly string[] }
-  /** `legacy`: the server is not modern. `silent`: no response in time, for an unknown reason. */
+  /** `legacy`: the server is not modern. `silent`: no response arrived in time, for an unknown reason. */
   | { readonly kind: 'legacy' | 'silent'; readonly error: Error | undefined }
-  /** The channel ended before the response. */
+  /** The channel ended before the response arrived. */
   | { readonly kind: 'died'; readonly error: Error };
 
 /**
- * Sends `server/discover` in a revision.
+ * Sends `server/discover` in the given revision and reads the server's era from the response.
  *
  * @throws An error that does not show the era: missing permission, an abort, or a network failure.
  * @see 2026-07-28 basic/transports/stdio#backward-compatibility
@@ -37,7 +37,7 @@ export function probe(
     .then((result) => readResult(revision, result), readError);
 }
 
-/** A valid `DiscoverResult` means "modern". A legacy server may return anything else for an unknown method. */
+/** Reads the era from a result: a `DiscoverResult` means modern. A legacy server may return anything else for an unknown method. */
 function readResult(revision: Revision, answer: JsonObject): Finding {
   const result = revision.fromWire.results.get('server/discover')?.(answer) ?? answer;
   const { supportedVersions, capabilities } = result;
@@ -56,7 +56,7 @@ function readError(error: unknown): Finding {
   throw error;
 }
 
-/** Every code but the modern ones means "legacy". */
+/** Reads the era from a JSON-RPC error: codes that only modern servers send mean modern, every other code means legacy. */
 function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   if (!isModernError(rpcError.code)) return { kind: 'legacy', error };
   const supported = readSupportedVersions(rpcError);
@@ -65,7 +65,7 @@ function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   return { kind: 'refused', error, supported };
 }
 
-/** Missing permission takes precedence. Then the body decides, or the status if there is no JSON-RPC error. */
+/** Reads the era from an HTTP error: from the JSON-RPC error in its body, else from the status. Throws errors of missing permission. */
 function readHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
   if (status === 401 || status === 403 || status === 407) throw error;

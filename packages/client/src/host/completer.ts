@@ -12,14 +12,14 @@ export interface Completer {
    *
    * @param resolved The other arguments that the user has already filled in.
    * @returns undefined if `complete` was called again in the meantime.
-   * @throws As `client.complete` does. A server without completions is no error: it has no suggestions.
+   * @throws As `client.complete` does. A server without completions gives no suggestions.
    */
   complete(argument: CompletionArgument, resolved?: Readonly<Record<string, string>>): Promise<Completion | undefined>;
-  /** Cancels the request in flight and clears the cache. */
+  /** Ends the completer: cancels the request in flight and clears the cache. */
   close(): void;
 }
 
-/** The pause in typing before a request is sent. */
+/** How long the user must pause in typing before a request is sent, in milliseconds. */
 const PAUSE_MS = 150;
 /** How many results are cached; the oldest is removed first. */
 const MAX_CACHED = 100;
@@ -65,7 +65,7 @@ export function createCompleter(client: McpClient, ref: PromptReference | Resour
   return { complete, close };
 }
 
-/** Waits for the pause. Resolves early when the signal aborts, and never rejects. */
+/** Waits until the user has paused in typing. Resolves early when the signal aborts, and never rejects. */
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = systemClock.schedule(resolve, PAUSE_MS);

@@ -6,9 +6,9 @@ import { classifyHost } from '@mortise/protocol/edge';
 import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
 import type { ElicitContent } from '@mortise/protocol/model';
 
-/** The members of every field. */
+/** What every kind of form field has. */
 export interface FormFieldBase {
-  /** The key of the field's value in the answer. */
+  /** The key of the field's value in the answer's `content`. */
   readonly name: string;
   /** The field's title, else its name. Text from the server: show it as plain text, never as markup or a link. */
   readonly label: string;
@@ -16,18 +16,18 @@ export interface FormFieldBase {
   readonly isRequired: boolean;
 }
 
-/** A line of text. */
+/** A form field for text. */
 export interface TextField extends FormFieldBase {
   readonly kind: 'text';
   readonly format: 'email' | 'uri' | 'date' | 'date-time' | undefined;
-  /** In characters. */
+  /** The least number of characters; undefined for no limit. */
   readonly minLength: number | undefined;
-  /** In characters. */
+  /** The greatest number of characters; undefined for no limit. */
   readonly maxLength: number | undefined;
   readonly default: string | undefined;
 }
 
-/** A number. */
+/** A form field for a number. */
 export interface NumberField extends FormFieldBase {
   readonly kind: 'number';
   readonly isInteger: boolean;
@@ -36,26 +36,26 @@ export interface NumberField extends FormFieldBase {
   readonly default: number | undefined;
 }
 
-/** A boolean. */
+/** A form field for true or false. */
 export interface SwitchField extends FormFieldBase {
   readonly kind: 'switch';
   readonly default: boolean | undefined;
 }
 
-/** One value of a choice, and its label. */
+/** A value that a choice field offers, and the label to show for it. */
 export interface FormOption {
   readonly value: string;
   readonly label: string;
 }
 
-/** One of several values. */
+/** A form field for one of several values. */
 export interface ChoiceField extends FormFieldBase {
   readonly kind: 'choice';
   readonly options: readonly FormOption[];
   readonly default: string | undefined;
 }
 
-/** Any of several values. Since 2025-11-25. */
+/** A form field for any number of several values. Since 2025-11-25. */
 export interface MultiChoiceField extends FormFieldBase {
   readonly kind: 'multi-choice';
   readonly options: readonly FormOption[];
@@ -64,27 +64,27 @@ export interface MultiChoiceField extends FormFieldBase {
   readonly default: readonly string[] | undefined;
 }
 
-/** One field of a form; `switch (field.kind)` narrows it. */
+/** One field of an elicitation form; `switch (field.kind)` narrows the type. */
 export type FormField = TextField | NumberField | SwitchField | ChoiceField | MultiChoiceField;
 
-/** A problem with the value of one field. */
+/** A problem with the value that the user gave for a field. */
 export interface FormIssue {
   readonly field: string;
-  /** For the user, such as `is too short (1 < 3)`. */
+  /** What is wrong with the value, as text for the user, such as `is too short (1 < 3)`. */
   readonly message: string;
 }
 
-/** A form, ready to be shown. */
+/** The fields of an elicitation form, and a check for the user's values. */
 export interface FormDescription {
-  /** In the server's order. */
+  /** The fields to show, in the server's order. */
   readonly fields: readonly FormField[];
-  /** The initial values of the fields. */
+  /** The initial values of the fields, by field name. */
   readonly defaults: ElicitContent;
   /** Returns the problems of an answer; empty if the answer is valid. Does not check values that belong to no field. */
   check(content: Readonly<Record<string, unknown>>): readonly FormIssue[];
 }
 
-/** Bounds the cost of showing a form. */
+/** How many fields a form may have. Limits the cost of showing it. */
 const MAX_FIELDS = 200;
 const MAX_OPTIONS = 2000;
 const validator = /* @__PURE__ */ createJsonSchemaValidator({ from: 'peer' });
@@ -98,12 +98,12 @@ const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function describeForm(requestedSchema: unknown): FormDescription {
-  if (!isJsonObject(requestedSchema)) throw new InvalidResponseError('the form schema of the server is not an object');
+  if (!isJsonObject(requestedSchema)) throw new InvalidResponseError('the server sent a form whose "requestedSchema" is not an object');
   const { properties = {}, required } = requestedSchema;
-  if (!isJsonObject(properties)) throw new InvalidResponseError('the form has no "properties": the server is at fault');
+  if (!isJsonObject(properties)) throw new InvalidResponseError('the server sent a form whose "requestedSchema" has no "properties"');
   const entries = Object.entries(properties);
   if (entries.length > MAX_FIELDS)
-    throw new InvalidResponseError(`the form has ${entries.length} fields: at most ${MAX_FIELDS} are supported`);
+    throw new InvalidResponseError(`the server's form has ${entries.length} fields: at most ${MAX_FIELDS} are supported`);
   const names = new Set(Array.isArray(required) ? required : []);
   const drawn = entries.map(([name, raw]) => toField(name, raw, names.has(name)));
   const fields = drawn.map(({ field }) => field);
@@ -115,10 +115,10 @@ export function describeForm(requestedSchema: unknown): FormDescription {
   };
 }
 
-/** Returns the problem with a field's value; undefined if the value is valid. */
+/** Checks a field's value. Returns the problem; undefined if the value is valid. */
 type FieldCheck = (value: unknown) => string | undefined;
 
-/** Makes a field and its check. The client makes the same check before it sends the answer. */
+/** Makes a field and its check from the field's schema. The client makes the same check before it sends the answer. */
 function toField(name: string, raw: unknown, isRequired: boolean): { readonly field: FormField; readonly check: FieldCheck } {
   if (!isJsonObject(raw)) throw unknownKind(name);
   const base: FormFieldBase = { name, label: textOf(raw['title']) ?? name, description: textOf(raw['description']), isRequired };
@@ -165,7 +165,7 @@ function toKind(name: string, base: FormFieldBase, raw: JsonObject): FormField {
   }
 }
 
-/** Reads choices with titles, without titles, or with the older `enumNames`; undefined if there are none. */
+/** Reads the choices of a field: with titles, without titles, or with the older `enumNames`; undefined if the field has no choices. */
 function readOptions(name: string, raw: JsonObject): readonly FormOption[] | undefined {
   const titled = raw['oneOf'] ?? raw['anyOf'];
   const { enum: values, enumNames } = raw;
@@ -173,7 +173,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
   const given: unknown = titled ?? values;
   if (!Array.isArray(given)) throw unknownKind(name);
   if (given.length > MAX_OPTIONS)
-    throw new InvalidResponseError(`the field "${name}" has ${given.length} choices: at most ${MAX_OPTIONS} are supported`);
+    throw new InvalidResponseError(`the form field "${name}" has ${given.length} choices: at most ${MAX_OPTIONS} are supported`);
   return given.map((one: unknown, index) => {
     const value = titled !== undefined && isJsonObject(one) ? one['const'] : one;
     if (typeof value !== 'string') throw unknownKind(name);
@@ -184,7 +184,7 @@ function readOptions(name: string, raw: JsonObject): readonly FormOption[] | und
 }
 
 function unknownKind(name: string): InvalidResponseError {
-  return new InvalidResponseError(`the field "${name}" has a type that forms do not support: it must be text, number, boolean or choice`);
+  return new InvalidResponseError(`the form field "${name}" has a type that is not supported: it must be text, number, boolean or choice`);
 }
 
 function isTexts(value: unknown): value is readonly string[] {
@@ -202,10 +202,11 @@ function numberOf(value: unknown): number | undefined {
 // ---- pages
 
 /**
- * A reason to warn the user about an address.
+ * A reason to warn the user about the address of a page that the server wants opened.
  *
  * `punycode`: the host has non-ASCII letters, which may imitate another host. `ip-address`: the host is a number, not a name. `not-https`:
- * the connection is not encrypted. `unusual-port`: a port other than the default. `many-labels`: a long host may begin like another one.
+ * the connection is not encrypted. `unusual-port`: a port other than the default. `many-labels`: the host has more than four parts, so its
+ * beginning may look like another host.
  */
 export type PageWarning = 'punycode' | 'ip-address' | 'not-https' | 'unusual-port' | 'many-labels';
 
@@ -213,7 +214,7 @@ export type PageWarning = 'punycode' | 'ip-address' | 'not-https' | 'unusual-por
 export interface PageAddress {
   /** The whole address in ASCII, as a browser opens it. ASCII has no lookalike letters of other scripts. */
   readonly url: string;
-  /** The host in ASCII. `xn--` is not decoded, because the decoded form may look like another host. */
+  /** The host in ASCII. Names that begin with `xn--` are not decoded, because the decoded form may look like another host. */
   readonly host: string;
   /** The part of the host to highlight: its last two labels, or three under endings such as `co.uk`. An estimate, not the public suffix list. */
   readonly domain: string;
@@ -221,7 +222,7 @@ export interface PageAddress {
 }
 
 /**
- * Describes the address of a page.
+ * Describes the address of a page, so that the user can decide whether to open it.
  *
  * Does NOT check `urlPolicy`: the client does that before it calls a `url` handler or lists the page in an error.
  *
@@ -241,7 +242,7 @@ export function describePage(url: string): PageAddress {
   return { url: parsed.href, host, domain: isAddress ? host : toDomain(labels), warnings };
 }
 
-/** The last two labels, or three if the last two are short, as in `example.co.uk`. */
+/** Returns the last two labels of a host, or three if the last two are short, as in `example.co.uk`. */
 function toDomain(labels: readonly string[]): string {
   const [second = '', top = ''] = labels.slice(-2);
   return labels.slice(second.length <= 3 && top.length === 2 ? -3 : -2).join('.');

@@ -17,7 +17,7 @@ export interface IconSource {
 export interface FetchIconOptions extends IconSource {
   /** Cancels the fetch, which then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** Makes the requests. @default the platform's `fetch` */
+  /** Makes the HTTP requests. @default the platform's `fetch` */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface FetchedIcon extends ImageFacts {
 
 const MAX_BYTES = 262_144;
 const MAX_REDIRECTS = 3;
-/** The largest width and height. */
+/** The greatest width and height of an icon, in pixels. */
 const MAX_PIXELS = 1024;
 const MAX_FRAMES = 100;
 
@@ -69,7 +69,7 @@ export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptio
   const facts = readImageFacts(bytes);
   if (!facts) throw new InvalidResponseError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG image`);
   if (Math.max(facts.width ?? 0, facts.height ?? 0) > MAX_PIXELS)
-    throw new InvalidResponseError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels`);
+    throw new InvalidResponseError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels a side`);
   if (facts.frames > MAX_FRAMES) throw new InvalidResponseError(`icon ${quote(icon.src)}: it has more than ${MAX_FRAMES} frames`);
   return { ...facts, bytes };
 }
@@ -103,7 +103,7 @@ function readDataUrl({ href }: URL): Uint8Array {
 }
 
 function tooLong(): never {
-  throw new InvalidResponseError(`an icon is longer than ${MAX_BYTES} bytes`);
+  throw new InvalidResponseError(`the icon is longer than ${MAX_BYTES} bytes`);
 }
 
 /** Shortens a URL for a message, because a `data:` URL may be very long. */
@@ -113,13 +113,13 @@ function quote(src: string): string {
 
 // ---- image headers, read without decoding the image
 
-/** The supported image types. */
+/** The image types that an icon may have. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/svg+xml';
 
-/** What the header of an image says. */
+/** The type, size and number of frames of an image, read from its bytes. */
 export interface ImageFacts {
   readonly type: ImageType;
-  /** In pixels; undefined if the image has no fixed size. */
+  /** The image's width in pixels; undefined if the image has no fixed size. The same holds for `height`. */
   readonly width: number | undefined;
   readonly height: number | undefined;
   /** The number of frames; 1 for an image that is not animated. */
@@ -140,7 +140,7 @@ export function readImageFacts(bytes: Uint8Array): ImageFacts | undefined {
   return readSvg(bytes);
 }
 
-/** @see PNG third edition, sections 5.3, 11.2.1 and 11.3.5.1 */
+/** Reads the size and number of frames of a PNG image. @see PNG third edition, sections 5.3, 11.2.1 and 11.3.5.1 */
 function readPng(view: DataView): ImageFacts {
   if (view.byteLength < 33 || tagAt(view, 12) !== 'IHDR') throw broken('PNG');
   let frames = 1;
@@ -152,7 +152,7 @@ function readPng(view: DataView): ImageFacts {
   return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20), frames };
 }
 
-/** The size is in the frame header: SOF0 to SOF15, without DHT, JPG and DAC. @see ITU-T T.81 annex B */
+/** Reads the size of a JPEG image from the frame header: SOF0 to SOF15, without DHT, JPG and DAC. @see ITU-T T.81 annex B */
 function readJpeg(view: DataView): ImageFacts {
   for (let at = 2; at + 9 <= view.byteLength;) {
     if (view.getUint8(at) !== 0xff) break;
@@ -164,7 +164,7 @@ function readJpeg(view: DataView): ImageFacts {
   throw broken('JPEG');
 }
 
-/** @see RFC 9649 section 2 */
+/** Reads the size and number of frames of a WebP image. @see RFC 9649 section 2 */
 function readWebp(view: DataView): ImageFacts {
   let size: { readonly width: number; readonly height: number } | undefined;
   let frames = 0;
@@ -188,7 +188,7 @@ function readWebpSize(view: DataView, name: string, at: number): { width: number
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
 }
 
-/** SVG content that can run code, load or link something. May also match some harmless content. */
+/** Patterns of SVG content that can run code, load or link something. They may also match some harmless content. */
 const UNSAFE_SVG: readonly RegExp[] = [
   /<!(?:doctype|entity)/iu,
   /<\s*(?:[a-z]+:)?(?:script|foreignobject|iframe|embed|object|audio|video|handler|listener|set|animate[a-z]*)[\s/>]/iu,
@@ -213,7 +213,7 @@ function readSvg(bytes: Uint8Array): ImageFacts | undefined {
   return { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 };
 }
 
-/** Reads four bytes as characters; fewer at the end. */
+/** Reads the four bytes at a position as characters; fewer at the end of the data. */
 function tagAt({ buffer, byteOffset, byteLength }: DataView, at: number): string {
   const length = Math.max(0, Math.min(4, byteLength - at));
   return length === 0 ? '' : String.fromCharCode(...new Uint8Array(buffer, byteOffset + at, length));

@@ -4,17 +4,17 @@ import { ProtocolError } from '@mortise/jsonrpc-core';
 import type { CreateMessageRequestParams, CreateMessageResult, ModelPreferences } from '@mortise/protocol/model';
 import type { AnswerContext, AnswerHandler } from '../answers/answer-options.ts';
 
-/** The user's decision: `true` sends the value, `false` refuses it, another value is sent instead. */
+/** The user's decision about a sampling request or result: `true` allows it, `false` refuses it, another value replaces it. */
 export type Approval<T> = T | boolean;
 
-/** Asks the user before the model is called, and before its result is sent. */
+/** Asks the user for approval before the model is called, and before its result is sent to the server. */
 export interface Approver {
-  /** Shows the user the request to the model. If the user edits it, `maxTokens` cannot rise above the server's value. */
+  /** Asks the user to approve the request to the model. If the user edits it, `maxTokens` cannot rise above the server's value. */
   approveRequest(
     params: CreateMessageRequestParams,
     context: AnswerContext,
   ): Approval<CreateMessageRequestParams> | Promise<Approval<CreateMessageRequestParams>>;
-  /** Shows the user the result that would be sent to the server. */
+  /** Asks the user to approve the model's result, before it is sent to the server. */
   approveResult(
     result: CreateMessageResult,
     params: CreateMessageRequestParams,
@@ -22,7 +22,7 @@ export interface Approver {
   ): Approval<CreateMessageResult> | Promise<Approval<CreateMessageResult>>;
 }
 
-/** The error code for a legacy server that the user refused. */
+/** The JSON-RPC error code that a legacy server gets if the user refuses. */
 const REJECTED = -1;
 
 /**
@@ -51,24 +51,24 @@ function toApproved<T extends object>(given: T, approval: Approval<T>): T {
   return approval === true ? given : approval;
 }
 
-/** A model that the program can use, with ratings. */
+/** A model that the program can use, with ratings from 0 to 1. */
 export interface ModelFacts {
   readonly name: string;
-  /** Other names that hints may use, such as the model's family, or comparable models of other providers. */
+  /** Other names under which a server's hints may mean the model, such as its family, or comparable models of other providers. */
   readonly aliases?: readonly string[] | undefined;
-  /** How cheap it is, from 0 to 1. @default 0.5 */
+  /** How cheap the model is, from 0 to 1. @default 0.5 */
   readonly cheapness?: number | undefined;
-  /** How fast it is, from 0 to 1. @default 0.5 */
+  /** How fast the model is, from 0 to 1. @default 0.5 */
   readonly speed?: number | undefined;
-  /** How capable it is, from 0 to 1. @default 0.5 */
+  /** How capable the model is, from 0 to 1. @default 0.5 */
   readonly intelligence?: number | undefined;
 }
 
 /**
- * Chooses a model.
+ * Chooses the available model that fits the server's preferences best.
  *
- * The first hint that matches any model narrows the choice to the matching models; an exact name goes before a part of a name. The
- * priorities then choose among them, and the earlier model wins a tie.
+ * The first hint that matches any model narrows the choice to the matching models; an exact name takes precedence over a part of a name.
+ * The priorities then choose among them, and the earlier model wins a tie.
  *
  * @returns undefined only if `available` is empty.
  * @deprecated since 2026-07-28, with sampling: servers call a model provider's API themselves.
@@ -82,7 +82,7 @@ export function selectModel<M extends ModelFacts>(preferences: ModelPreferences 
   return left.reduce<M | undefined>((best, one) => (best === undefined || score(one) > score(best) ? one : best), undefined);
 }
 
-/** The models that match the first hint with a match; all models if no hint matches. */
+/** Returns the models that match the first hint that any model matches; all models if no hint matches. */
 function findHinted<M extends ModelFacts>(hints: NonNullable<ModelPreferences['hints']>, available: readonly M[]): readonly M[] {
   const named = available.map((model) => ({ model, names: [model.name, ...(model.aliases ?? [])].map((name) => name.toLowerCase()) }));
   for (const { name } of hints) {

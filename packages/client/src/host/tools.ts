@@ -12,7 +12,7 @@ export interface NamedTools {
   readonly tools: readonly Tool[];
 }
 
-/** The server and the original name of a tool. */
+/** Where a tool with a unique name comes from: the server and the tool's original name. */
 export interface ToolPlace {
   readonly server: string;
   readonly tool: Tool;
@@ -57,13 +57,13 @@ export function displayName(thing: BaseMetadata): string {
 
 /** A tool's hints, with defaults for those that are absent. */
 export interface ToolHints {
-  /** The tool does not change its environment. */
+  /** Whether the tool leaves its environment unchanged. */
   readonly isReadOnly: boolean;
-  /** The tool may destroy data. Always false for a read-only tool. */
+  /** Whether the tool may destroy data. Always false for a read-only tool. */
   readonly isDestructive: boolean;
-  /** Repeating a call has no further effect. Always true for a read-only tool. */
+  /** Whether repeating a call with the same arguments has no further effect. Always true for a read-only tool. */
   readonly isIdempotent: boolean;
-  /** The tool works with an open world, such as the web. */
+  /** Whether the tool works with an open world, such as the web. */
   readonly isOpenWorld: boolean;
 }
 

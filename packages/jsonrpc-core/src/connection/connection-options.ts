@@ -6,14 +6,14 @@ import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../me
 import type { MessageInfo } from '../transport/transport.ts';
 import type { InboundCall } from './inbound-calls.ts';
 
-/** What a handler may return for a request. */
+/** What `onRequest` may return: the response, or a promise of it. `undefined` is sent as error -32603. */
 export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
-/** The rules that depend on the MCP revision in use. */
+/** The rules of a connection that depend on the MCP revision in use. */
 export interface ConnectionRules {
-  /** Whether an array is a batch (JSON-RPC 2.0 section 6), whose responses go out as one array. If false, an array is an invalid request. */
+  /** Whether a JSON array is a batch (JSON-RPC 2.0 section 6), to which one array of responses is sent. If false, an array is invalid. */
   readonly isBatchingOn: boolean;
-  /** Whether the error response to an unreadable message omits `id`. If false, its `id` is `null`. */
+  /** Whether the error response to an unreadable message leaves out `id`. If false, the response has `id: null`. */
   readonly isErrorIdOptional: boolean;
   /**
    * Whether to respond to requests, and to unreadable messages that may have been requests (-32700, -32600). If false, both are reported by `onError`
@@ -22,10 +22,10 @@ export interface ConnectionRules {
   readonly isAnswering: boolean;
 }
 
-/** How a `Connection` behaves. */
+/** The options of a `Connection`. */
 export interface ConnectionOptions {
   /**
-   * Serves a request. A plain return value is sent at once and costs no promise.
+   * Called with each request from the peer; returns the response. A plain return value is sent at once and costs no promise.
    *
    * An error that it throws is sent as `toWireError` converts it. -32603 is sent for `undefined`, for a response with another id, and for a response
    * that JSON cannot represent. Once the call is cancelled or the connection is closed, the response is dropped.
@@ -34,8 +34,8 @@ export interface ConnectionOptions {
    */
   onRequest?(request: JsonRpcRequest, call: InboundCall): RequestOutcome;
   /**
-   * Called with each notification, except a cancellation of a request in progress here. Progress for a request sent from here goes to that request's
-   * `onProgress` first.
+   * Called with each notification from the peer, except a cancellation of a request that is being served. A progress notification goes to
+   * the `onProgress` of its request first.
    *
    * @default none
    */
@@ -45,20 +45,20 @@ export interface ConnectionOptions {
    * none
    */
   onError?(error: Error): void;
-  /** Read for each message, so the rules may change while the connection is open. @default no batches, `null` as id, responses are sent */
+  /** The rules of the MCP revision, read for each message, so they may change. @default no batches, `null` as id, responses are sent */
   readonly rules?: ConnectionRules | undefined;
   /**
    * The most bytes that requests in progress may have together, if the transport measures them (`MessageInfo`). A request beyond that gets -32603;
    * other messages are still read. A single request is always served.
    *
-   * A request counts until its handler has ended, even if it was cancelled before. Responses count until the peer has taken them, and while they wait
-   * for the rest of their batch.
+   * A request counts until its handler has ended, even if it was cancelled before. Responses count until the peer has read them, and while
+   * they wait for the rest of their batch.
    *
    * @default 64 MiB
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
-   * How long a request waits for its response, in milliseconds. `Infinity` waits as long as the connection lives.
+   * How long a request waits for its response, in milliseconds. `Infinity` means until the connection closes.
    *
    * @default 60_000
    */
@@ -69,7 +69,7 @@ export interface ConnectionOptions {
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
-  /** Times requests and `drain`. @default systemClock */
+  /** The clock for the timeouts of requests and of `drain`. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -22,24 +22,24 @@ import { type Batch, InboundCalls } from './inbound-calls.ts';
 import type { RequestOptions, RequestParams } from './pending-request.ts';
 import { RequestTable } from './request-table.ts';
 
-/** How many messages a batch may hold. A longer batch is rejected as a whole. */
+/** How many messages a batch may contain. A longer batch is rejected as a whole. */
 const MAX_BATCH = 1000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 
 /**
  * One JSON-RPC connection. It matches responses to requests, serves requests, and handles cancellation, progress and timeouts. When it closes, all
- * pending requests settle.
+ * pending requests end with an error.
  *
  * It takes over the transport's callbacks at `start` and restores them at the end. The ids that it sends are integers that never repeat.
  *
  * @see JSON-RPC 2.0; all revisions: basic, basic/utilities/cancellation, basic/utilities/progress
  */
 export class Connection {
-  /** Resolves when the connection has ended, for any reason, and all pending requests are settled. Never rejects. */
+  /** Resolves when the connection has ended, for any reason, and no request is pending any more. Never rejects. */
   readonly closed: Promise<void>;
   readonly transport: Transport;
-  /** The requests sent from here. `Connection.request` is a shortcut to it. */
+  /** The requests sent on this connection that wait for a response. `Connection.request` is a shortcut to it. */
   readonly requests: RequestTable;
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
@@ -79,12 +79,12 @@ export class Connection {
     });
   }
 
-  /** How many requests are in progress here (`inbound`), and how many wait for the peer's response (`outbound`). */
+  /** How many requests of the peer are being served (`inbound`), and how many to the peer wait for a response (`outbound`). */
   get inFlight(): { readonly inbound: number; readonly outbound: number } {
     return { inbound: this.#inbound.running, outbound: this.requests.size };
   }
 
-  /** How many bytes the requests in progress count for, if the transport measures them. See `maxInFlightBytes`. */
+  /** How many bytes the requests in progress have, if the transport measures them. See `maxInFlightBytes`. */
   get inFlightBytes(): number {
     return this.#inbound.bytes;
   }
@@ -153,7 +153,7 @@ export class Connection {
     await this.close();
   }
 
-  /** Fails all pending requests, aborts requests in progress and closes the transport. May be called at any time and repeatedly. */
+  /** Rejects all pending requests, aborts the requests being served and closes the transport. May be called at any time and repeatedly. */
   async close(): Promise<void> {
     // A transport that was never started may hold resources too, so close it as well.
     if (this.#state === 'new' || this.#state === 'open') {
@@ -275,7 +275,7 @@ export class Connection {
     } else if (code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }
 
-  /** Sends an error response for an unreadable request, and rejects the pending request of an unreadable response. */
+  /** Handles a message that cannot be read: sends an error response to a request, and rejects the pending request of a response. */
   #onUnread(error: Error, code: number, message: string, head: MessageHead | undefined): void {
     if (head?.kind === 'response') this.requests.settleMalformed(head.id, `cannot be read: ${message}`, error);
     else this.#inbound.refuse({ code, message }, head?.id, undefined);
@@ -317,13 +317,13 @@ export class Connection {
     for (const release of this.#idleWaiters.splice(0)) release();
   }
 
-  /** Reports an error. An error thrown by `onError` itself is dropped. */
+  /** Passes an error to the option `onError`. An error thrown by `onError` itself is dropped. */
   readonly #report = (error: Error): void => runCallback(() => this.#options.onError?.(error), ignore);
 }
 
 function ignore(): void {}
 
-/** Members that an error reported by a transport may have, from this package's errors and from `ChannelEndError`. */
+/** The members that an error reported by a transport may have: those of this package's errors and of `ChannelEndError`. */
 interface TransportError extends Error {
   readonly code?: unknown;
   readonly excess?: string | undefined;
@@ -335,7 +335,7 @@ function toNotification(method: string, params: JsonObject | undefined): JsonRpc
   return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
 }
 
-/** Measures each batch member on its own, because one large member may stay in flight after all others. Only requests are measured. */
+/** Returns the size of one request of a batch; each is measured separately, because a large one may be served longer than the others. */
 function measureMember(member: unknown): number | undefined {
   if (classifyMessage(member) !== 'request') return undefined;
   try {

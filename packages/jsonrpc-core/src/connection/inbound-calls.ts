@@ -1,4 +1,4 @@
-/** The requests in progress on this side. Each one with a readable id gets exactly one response, or none once it is cancelled. */
+/** The requests of the peer that are being served. Each one with a readable id gets exactly one response, or none once it is cancelled. */
 
 import { Cancellation, linkSignals } from '../cancellation.ts';
 import { renewMap } from '../collections.ts';
@@ -22,28 +22,28 @@ import type { Connection } from './connection.ts';
 import { type ConnectionOptions, type ConnectionRules, DEFAULT_RULES } from './connection-options.ts';
 import type { RequestOptions, RequestParams } from './pending-request.ts';
 
-/** The responses to one batch, sent together when all are ready (JSON-RPC 2.0 section 6). */
+/** The responses to one batch, which are sent together when all are ready (JSON-RPC 2.0 section 6). */
 export interface Batch {
   readonly answers: JsonRpcResponse[];
-  /** How many bytes the responses have so far. */
+  /** How many bytes the responses that are ready have together. */
   bytes: number;
-  /** How many responses are pending, plus one while the batch is being read. */
+  /** How many responses are not ready, plus one while the batch is being read. */
   waiting: number;
 }
 
 /**
- * One request in progress. Its `signal` aborts with a `CancelledError` when the peer cancels, or with a `ConnectionClosedError` when the connection
- * closes.
+ * One request that is being served. Its `signal` aborts with a `CancelledError` when the peer cancels, or with a `ConnectionClosedError`
+ * when the connection closes.
  */
 export class InboundCall extends Cancellation {
-  /** The request itself. */
+  /** The request message, as it arrived. */
   readonly message: JsonRpcRequest;
-  /** What the transport reported about the request. */
+  /** What the transport reported about the request, such as its sender and size. */
   readonly info: MessageInfo | undefined;
-  /** The batch that the request arrived in, if any. */
+  /** The batch in which the request arrived, if any. */
   readonly batch: Batch | undefined;
   readonly #connection: Connection;
-  /** Whether the response was sent or is about to be. */
+  /** Whether the response to the request was sent or is about to be. */
   isAnswered = false;
 
   constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, connection: Connection) {
@@ -54,24 +54,24 @@ export class InboundCall extends Cancellation {
     this.#connection = connection;
   }
 
-  /** True once the call is answered or cancelled. Nothing more is sent for it then. */
+  /** Whether the request was answered or cancelled. Afterwards nothing more is sent for it. */
   get isSettled(): boolean {
     return this.isAnswered || this.isCancelled;
   }
 
-  /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
+  /** Sends a notification that belongs to this request. Does nothing once the request was answered or cancelled. */
   notify(method: string, params?: JsonObject): Promise<void> {
     if (this.isSettled) return resolvedPromise;
     return this.#connection.notify(method, params, { relatedRequestId: this.message.id });
   }
 
-  /** Sends a request that belongs to this call and is cancelled together with it. See `Connection.request`. */
+  /** Sends a request to the peer that belongs to this request and is cancelled together with it. See `Connection.request`. */
   request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     const { signal, dispose } = linkSignals(options?.signal, this.signal);
     return this.#connection.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
   }
 
-  /** Cancels the call: no response is sent. Does nothing once the call is settled. */
+  /** Cancels the request: no response is sent. Does nothing once the request was answered or cancelled. */
   override cancel(reason: unknown): void {
     if (!this.isSettled) super.cancel(reason);
   }
@@ -80,19 +80,19 @@ export class InboundCall extends Cancellation {
 /** One response, or the responses to a batch. */
 type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
 
-/** What `InboundCalls` needs from its connection. None of these may throw. */
+/** The functions of the connection that `InboundCalls` uses. None of these may throw. */
 export interface InboundHost {
-  /** Hands a message to the transport, unless the connection has ended. */
+  /** Sends a message over the transport, unless the connection has ended. */
   send(message: JsonRpcMessage): Promise<void>;
   /** Reports an error that does not end the connection. */
   report(error: Error): void;
-  /** Called when a call has ended, or when the peer has taken a queued response. */
+  /** Called when a request has ended, or when the peer has read a queued response. */
   onProgress(): void;
 }
 
 /**
- * How many requests may be in progress at once, including those whose response the peer has not taken or that wait for the rest of their batch.
- * Further ones get an error. At twice as many unread responses the connection closes.
+ * How many requests of the peer may be in progress at once, including those whose response the peer has not read or that wait for the rest
+ * of their batch. Further requests get an error. At twice as many unread responses the connection closes.
  */
 const MAX_IN_FLIGHT = 10_000;
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
@@ -103,14 +103,14 @@ export class InboundCalls {
   readonly #options: ConnectionOptions;
   readonly #maxBytes: number;
   readonly #host: InboundHost;
-  /** The calls that can still be answered, by id. A cancelled call is removed at once, though its handler may still run. */
+  /** The requests that can still be answered, by id. A cancelled request is removed at once, though its handler may still run. */
   #calls = new Map<RequestId, InboundCall>();
   #left = 0;
   #running = 0;
-  /** How many responses the peer has not taken yet. */
+  /** How many responses the peer has not read yet. */
   #unread = 0;
   #bytes = 0;
-  /** How many bytes of responses wait for the rest of their batch. */
+  /** How many bytes the responses have that wait for the rest of their batch. */
   #keptBytes = 0;
   #isDraining = false;
 
@@ -125,22 +125,22 @@ export class InboundCalls {
     return this.#options.rules ?? DEFAULT_RULES;
   }
 
-  /** How many handlers run, plus the responses that wait for the rest of their batch. */
+  /** How many handlers are running, plus the responses that wait for the rest of their batch. */
   get running(): number {
     return this.#running;
   }
 
-  /** How many bytes the running requests have, if the transport measures them. */
+  /** How many bytes the requests being served have, if the transport measures them. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether no handler runs and the peer has taken every response. */
+  /** Whether no handler is running and the peer has read every response. */
   get isIdle(): boolean {
     return this.#running === 0 && this.#unread === 0;
   }
 
-  /** Makes every further request fail. */
+  /** Makes every further request of the peer fail with an error response. */
   refuseNew(): void {
     this.#isDraining = true;
   }
@@ -170,7 +170,7 @@ export class InboundCalls {
     else this.#send(response);
   }
 
-  /** Cancels the call that a cancellation names. Returns false if no such call is in progress. */
+  /** Cancels the request with this id, for a cancellation of the peer. Returns false if no such request is being served. */
   cancel(id: RequestId, reason: unknown): boolean {
     const call = this.#calls.get(id);
     if (!call) return false;
@@ -180,7 +180,7 @@ export class InboundCalls {
     return true;
   }
 
-  /** Aborts every call. None of them gets a response. */
+  /** Aborts every request that is being served. None of them gets a response. */
   abortAll(reason: Error): void {
     const calls = this.#calls;
     this.#calls = new Map();
@@ -224,7 +224,7 @@ export class InboundCalls {
     if (call.isCancelled || isAnswerTo(response, call.message.id)) return this.#finish(call, response);
     this.#endFailed(
       call,
-      new UsageError('ERR_SERIALIZE', `The handler of "${call.message.method}" gave back what is not an answer to its request`),
+      new UsageError('ERR_SERIALIZE', `The handler of "${call.message.method}" returned a value that is not a response to its request`),
     );
   }
 
@@ -253,7 +253,7 @@ export class InboundCalls {
     this.#calls = renewMap(this.#calls, ++this.#left);
   }
 
-  /** Calls `cancel` and reports what abort listeners throw, because some platforms do not. */
+  /** Cancels a request, and reports errors thrown by abort listeners, because some platforms do not. */
   #abort(call: InboundCall, reason: Error): void {
     try {
       call.cancel(reason);
@@ -265,7 +265,8 @@ export class InboundCalls {
   // ---- answers
 
   /**
-   * Counts one response of a batch as done, sent or not, and sends the batch after the last one. Also called once when all members have been read.
+   * Counts one response of a batch as done, sent or not. After the last response, sends the batch. Also called once when the whole batch
+   * has been read.
    */
   leaveBatch(batch: Batch): void {
     batch.waiting--;
@@ -287,7 +288,7 @@ export class InboundCalls {
     this.leaveBatch(batch);
   }
 
-  /** The rest of the batch will not come, so what was kept for it is not sent. */
+  /** Drops the responses kept for a batch that will not become complete. */
   #dropKept(batch: Batch): void {
     this.#running -= batch.answers.length;
     this.#keptBytes -= batch.bytes;

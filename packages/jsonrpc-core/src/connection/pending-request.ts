@@ -1,4 +1,4 @@
-/** One request that waits for its response: its caller, its time limits, and its options for the transport. */
+/** One request that waits for its response: its promise, its time limits, and its options for the transport. */
 
 import { Cancellation } from '../cancellation.ts';
 import { RemoteError } from '../errors.ts';
@@ -19,37 +19,38 @@ import type { RequestTable } from './request-table.ts';
  */
 export type RequestParams = JsonObject | ((progressToken: RequestId | undefined) => JsonObject | undefined);
 
-/** How one request is sent. */
+/** The options of one request. */
 export interface RequestOptions {
-  /** Aborting it cancels the request at the peer and rejects with the signal's reason. @default none */
+  /** Aborting it cancels the request at the peer; the request then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long the request waits for its response, in milliseconds. @default the connection's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
-  /** The longest wait even if progress arrives, in milliseconds. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
+  /** How long to wait in total, whatever progress arrives, in milliseconds. @default `maxRequestTimeoutMs`, or a longer `timeoutMs` */
   readonly maxTimeoutMs?: number | undefined;
   /**
-   * Whether progress restarts `timeoutMs`. If so, and the time is limited, progress is requested even without `onProgress`.
+   * Whether a progress notification restarts `timeoutMs`. If so, and the time is limited, progress is requested even without `onProgress`.
    *
    * @default true
    */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Called with the parameters of each progress notification of this request, until it is settled. @default none */
+  /** Called with the parameters of each progress notification of this request, until the request has ended. @default none */
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
-  /** The request in progress here that this request belongs to. @default none */
+  /** The id of the peer's request during which this request is sent. @default none */
   readonly relatedRequestId?: RequestId | undefined;
-  /** Makes the request a stream, such as a subscription. Called with each notification that `RequestTable.deliver` gets for it. @default none */
+  /** Makes the request a stream, such as a subscription: called with each notification that `RequestTable.deliver` gets. @default none */
   readonly onNotification?: ((notification: JsonRpcNotification) => void) | undefined;
   /** More HTTP headers, if the request is an exchange and the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Limits pauses: a request ends after ten times its maximum time, or ten times ten minutes if that is longer. */
+/** Limits the pauses of timeouts: a request ends after ten times its maximum time, or after 100 minutes if that is longer. */
 const MAX_PAUSE_FACTOR = 10;
 const MIN_PAUSE_BOUND_MS = 600_000;
 
 /**
- * A pending request. It also serves as the options of its own `send` or `exchange`, so that a request costs one object. The signal and listeners are
- * created only when a transport reads them. Its own members are plain data, because some transports clone options for another thread.
+ * A pending request. It is also passed as the options of its own `send` or `exchange`, so that a request costs one object. Signal and
+ * listeners are created only when a transport reads them. Its own members are plain data, because some transports clone options for another
+ * thread.
  */
 export class PendingRequest<Options extends RequestOptions = RequestOptions> extends Cancellation implements SendOptions, ExchangeOptions {
   readonly id: RequestId;
@@ -57,7 +58,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   readonly relatedRequestId: RequestId | undefined;
   /** Whether progress is requested from the peer. */
   readonly wantsProgress: boolean;
-  /** When the request times out, not counting the current pause. `Infinity` for never. */
+  /** When the request times out; `Infinity` for never. A pause, such as while a user answers, is added to this time when it ends. */
   deadlineMs: number;
   readonly #table: RequestTable<Options>;
   readonly #options: Options | undefined;
@@ -73,7 +74,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   #pausedAtMs = 0;
   #onAbort: ((reason: unknown) => void) | undefined;
 
-  /** @param isRaw Whether to resolve with the whole response, including an error response. */
+  /** @param isRaw Whether the promise resolves with the whole response, including an error response, instead of the result. */
   constructor(table: RequestTable<Options>, id: RequestId, method: string, options: Options | undefined, isRaw: boolean) {
     super();
     this.id = id;
@@ -96,12 +97,12 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     if (options?.signal) this.follow(options.signal);
   }
 
-  /** The options that the caller passed. */
+  /** The options with which the request was made. */
   get options(): Options | undefined {
     return this.#options;
   }
 
-  /** The promise that the caller gets. */
+  /** The promise returned by `RequestTable.request` or `requestRaw`. */
   get outcome(): Promise<JsonObject | JsonRpcResponse> {
     return this.#outcome;
   }
@@ -127,7 +128,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   // ---- the end
 
-  /** Settles the request with its response. */
+  /** Resolves or rejects the request's promise with its response. */
   settle(response: JsonRpcResponse): void {
     // A member that is undefined counts as absent.
     const { error } = response as Partial<JsonRpcErrorResponse>;
@@ -136,17 +137,17 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     else this.#resolve?.((response as JsonRpcResultResponse).result);
   }
 
-  /** Rejects the request without a response. Does not abort its exchange. */
+  /** Rejects the request's promise without a response. Does not abort its exchange. */
   fail(error: unknown): void {
     this.#reject?.(error);
   }
 
-  /** Gives the request up after a timeout or the caller's abort. Sends a cancellation. */
+  /** Ends the request after a timeout or an abort by the program. Sends a cancellation to the peer. */
   override cancel(reason: unknown): void {
     if (this.#table.withdraw(this, reason)) this.abort(reason);
   }
 
-  /** Rejects the request without a response and aborts its exchange. */
+  /** Rejects the request's promise without a response and aborts its exchange. */
   abort(reason: unknown): void {
     super.cancel(reason);
     this.#onAbort?.(reason);
@@ -155,19 +156,19 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   // ---- time
 
-  /** Restarts `timeoutMs` after progress, within the maximum time. */
+  /** Restarts `timeoutMs` after a progress notification, within `maxTimeoutMs`. */
   restartTime(): void {
     if (this.#options?.resetTimeoutOnProgress === false) return;
     const sinceMs = this.#pauses > 0 ? this.#pausedAtMs : this.#table.clock.monotonicMs();
     this.deadlineMs = Math.min(sinceMs + this.#timeoutMs, this.#hardDeadlineMs);
   }
 
-  /** Pauses both time limits. Pauses nest. */
+  /** Pauses `timeoutMs` and `maxTimeoutMs`. Pauses nest. */
   stopTime(): void {
     if (this.#pauses++ === 0) this.#pausedAtMs = this.#table.clock.monotonicMs();
   }
 
-  /** Ends one pause. After the last one, both time limits move by the duration of the pause. */
+  /** Ends one pause of the time limits. After the last one, both limits move by the duration of the pause. */
   resumeTime(): void {
     if (--this.#pauses > 0) return;
     const lostMs = this.#table.clock.monotonicMs() - this.#pausedAtMs;
@@ -175,12 +176,12 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     this.deadlineMs += lostMs;
   }
 
-  /** When the request times out if nothing more arrives, even if a pause never ends. */
+  /** The time at which the request times out if nothing more arrives. During a pause, the last limit, which pauses cannot move. */
   get endMs(): number {
     return this.#pauses > 0 ? this.#lastMs : Math.min(this.deadlineMs, this.#lastMs);
   }
 
-  /** Returns the time limit that ended the request, in milliseconds. */
+  /** Returns which time limit ended the request, in milliseconds. */
   reachedBoundMs(nowMs: number): number {
     return nowMs >= this.#hardDeadlineMs ? this.#maxTimeoutMs : this.#timeoutMs;
   }

@@ -1,4 +1,4 @@
-/** The requests sent from here that wait for a response. Each is settled exactly once, by a response, a timeout or an error. */
+/** The requests sent from this side that wait for a response. Each ends exactly once, by a response, a timeout or an error. */
 
 import { type Clock, DeadlineTimer } from '../clock.ts';
 import { renewMap } from '../collections.ts';
@@ -16,34 +16,34 @@ import { runCallback } from '../transport/hold-transport.ts';
 import { resolvedPromise } from '../transport/transport.ts';
 import { PendingRequest, type RequestOptions, type RequestParams } from './pending-request.ts';
 
-/** How a table sends requests, and their time limits. */
+/** The functions by which a `RequestTable` sends requests, and its time limits. */
 export interface RequestTableOptions<Options extends RequestOptions = RequestOptions> {
   /**
-   * Sends one request. On a channel it resolves once the message is handed over, and the response is passed to `settle`. An exchange resolves to the
-   * response itself. If it throws or rejects, the request fails with that error.
+   * Sends one request. On a channel it resolves once the message is sent, and the response is passed to `settle` later. An exchange
+   * resolves to the response itself. If it throws or rejects, the request fails with that error.
    *
    * @param pending May be given to a transport as the options of `send` or `exchange`. `pending.options` holds the caller's options.
    */
   send(request: JsonRpcRequest, pending: PendingRequest<Options>): void | Promise<JsonRpcResponse | void>;
-  /** Tells the peer that a request was cancelled. Must not throw. An exchange needs no message: aborting it is enough. */
+  /** Tells the peer that a request was cancelled. Must not throw. On an exchange no message is needed: aborting it is enough. */
   sendCancelled(params: { readonly requestId: RequestId; readonly reason?: string }, pending: PendingRequest<Options>): void;
-  /** Called with the error that a caller's `onProgress` threw. Must not throw. */
+  /** Called with an error thrown by the `onProgress` of a request. Must not throw. */
   readonly onError: (error: Error) => void;
-  /** Called with each notification of a request's exchange, including progress. @default none */
+  /** Called with each notification that arrives in the exchange of a request, including progress. @default none */
   onMessage?(notification: JsonRpcNotification, pending: PendingRequest<Options>): void;
   /** Called when no request is pending any more. @default none */
   onEmpty?(): void;
   /** Makes an id that no other request to the same peer has. @default integers that count up */
   readonly newId?: (() => RequestId) | undefined;
-  /** The timeout of a request without a `timeoutMs` of its own, in milliseconds. */
+  /** The timeout of a request without its own `timeoutMs`, in milliseconds. */
   readonly timeoutMs: number;
-  /** The longest wait even if progress arrives, in milliseconds, unless the request's own time is longer. */
+  /** How long a request waits in total, even if progress arrives, in milliseconds. A longer `timeoutMs` of the request takes precedence. */
   readonly maxTimeoutMs: number;
   readonly clock: Clock;
 }
 
 /**
- * The pending requests of one connection, one session, or one client of exchanges.
+ * The pending requests of one connection, one session, or one client that makes exchanges.
  *
  * Use one table for each: responses are matched by id, and ids are unique only within a table.
  *
@@ -86,12 +86,12 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     return this.#request(method, params, options, false) as Promise<JsonObject>;
   }
 
-  /** Like `request`, but resolves with the whole response, also an error response, with this table's id. For gateways. */
+  /** Like `request`, but resolves with the whole response, which may be an error. Its id is the one made by this table. For gateways. */
   requestRaw(method: string, params?: RequestParams, options?: Options): Promise<JsonRpcResponse> {
     return this.#request(method, params, options, true) as Promise<JsonRpcResponse>;
   }
 
-  /** Settles the request with this response's id. A late or second response is ignored. Returns false if no request of this table ever had the id. */
+  /** Ends the pending request with the response's id. Ignores a late or second response. Returns false if the table never used the id. */
   settle(response: JsonRpcResponse): boolean {
     const { id } = response;
     const pending = this.#take(id);
@@ -99,14 +99,14 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     return pending !== undefined || (typeof id === 'number' && id > 0 && id <= this.#lastId);
   }
 
-  /** Rejects the pending request of an unreadable response. Returns false if there is none. */
+  /** Rejects the pending request to which an unreadable response belongs. Returns false if there is none. */
   settleMalformed(id: unknown, problem = 'is not a JSON-RPC response', cause?: Error): boolean {
     const pending = this.#take(id);
     pending?.fail(new InvalidResponseError(`The answer to "${pending.method}" ${problem}`, cause && { cause }));
     return pending !== undefined;
   }
 
-  /** Passes a progress notification to its request and restarts the request's time. The progress token is the request's id. */
+  /** Passes a progress notification to its request and restarts the request's timeout. The progress token is the request's id. */
   progress(params: JsonObject | undefined): void {
     const pending = this.#pending.get(params?.['progressToken'] as RequestId);
     if (!pending || !params || typeof params['progress'] !== 'number') return;
@@ -115,7 +115,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   }
 
   /**
-   * Pauses the time limits of every request, for example while this side answers a question of the peer.
+   * Pauses the timeouts of all requests, for example while the user answers a request of the peer.
    *
    * @returns A function that ends the pause. Overlapping pauses end with the last one.
    */
@@ -128,14 +128,14 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     });
   }
 
-  /** Passes a notification to the stream with this id. Returns false if there is none. */
+  /** Passes a notification to the stream request (one with `onNotification`) with this id. Returns false if there is none. */
   deliver(id: unknown, notification: JsonRpcNotification): boolean {
     const onNotification = this.#pending.get(id as RequestId)?.options?.onNotification;
     onNotification?.(notification);
     return onNotification !== undefined;
   }
 
-  /** Ends a stream that the peer has closed: it rejects with `null`, and its exchange is aborted. Other kinds of requests are unaffected. */
+  /** Ends a stream request that the peer has closed: rejects it with `null` and aborts its exchange. Does nothing for other requests. */
   endStream(id: unknown): void {
     if (this.#pending.get(id as RequestId)?.options?.onNotification) this.#take(id)?.abort(null);
   }
@@ -151,7 +151,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   // ---- for pending requests
 
-  /** Pauses the time limits of one request. */
+  /** Pauses the timeouts of one request. @returns A function that ends the pause. */
   pauseTimeout(pending: PendingRequest<Options>): () => void {
     pending.stopTime();
     return once(() => this.#resumeTime(pending));
@@ -165,7 +165,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     this.#options.onMessage?.(notification, pending);
   }
 
-  /** Removes a request that is given up, and sends the cancellation. Returns false if it was settled before. */
+  /** Removes a request that has timed out or was aborted, and sends a cancellation. Returns false if the request had ended before. */
   withdraw(pending: PendingRequest<Options>, reason: unknown): boolean {
     const { id, method } = pending;
     if (!this.#take(id)) return false;
@@ -230,7 +230,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   // ---- time
 
-  /** Ends requests that are due. @returns The next time to check. */
+  /** Ends the requests whose time is over. @returns The time of the next check. */
   #expire(nowMs: number): number {
     let nextMs = Infinity;
     for (const pending of [...this.#pending.values()]) {
@@ -245,14 +245,14 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     pending.cancel(new TimeoutError(message, boundMs));
   }
 
-  /** Moves the timer, which may have skipped this request while it was paused. */
+  /** Ends a pause of a request, and moves the timer, which may have skipped the request during the pause. */
   #resumeTime(pending: PendingRequest<Options>): void {
     pending.resumeTime();
     if (this.#pending.get(pending.id) === pending) this.#timer.moveTo(pending.endMs);
   }
 }
 
-/** Adds the progress token. The request's id serves as the token, because it is unique and needs no second table. */
+/** Adds the progress token to a request's parameters: the request's id, because it is unique and needs no second table. */
 function withProgressToken(params: JsonObject | undefined, token: RequestId): JsonObject {
   if (params === undefined) return { _meta: { progressToken: token } };
   const meta = params['_meta'];
@@ -263,7 +263,7 @@ function withProgressToken(params: JsonObject | undefined, token: RequestId): Js
   return sent;
 }
 
-/** Checks the time limits. `null` counts as left out, as in options read from JSON. */
+/** Checks a request's time limits. `null` counts as left out, as in options read from JSON. @returns The error, if a limit is invalid. */
 function findBadTimes(options: RequestOptions): RangeError | undefined {
   for (const name of ['timeoutMs', 'maxTimeoutMs'] as const) {
     const value: unknown = options[name] ?? 0;

@@ -1,4 +1,4 @@
-/** Runs the program's callbacks safely, and takes over the callbacks of a transport for a time. */
+/** Runs callbacks of the program safely, and listens to a transport in addition to the program's callbacks. */
 
 import type { JsonRpcMessage } from '../message.ts';
 import type { MessageInfo, Transport } from './transport.ts';
@@ -13,18 +13,18 @@ export function runCallback(fn: () => unknown, onError: (error: Error) => void):
   }
 }
 
-/** The callbacks of a transport's holder. None of these may throw. */
+/** The callbacks of a listener to a transport. None of these may throw. */
 export interface TransportListener {
   readonly onMessage: (message: JsonRpcMessage, info?: MessageInfo) => void;
   onError(error: Error): void;
   onClose(): void;
-  /** Called when a callback of the program threw. The channel and its messages are not at fault. */
+  /** Called when a callback that the program set on the transport threw. The channel and its messages are still in order. */
   readonly onThrown: (error: Error) => void;
 }
 
 /**
- * Listens to a transport. Callbacks that the program had set are still called, before the listener. If one throws, `onThrown` reports it and the
- * listener is called anyway.
+ * Listens to a transport. Callbacks that the program has set on it are still called, before the listener. If one throws, `onThrown` reports
+ * it and the listener is called anyway.
  *
  * @returns A function that restores the transport's callbacks, except those that the program has replaced since.
  */
@@ -57,7 +57,7 @@ export function holdTransport(transport: Transport, listener: TransportListener)
   };
 }
 
-/** Calls a transport's `onerror`. An error that it throws is dropped. */
+/** Calls the `onerror` of a transport. An error that the callback throws is dropped. */
 export function emitError(transport: Transport, error: Error): void {
   runCallback(
     () => transport.onerror?.(error),
@@ -65,7 +65,7 @@ export function emitError(transport: Transport, error: Error): void {
   );
 }
 
-/** Calls a transport's `onclose`, and reports what it throws. */
+/** Calls the `onclose` of a transport, and reports an error that the callback throws. */
 export function emitClose(transport: Transport): void {
   runCallback(
     () => transport.onclose?.(),
@@ -73,12 +73,12 @@ export function emitClose(transport: Transport): void {
   );
 }
 
-/** Wraps an error that the program's callback threw. Passed on unwrapped, a `SyntaxError` would look like an unreadable message. */
+/** Wraps an error that a callback of the program threw. Without that, a `SyntaxError` would look like an unreadable message. */
 export function toCallbackError(error: Error): Error {
   return new Error(`A callback set on the transport threw: ${error.message}`, { cause: error });
 }
 
-/** Returns a thrown value as an `Error`. Also handles values that throw when they are inspected. */
+/** Converts a thrown value to an `Error`, even one that throws when it is inspected. */
 export function toError(thrown: unknown): Error {
   try {
     if (thrown instanceof Error) return thrown;

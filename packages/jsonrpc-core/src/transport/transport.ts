@@ -2,7 +2,7 @@
 
 /**
  * The interface between MCP and the transports that carry its messages. `Transport` has the same six members as in the official SDK, so existing
- * custom transports work unchanged. The numbered promises are the ids of the test cases in `@mortise/transport-testkit`.
+ * custom transports work unchanged. The numbered guarantees are the ids of the test cases in `@mortise/transport-testkit`.
  */
 
 import type { Logger } from '../instruments.ts';
@@ -10,23 +10,23 @@ import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcRespon
 
 /** What a transport may report about a message besides its content. */
 export interface MessageInfo {
-  /** The verified sender, as an opaque principal (see `@mortise/protocol/contracts`). */
+  /** The verified sender of the message, as an opaque principal (see `@mortise/protocol/contracts`). */
   readonly principal?: string | undefined;
-  /** What the transport knows about the caller, for example the verified token's claims. Passed to handlers unchanged. */
+  /** What the transport knows about the sender, for example the claims of the verified token. Passed to handlers unchanged. */
   readonly auth?: unknown;
   /**
    * The size of the message's text in bytes (`measureMessage` of `/messages` counts it). May be left out for short messages. A `Connection` limits
    * requests in flight by it (`maxInFlightBytes`).
    */
   readonly bytes?: number | undefined;
-  /** How many bytes of responses the peer had not taken when the message arrived. They count as in flight. @default 0 */
+  /** How many bytes of responses the peer had not read when the message arrived. They count as in flight. @default 0 */
   readonly unreadBytes?: number | undefined;
 }
 
-/** The caller that waits for a response, as a transport sees it. */
+/** The part of a request's options by which a transport can pause its timeouts. */
 export interface WaitingCaller {
   /**
-   * Pauses the caller's time limits, including the maximum, while a transport waits for a person or for a server that signs in.
+   * Pauses the request's timeouts, including the maximum, while the transport waits for a person or for a server that signs in.
    *
    * @returns A function that ends the pause. Overlapping pauses end with the last one.
    * @default none: the time limits are not paused
@@ -34,9 +34,9 @@ export interface WaitingCaller {
   pauseTimeout?(): () => void;
 }
 
-/** How a message is sent. */
+/** The options of `send`. */
 export interface SendOptions extends WaitingCaller {
-  /** The request that this message belongs to. A transport with one stream per request uses it to choose the stream. @default none */
+  /** The id of the request to which this message belongs. A transport with one stream per request chooses by it. @default none */
   readonly relatedRequestId?: RequestId | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface SendOptions extends WaitingCaller {
  * T14  After `close` no timer, handle or listener is left that would keep a process alive.
  */
 export interface Transport {
-  /** Begins delivery. Rejects if the channel cannot be opened, or was already started or closed. */
+  /** Opens the channel and begins to deliver messages. Rejects if the channel cannot be opened, or was already started or closed. */
   start(): Promise<void>;
   /**
    * Sends one message. When nothing has to wait it may return `resolvedPromise`, so that a message costs no promise.
@@ -78,13 +78,13 @@ export interface Transport {
   close(): Promise<void>;
   /** Called with each JSON value that arrives. It may not be a valid message: see T5. */
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
-  /** Called with errors that do not end the channel by themselves. */
+  /** Called with each error that does not end the channel by itself. */
   onerror?: ((error: Error) => void) | undefined;
   /** Called once, when the channel has ended. */
   onclose?: (() => void) | undefined;
   /** The id of the session that the channel belongs to, if the transport has sessions. */
   readonly sessionId?: string | undefined;
-  /** Called with the revision that `initialize` negotiated, if the transport needs it. */
+  /** Called with the revision that was negotiated by `initialize`, if the transport needs it. */
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
@@ -102,7 +102,7 @@ export interface ChannelEndError extends Error {
   readonly endsChannel?: true;
 }
 
-/** How one exchange is made. */
+/** The options of `exchange`. */
 export interface ExchangeOptions extends WaitingCaller {
   /** Aborting it ends the exchange and tells the peer to stop. `exchange` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
@@ -113,7 +113,7 @@ export interface ExchangeOptions extends WaitingCaller {
    * @default none
    */
   onAbort?: ((listener: (reason: unknown) => void) => void) | undefined;
-  /** More request headers, if the transport has headers. @default none */
+  /** More HTTP headers for the request, if the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with each notification that belongs to this request, in order, before the response. @default none */
   readonly onMessage?: ((message: JsonRpcNotification) => void) | undefined;
@@ -138,16 +138,16 @@ export interface ExchangeTransport {
   exchange(request: JsonRpcRequest, options?: ExchangeOptions): Promise<JsonRpcResponse>;
 }
 
-/** An optional ability of a transport: to open a channel of the legacy era (a session, or HTTP+SSE) to the same peer. */
+/** The optional ability of a transport to open a channel of the legacy era (a session, or HTTP+SSE) to the same peer. */
 export interface LegacyOpener {
-  /** Resolves to a new, unstarted transport. */
+  /** Opens a channel of the legacy era: resolves to a new, unstarted transport. */
   openLegacy(): Promise<Transport>;
 }
 
 /** Makes new, unstarted transports to one peer, for restarts, for reconnection, and to detect the peer's era again. */
 export type TransportFactory = () => Transport;
 
-/** One connection that a server holds open. */
+/** One connection of a server to a client. */
 export interface ServerConnection {
   /** Resolves when the connection has ended, for any reason. Never rejects. */
   readonly closed: Promise<void>;
@@ -163,9 +163,9 @@ export interface ServerConnection {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What the program that serves a transport provides to the server. */
+/** What the program that serves a transport passes to the server. */
 export interface ConnectOptions {
-  /** The logger for a server that has none of its own. @default none */
+  /** The logger that a server uses if it has none of its own. @default none */
   readonly logger?: Logger | undefined;
 }
 
@@ -175,7 +175,7 @@ export interface Connectable {
   connect(transport: Transport, options?: ConnectOptions): Promise<ServerConnection>;
 }
 
-/** Tells whether a transport can make exchanges. */
+/** Tells whether a transport can send each request as an exchange. */
 export function isExchangeTransport(transport: object): transport is ExchangeTransport {
   return typeof (transport as Partial<ExchangeTransport>).exchange === 'function';
 }
