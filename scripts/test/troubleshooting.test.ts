@@ -244,7 +244,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     withClient(McpClient.connect(stdioTransport({ ...script(''), args: [noisyServer] }), ME), (client) =>
       failureOf(() => client.callTool('die')),
     ),
-  'The answer to "…" cannot be read: A message is longer than … bytes': () =>
+  'The response to "…" cannot be read: A message is longer than … bytes': () =>
     withClient(McpClient.connect(stdioTransport({ ...script(''), args: [noisyServer], maxMessageBytes: 50_000 }), ME), (client) =>
       failureOf(() => client.callTool('long')),
     ),

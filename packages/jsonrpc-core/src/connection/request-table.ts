@@ -102,7 +102,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   /** Rejects the pending request to which an unreadable response belongs. Returns false if there is none. */
   settleMalformed(id: unknown, problem = 'is not a JSON-RPC response', cause?: Error): boolean {
     const pending = this.#take(id);
-    pending?.fail(new InvalidResponseError(`The answer to "${pending.method}" ${problem}`, cause && { cause }));
+    pending?.fail(new InvalidResponseError(`The response to "${pending.method}" ${problem}`, cause && { cause }));
     return pending !== undefined;
   }
 

@@ -32,7 +32,7 @@ describe('a message that is over a bound', () => {
     connection.transport.onerror?.(cause);
     const { error } = (await outcome) as { error: InvalidResponseError };
     expect(error).toBeInstanceOf(InvalidResponseError);
-    expect(error.message).toMatch(/^The answer to "tools\/call" cannot be read: .*nests more than 128 levels deep/);
+    expect(error.message).toMatch(/^The response to "tools\/call" cannot be read: .*nests more than 128 levels deep/);
     expect(error.cause).toBe(cause);
     await turn();
     expect(peer.take()).toEqual([]);

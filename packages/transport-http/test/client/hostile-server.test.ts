@@ -231,7 +231,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     await flood(visit, filler);
     expect(await outcome).toMatchObject({
       code: 'ERR_INVALID_RESPONSE',
-      message: expect.stringMatching(/^The answer to "tools\/call" cannot be read: .*longer than 65536 bytes/) as string,
+      message: expect.stringMatching(/^The response to "tools\/call" cannot be read: .*longer than 65536 bytes/) as string,
       cause: { code: 'ERR_MESSAGE_TOO_LARGE' },
     });
     await connection.close();
