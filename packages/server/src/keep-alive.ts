@@ -9,7 +9,7 @@ const TIMEOUT_MS = 10_000;
 /** How many pings in a row must fail before the connection is closed. */
 const MAX_FAILURES = 3;
 
-/** @see 2025-11-25 basic/utilities/ping */
+/** Pings one connection. @see 2025-11-25 basic/utilities/ping */
 export class KeepAlive {
   readonly #server: Server;
   readonly #connection: Connection;
@@ -22,7 +22,7 @@ export class KeepAlive {
 
   /**
    * @param everyMs How long the client must have been silent before a ping is sent.
-   * @param isPingable Whether pings may be sent now: the client uses a legacy revision and is ready.
+   * @param isPingable Whether pings may be sent now: the client uses a legacy revision and has sent `notifications/initialized`.
    */
   constructor(server: Server, connection: Connection, everyMs: number, isPingable: () => boolean) {
     this.#server = server;
@@ -33,7 +33,7 @@ export class KeepAlive {
     this.#wait(everyMs);
   }
 
-  /** Called when a message arrived from the client. */
+  /** Call it when a message has arrived from the client: it restarts the wait for the next ping. */
   heard(): void {
     this.#heardAtMs = this.#server.clock.monotonicMs();
     this.#failures = 0;

@@ -1,4 +1,4 @@
-/** Checks a conversation before it is sent for sampling, and checks the model's answer. */
+/** Checks the messages of a sampling request before it is sent, and the client's answer to it. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -60,7 +60,7 @@ export async function checkToolOutputs(params: JsonObject, { server }: Context):
   }
 }
 
-/** @throws {AskError} `ERR_INVALID_ANSWER`: the model used a tool, but the request allowed none. */
+/** Checks the client's answer to sampling. @throws {AskError} `ERR_INVALID_ANSWER`: the model used a tool, but the request allowed none. */
 export function checkSamplingAnswer({ tools, toolChoice }: JsonObject, answer: JsonObject): void {
   const mode: JsonValue | undefined = isJsonObject(toolChoice) ? toolChoice['mode'] : undefined;
   if (Array.isArray(tools) && tools.length > 0 && mode !== 'none') return;
@@ -68,7 +68,7 @@ export function checkSamplingAnswer({ tools, toolChoice }: JsonObject, answer: J
     throw new AskError('ERR_INVALID_ANSWER', "The client's answer does not fit: the model used a tool, though none was allowed");
 }
 
-/** Checks one message with the rules for a model's answer, which has the same form. */
+/** Checks one message of a sampling request by the rules for the client's answer, which has the same form. */
 function checkMessageForm(message: JsonValue, index: number): void {
   const problem = isJsonObject(message) ? checkClientResult('sampling/createMessage', { ...message, model: '' }) : ' must be an object';
   if (problem !== undefined) throw invalid(`params.messages[${index}]${problem.replace(/^result/, '')}`);
@@ -85,7 +85,7 @@ function checkToolBlocks(messages: readonly Message[]): void {
   if (used.length > 0) throw invalid(`messages ends with a tool_use (${used.join(', ')}) that has no tool_result`);
 }
 
-/** @param used The ids of the tool uses in the previous message. */
+/** Returns what is wrong with a message's tool uses and results, if anything. @param used The ids of the previous message's tool uses. */
 function findToolProblem(message: Message, used: readonly (string | undefined)[]): string | undefined {
   const blocks = blocksOf(message);
   const results = blocks.filter(({ type }) => type === 'tool_result').map(({ toolUseId }) => toolUseId);
