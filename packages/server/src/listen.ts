@@ -74,7 +74,7 @@ export class Listen implements EventListener {
     return this.#context.principal;
   }
 
-  /** Acknowledges the subscription, then delivers events. Resolves with its result when the server ends it, rejects when the client does. */
+  /** Acknowledges, then delivers change events. Resolves with the result when the server ends it, rejects when the client does. */
   async run(): Promise<JsonObject> {
     const { server, signal } = this.#context;
     signal.throwIfAborted();
@@ -109,7 +109,8 @@ export class Listen implements EventListener {
   }
 
   /**
-   * Ends the subscription from the server's side. Sends its result and, except over HTTP, the cancellation notification that some clients await.
+   * Ends the subscription from the server's side. Sends its result and, except over HTTP, `notifications/cancelled` (some clients wait
+   * for it).
    *
    * @returns Resolves once both are sent.
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
@@ -135,7 +136,7 @@ export class Listen implements EventListener {
     return this.#context.call instanceof ChannelCall ? this.#context.call.owner : undefined;
   }
 
-  /** @throws {ProtocolError} -32602: too many resources in the filters of this connection. -32603: too many `subscriptions/listen` on it. */
+  /** @throws {ProtocolError} -32602: this connection's filters name too many resources. -32603: it has too many `subscriptions/listen`. */
   #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
     const { subscriptions } = this.#accepted;

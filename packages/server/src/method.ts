@@ -18,7 +18,7 @@ export interface MethodEntry {
   readonly nameParam?: string | undefined;
   /** True if requests name something that the program registered, such as a tool, and not any text from the client. */
   readonly findsByName?: boolean | undefined;
-  /** Makes the result of a call that timed out or could not send its request to the client. Without it, the client gets an error response. */
+  /** Makes the result of a call that timed out or could not request input. Without this function, the client gets an error response. */
   readonly toFailedResult?: (error: MortiseError) => JsonObject;
 }
 
@@ -90,7 +90,7 @@ export class Methods {
     return isKnownRequest(method) || this.#entries.has(method);
   }
 
-  /** Returns the parameter that names what a method's requests are about, such as `name` for `tools/call` and `uri` for `resources/read`. */
+  /** Returns the parameter that names what a request is about, such as `name` for `tools/call` and `uri` for `resources/read`. */
   nameParam(method: string): string | undefined {
     const facts = REVISIONS.map(({ requests }) => requests.get(method));
     return [...(this.#entries.get(method) ?? []), ...facts].find((entry) => entry?.nameParam !== undefined)?.nameParam;
@@ -144,7 +144,7 @@ function withEntry(entries: readonly MethodEntry[] = [], entry: MethodEntry | un
 
 let knownRequests: ReadonlySet<string> | undefined;
 
-/** Tells whether any revision of the protocol defines this request. Methods that none defines are the program's: every revision has them. */
+/** Tells whether any revision of the protocol defines this request method. If none does, the program's handler serves it in all. */
 export function isKnownRequest(method: string): boolean {
   return (knownRequests ??= new Set(REVISIONS.flatMap(({ requests }) => [...requests.keys()]))).has(method);
 }

@@ -45,7 +45,7 @@ function requireArgument(owner: string, name: string, known: readonly string[]):
 }
 
 /**
- * Returns at most 100 values. Sets `total` and `hasMore` if values were cut off.
+ * Makes a completion from what a completer returned: at most 100 values, with `total` and `hasMore` if values were cut off.
  *
  * @see 2026-07-28 server/utilities/completion#completion-results
  */

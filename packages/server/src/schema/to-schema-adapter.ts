@@ -1,4 +1,4 @@
-/** Converts every accepted form of schema to an adapter: the JSON Schema that peers see, and a check of values. */
+/** Converts every accepted form of schema to a `SchemaAdapter`: the JSON Schema that clients see, and a check of values. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isThenable } from '@mortise/jsonrpc-core/connection';
@@ -9,7 +9,7 @@ import { SchemaUnsupportedError } from '../errors.ts';
 import { adaptJsonSchema } from './json-schema.ts';
 import { createCheck, isStandardSchema, mayMiss, type SchemaCheck, type SchemaDirection, toJsonSchema } from './standard-schema.ts';
 
-/** The schema's owner and option in error messages. */
+/** What error texts call the owner of a schema and the option that holds it, for each purpose. */
 const PURPOSES = {
   'tool input': ['tool', 'inputSchema'],
   'tool output': ['tool', 'outputSchema'],
@@ -21,11 +21,12 @@ const PURPOSES = {
 export type SchemaPurpose = keyof typeof PURPOSES;
 
 /**
- * Adapts a raw shape, a Standard Schema with a JSON Schema form, a plain JSON Schema, or an existing adapter.
+ * Makes an adapter from a raw shape (a plain object of schemas), a Standard Schema with a JSON Schema form, a plain JSON Schema, or an
+ * existing adapter.
  *
  * The root must be an object for tool inputs, prompt arguments and forms. A tool's output may be any value.
  *
- * @param name The tool's or prompt's name, for messages.
+ * @param name The tool's or prompt's name, for error texts.
  * @param validator Checks values against plain JSON Schemas. @default the validator of `@mortise/protocol/json-schema`, loaded when first needed
  * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`, with the reason and the remedy.
  * @see 2026-07-28 basic/index#json-schema-usage
@@ -60,11 +61,12 @@ function isSchemaAdapter(schema: object): schema is SchemaAdapter {
 
 // ---- the root
 
-/** Keywords that mark an object without `type` as a JSON Schema. */
+/** Keywords that show that an object without `type` is a JSON Schema, and not a shape. */
 const KEYWORDS = ['$ref', 'properties', 'required', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'];
 
 /**
- * Adds `type: "object"`, which the protocol requires, to a root without `type` (alternatives, a reference). Only objects are ever checked.
+ * Adds `type: "object"`, which the protocol requires, to a JSON Schema whose root has no `type` (alternatives, a reference). Its values are
+ * always objects.
  *
  * @see 2026-07-28 server/tools#tool
  */
@@ -102,8 +104,8 @@ interface Field {
 }
 
 /**
- * Adapts a raw shape. The check drops unknown fields, as zod's objects do, and does not reject them. The JSON Schema of an output, and of an input
- * without fields, has `additionalProperties: false`.
+ * Makes an adapter from a raw shape (a plain object of schemas). The check drops unknown fields, as z.object() does, and does not reject them.
+ * The JSON Schema of an output, and of an input without fields, has `additionalProperties: false`.
  */
 function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: SchemaDirection): SchemaAdapter {
   const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, direction));
@@ -129,7 +131,7 @@ function toField(name: string, schema: unknown, direction: SchemaDirection): Fie
   }
 }
 
-/** Adjusts references: each field is converted as its own document, but ends up below `properties` of the whole schema. */
+/** Adjusts the `$ref`s of a field's JSON Schema, which was converted as its own document but ends up below `properties` of the whole. */
 function moveBelow(name: string, schema: JsonObject): JsonObject {
   const place = `#/properties/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
   const move = (part: JsonObject): JsonObject => {
@@ -142,7 +144,7 @@ function moveBelow(name: string, schema: JsonObject): JsonObject {
   return move(schema);
 }
 
-/** Checks every field. Returns a promise only if a field's check does. */
+/** Checks every field of a value against its schema. Returns a promise only if a field's check does. */
 function checkFields(fields: readonly Field[], value: unknown): ReturnType<SchemaCheck> {
   if (!isJsonObject(value)) return { issues: [{ message: 'must be an object', path: [] }] };
   const outcomes = fields.map(({ name, check }) => check(Object.hasOwn(value, name) ? value[name] : undefined));
