@@ -91,7 +91,7 @@ export class Suspended extends MortiseError {
 
 /** Makes the error for a request to the client that is cancelled because the handler's call already has its response. */
 export function callOver(): Suspended {
-  return new Suspended('The call is over');
+  return new Suspended('The call has ended');
 }
 
 /** A URL that the user must open. */

@@ -42,7 +42,7 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
     publish: (event) => server.events.publish(event),
     addFilter(filter) {
       if (server.listenFilters.some(({ key }) => key === filter.key))
-        throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is already taken`);
+        throw new RegistrationError(`extension "${extension.id}": another extension has the subscriptions/listen filter "${filter.key}"`);
       server.listenFilters.push(filter);
     },
     onClose: (fn) => server.onClose(fn),
@@ -55,7 +55,7 @@ async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun):
   if (!revision)
     throw new ProtocolError(
       INVALID_PARAMS,
-      `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`,
+      `The record of tool "${record.tool}" has the revision ${record.revision}, which this server does not serve`,
     );
   const route = server.methods.findRoute(revision, 'tools/call');
   const item = server.tools?.findAny(record.tool);

@@ -12,19 +12,19 @@ import {
   withConverter,
 } from './schema/standard-schema.ts';
 
-/** The part of zod 4 that is used. */
+/** The part of the zod 4 namespace that `fromZod` uses. */
 export interface ZodLibrary {
   // Parameter types differ between versions. The schema passed in always belongs to the same library.
   readonly toJSONSchema: (schema: never, params: { readonly target: 'draft-2020-12'; readonly io: SchemaDirection }) => object;
 }
 
 /**
- * Makes a function that adds JSON Schema conversion to this zod's schemas and shapes. Their types stay the same.
+ * Makes a function that adds JSON Schema conversion to schemas and shapes made with the zod that is passed. Their types stay the same.
  *
  * ```ts import { z } from 'zod'; // 4.0 or 4.1 const schema = fromZod(z); server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
  * ```
  *
- * @param z The namespace that the schemas are made with.
+ * @param z The zod namespace that the schemas are made with.
  */
 export function fromZod(z: ZodLibrary): <S extends TypedSchema | Readonly<Record<string, TypedSchema>>>(schema: S) => S {
   const wrap = (schema: StandardSchema): object =>
@@ -45,7 +45,7 @@ export interface ZodV3Schema<Output = unknown, Input = unknown> {
 /**
  * Converts a zod 3 schema to JSON Schema, for example `zodToJsonSchema` of `zod-to-json-schema`.
  *
- * @param options The side to convert, `input` or `output`, also as the option of `zod-to-json-schema`.
+ * @param options `io` is the side of the schema to convert, `input` or `output`. `pipeStrategy` is the same for `zod-to-json-schema`.
  */
 export type ZodV3Converter = (schema: never, options: { readonly io: SchemaDirection; readonly pipeStrategy: SchemaDirection }) => object;
 

@@ -12,13 +12,13 @@ export interface InputWanted {
 }
 
 /**
- * Makes a result that asks the client without waiting, for a tool, prompt or resource handler. The handler is called again with the answers, so it
- * checks `ctx.inputResponses` first. Works in every revision: in a legacy session the questions are sent as requests.
+ * Makes an `input_required` result, by which a tool, prompt or resource handler requests input from the client. The handler is called again
+ * with the answers, so it checks `ctx.inputResponses` first. Works in every revision: in a legacy session, `inputRequests` are sent as requests.
  *
  * ```ts if (!ctx.inputResponses?.['who']) return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
  * ```
  *
- * Only the shape of answers is checked: the handler must check form values itself. An answer may be missing.
+ * Only the shape of the client's answers is checked: the handler must check form values itself. An answer may be missing.
  *
  * @see 2026-07-28 basic/patterns/mrtr#inputrequiredresult
  */

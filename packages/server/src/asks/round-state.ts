@@ -55,7 +55,7 @@ export interface EarlierRounds {
   readonly progress?: number | undefined;
 }
 
-/** The decrypted `requestState` of a request: what its earlier rounds asked the client, and the client's answers. */
+/** The decrypted `requestState` of a request: what the client was asked when it sent the request before, and its answers. */
 export interface OpenedRound {
   /** The number of this round, from 1: how often the client has sent this request. */
   readonly number: number;

@@ -85,7 +85,7 @@ export class Round {
   abandon(): void {
     if (this.isSuspended) return;
     this.#timer?.cancel();
-    this.#rejectAll(new Suspended('The handler has already returned or thrown: its question was not sent to the client'));
+    this.#rejectAll(new Suspended('The handler has already returned or thrown: its request was not sent to the client'));
   }
 
   /**
@@ -114,7 +114,7 @@ export class Round {
     const key = uses === 1 ? name : `${name}#${uses}`;
     const known = this.answers.get(key);
     if (known) return this.#answer(key, known, question);
-    if (this.isSuspended) return this.#rejectLater(new Suspended('This round is over: the question will be asked in the next round'));
+    if (this.isSuspended) return this.#rejectLater(new Suspended('Input was already requested: this request is made in the next run'));
     if (this.#isLast) return this.#rejectLater(this.#tooManyRounds());
     return new Promise((_, reject) => this.#pending.set(key, { ...question, reject }));
   }
@@ -134,14 +134,14 @@ export class Round {
   #tooManyRounds(): AskError {
     return new AskError(
       'ERR_TOO_MANY_ASKS',
-      `${this.#context.name} asked the client ${this.#number - 1} times, the maximum: combine questions, or raise requestState.maxRounds`,
+      `${this.#context.name} asked the client ${this.#number - 1} times, the maximum: combine requests, or raise requestState.maxRounds`,
     );
   }
 
   #changed(before: Asked, now: Asked): AskError {
     return new AskError(
       'ERR_ASK_CHANGED',
-      `${this.#context.name} asked a different question when it ran again: the answer is for ${before.text}, but now it asks ${now.text}. Questions must depend only on arguments, answers and ctx.once`,
+      `${this.#context.name} made a different request to the client when it ran again: the answer is for ${before.text}, but now it sends ${now.text}. Requests to the client must depend only on arguments, answers and ctx.once`,
     );
   }
 
@@ -184,7 +184,7 @@ export class Round {
   async #conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     this.#timer?.cancel();
     warnIfSwallowed(this.#context, outcome);
-    if (!outcome) this.#context.abort(new Suspended('This round is over: the question was sent to the client'));
+    if (!outcome) this.#context.abort(new Suspended('The handler has requested input: it will run again with the answer'));
     return this.#seal([...this.#pending].slice(0, MAX_QUESTIONS), undefined);
   }
 

@@ -65,7 +65,7 @@ export function checkSamplingAnswer({ tools, toolChoice }: JsonObject, answer: J
   const mode: JsonValue | undefined = isJsonObject(toolChoice) ? toolChoice['mode'] : undefined;
   if (Array.isArray(tools) && tools.length > 0 && mode !== 'none') return;
   if (blocksOf(answer as unknown as Message).some(({ type }) => type === 'tool_use'))
-    throw new AskError('ERR_INVALID_ANSWER', "The client's answer does not fit: the model used a tool, though none was allowed");
+    throw new AskError('ERR_INVALID_ANSWER', "The client's answer does not fit: the model used a tool, but the request allowed none");
 }
 
 /** Checks one message of a sampling request by the rules for the client's answer, which has the same form. */

@@ -63,7 +63,7 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
   context.asked += 1;
   if (context.asked > MAX_ASKS)
-    throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: ask fewer questions`);
+    throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: send fewer requests`);
   const { server, call, deadline, asking } = context;
   const resume = deadline && server.deadlines.pause(deadline);
   // When the call ends, all of its pending requests to the client are cancelled, also after one of them has failed.
@@ -91,7 +91,7 @@ function requireSendable(session: Session, revision: Revision, { method }: Ask):
 export function requireEmbeddable(ask: Ask, context: Context): void {
   const { revision } = context;
   if (revision.requests.get(ask.method)?.direction !== 'embedded')
-    throw new AskError('ERR_ASK_UNAVAILABLE', `"${ask.method}" cannot be sent in ${revision.version}: servers send no requests`);
+    throw new AskError('ERR_ASK_UNAVAILABLE', `"${ask.method}" cannot be sent in ${revision.version}: it has no such request`);
   requireClientCapability(ask, context);
 }
 

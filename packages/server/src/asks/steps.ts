@@ -40,7 +40,7 @@ export class Steps {
 
   #start(key: string, fn: StepFn<JsonValue>): Promise<StepValue> {
     if (this.#isClosed)
-      return Promise.reject(new Suspended(`Step "${key}" did not begin: this round is over, and the step will run in the next round`));
+      return Promise.reject(new Suspended(`Step "${key}" did not begin: the handler has requested input, and will run again`));
     // One turn later, so that the step already counts as running if it asks the client.
     const running = Promise.resolve()
       .then(() => fn(`${this.chainId}:${key}`))
@@ -61,7 +61,7 @@ function toKept(key: string, value: unknown): StepValue {
   try {
     return [JSON.parse(JSON.stringify(value)) as JsonValue];
   } catch (cause) {
-    const problem = `Step "${key}" ran, but gave a ${typeof value} that cannot be kept: ctx.once needs a JSON value`;
+    const problem = `Step "${key}" ran, but gave a ${typeof value} that cannot be kept: return a JSON value from the function of ctx.once`;
     throw new AskError('ERR_INVALID_STEP', problem, { cause });
   }
 }

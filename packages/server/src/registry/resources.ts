@@ -89,7 +89,7 @@ export class Resources {
     return undefined;
   }
 
-  /** Serves `resources/list`: first the registered resources, then those that the `list` callbacks of templates return, as one paged list. */
+  /** Serves `resources/list`: first the registered resources, then those that templates' `list` callbacks return, as one paged list. */
   #list(context: Context): JsonObject | Promise<JsonObject> {
     const listable = this.#templates.items.filter(({ template }) => template.listCallback);
     return listable.length === 0 ? this.#resources.list(context) : this.#listWithMembers(listable, context);
@@ -209,8 +209,8 @@ interface ReadSubject {
 }
 
 /**
- * Converts what a resource's reader returned to a result. Text, bytes, one item or several become `contents`. An item without a URI gets the
- * requested URI, an item without a media type gets the registered one.
+ * Converts what a resource's reader returned to a result. Text, bytes, one item or several become `contents`. An item without a URI gets
+ * the requested URI, an item without a media type gets the registered one.
  *
  * @returns Undefined if the reader returned undefined, which means that there is no such resource.
  * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: the value is not a valid result.

@@ -11,8 +11,8 @@ import { describeIssues } from '../schema/describe-issues.ts';
 
 /**
  * Converts what a tool's handler returned to a tool result. Text and blocks become `content`. `structuredContent` is checked against the
- * output schema, takes the schema's output value, and is repeated as JSON text if there is no `content`. An `isError` result is not checked.
- * Results of another type (`resultType: 'input_required'`, or an extension's) are left unchanged.
+ * output schema, takes the schema's output value, and is repeated as JSON text if there is no `content`. An `isError` result is not
+ * checked. Results of another type (`resultType: 'input_required'`, or an extension's) are left unchanged.
  *
  * Returns a promise only if the output schema's check does.
  *

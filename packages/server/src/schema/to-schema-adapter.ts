@@ -104,8 +104,8 @@ interface Field {
 }
 
 /**
- * Makes an adapter from a raw shape (a plain object of schemas). The check drops unknown fields, as z.object() does, and does not reject them.
- * The JSON Schema of an output, and of an input without fields, has `additionalProperties: false`.
+ * Makes an adapter from a raw shape (a plain object of schemas). The check drops unknown fields, as z.object() does, and does not reject
+ * them. The JSON Schema of an output, and of an input without fields, has `additionalProperties: false`.
  */
 function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: SchemaDirection): SchemaAdapter {
   const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, direction));
@@ -123,7 +123,7 @@ function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: Sche
 }
 
 function toField(name: string, schema: unknown, direction: SchemaDirection): Field {
-  if (!isStandardSchema(schema)) throw new TypeError(`field "${name}" is not a schema: in a shape, each field is a schema of a library`);
+  if (!isStandardSchema(schema)) throw new TypeError(`field "${name}" is not a schema: pass a Standard Schema such as z.string()`);
   try {
     return { name, jsonSchema: toJsonSchema(schema, direction), required: !mayMiss(schema, direction), check: createCheck(schema) };
   } catch (cause) {
