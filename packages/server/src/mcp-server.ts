@@ -52,7 +52,7 @@ export interface McpServerOptions<App = unknown, ToolValues extends ToolDefiniti
 export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> extends Server<App> {
   /** Types only, never set at run time: the tools of `options.tools`, for `createClient<typeof server>`. */
   declare readonly '~tools'?: ToolValues;
-  /** @internal */
+  /** @internal The registered tools. */
   override readonly tools: Tools;
   readonly #resources: Resources;
   readonly #prompts: Prompts;

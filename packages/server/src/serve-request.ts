@@ -252,7 +252,7 @@ export function finishResult(result: JsonObject, context: Context): JsonObject {
 function addModernMembers(result: JsonObject, { route, server }: Context): JsonObject {
   const resultType = result['resultType'] ?? 'complete';
   if (resultType === 'input_required' && route.facts && !route.facts.inputRequired)
-    throw new InvalidHandlerResultError(`"${route.method}" may not be answered with input_required: only tools, prompts and resources ask`);
+    throw new InvalidHandlerResultError(`"${route.method}" must not return input_required: only tools, prompts and resources may`);
   const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
   finished['resultType'] = resultType;
   const meta = result['_meta'];

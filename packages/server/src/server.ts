@@ -79,35 +79,35 @@ let loadedAsks: Promise<Asks> | undefined;
  */
 export class Server<App = unknown> implements McpEndpoint {
   readonly info: Implementation;
-  /** @internal */
+  /** @internal The options that the server was created with. */
   readonly options: ServerOptions;
-  /** @internal */
+  /** @internal The clock for time limits and timers. */
   readonly clock: Clock;
-  /** @internal */
+  /** @internal Where the server writes errors and warnings. */
   readonly logger: Logger;
-  /** @internal */
+  /** @internal The protocol revisions that this server serves. */
   readonly revisions: readonly Revision[];
-  /** @internal */
+  /** @internal The names of the revisions that this server serves, such as 2025-11-25. */
   readonly versions: readonly string[];
-  /** @internal */
+  /** @internal The capabilities that this server advertises. */
   readonly capabilities: CapabilityBook;
-  /** @internal */
+  /** @internal The handlers and middleware of this server, by method. */
   readonly methods: Methods;
   /** @internal The `_meta` of modern results whose handler set none. One frozen object, shared by all results. */
   readonly resultMeta: JsonObject;
-  /** @internal */
+  /** @internal The time limits of the handlers that run now. */
   readonly deadlines: Deadlines;
-  /** @internal */
+  /** @internal Delivers change events of lists and resources to clients. */
   readonly events: Events;
-  /** @internal */
+  /** @internal The extensions that were passed as `options.extensions`. */
   readonly extensions: readonly ServerExtension[];
-  /** @internal */
+  /** @internal The filters that extensions add to `subscriptions/listen`. */
   readonly listenFilters: ListenFilter[] = [];
-  /** @internal */
+  /** @internal The open two-way connections (stdio, WebSocket, in memory). */
   readonly channels: Set<Channel> = new Set();
-  /** @internal */
+  /** @internal The open sessions of legacy clients. */
   readonly sessions: Set<Session> = new Set();
-  /** @internal */
+  /** @internal The open `subscriptions/listen` requests. */
   readonly listens: Set<Listen> = new Set();
   /** @internal The tools, if this is an `McpServer`. */
   readonly tools: Tools | undefined;
@@ -216,7 +216,7 @@ export class Server<App = unknown> implements McpEndpoint {
    */
   onAnyRequest(handler: RawHandler): this {
     checkFunction('onAnyRequest(handler)', handler);
-    if (this.#rawHandler) throw new RegistrationError('onAnyRequest is already set: a server has one such handler');
+    if (this.#rawHandler) throw new RegistrationError('onAnyRequest(handler): this server already has a handler, and can have only one');
     this.#rawHandler = handler;
     return this;
   }
@@ -232,13 +232,13 @@ export class Server<App = unknown> implements McpEndpoint {
     const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
     checkFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
     if (method !== undefined && !this.methods.has(method))
-      throw new RegistrationError(`use("${method}", middleware): there is no such method. Set the handler of one of your own first`);
+      throw new RegistrationError(`use("${method}", middleware): there is no such method. For your own, call setRequestHandler first`);
     // A context may lack a request id, but middleware only runs for requests, which have one.
     this.methods.use(method, middleware as unknown as ChainLink);
     return this;
   }
 
-  /** @internal */
+  /** @internal Adds the capability that a registered item implies, such as `tools`. */
   registerCapability(name: string, capability: JsonObject): void {
     if (this.capabilities.register(name, capability)) this.methods.forgetRoutes();
   }
@@ -280,7 +280,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this.close();
   }
 
-  /** @internal */
+  /** @internal Adds a function to call when the server closes. */
   onClose(fn: () => Promise<void>): void {
     this.#onClose.push(fn);
   }
@@ -300,14 +300,14 @@ export class Server<App = unknown> implements McpEndpoint {
     for (const warning of this.#warnings) this.logger.log('warning', warning);
   }
 
-  /** @internal */
+  /** @internal Logs a warning, unless this server has logged the same warning before. */
   warnOnce(message: string): void {
     if (this.#warnings.has(message) || this.#warnings.size >= MAX_WARNINGS) return;
     this.#warnings.add(message);
     this.logger.log('warning', message);
   }
 
-  /** @internal */
+  /** @internal Loads the code for requests to the client (elicitation, sampling, roots) and passes it to `use`. */
   async withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
     return use(await (loadedAsks ??= import('./asks/asks.ts')));
   }

@@ -186,7 +186,7 @@ export abstract class Session implements EventListener {
     if (uris.size >= max) {
       throw new ProtocolError(
         INVALID_PARAMS,
-        `This session has ${max} subscriptions, which is the most (the server's option "maxSubscriptions"): unsubscribe from some first`,
+        `This session has ${max} subscriptions, the maximum (the server's option "maxSubscriptions"): unsubscribe from some first`,
       );
     }
     const characters = [...uris].reduce((sum, { length }) => sum + length, uri.length);

@@ -19,7 +19,7 @@ import type { Root } from '@mortise/protocol';
 export async function isInRoots(roots: readonly Root[], path: string | URL): Promise<boolean> {
   const wanted = toPath(path);
   if (wanted === undefined) return false;
-  if (!isAbsolute(wanted)) throw new TypeError('isInRoots needs an absolute path or a file: URL' );
+  if (!isAbsolute(wanted)) throw new TypeError('isInRoots(roots, path): "path" must be an absolute path or a file: URL');
   const real = await findEnd(resolve(wanted));
   if (real === undefined) return false;
   for (const { uri } of roots) {

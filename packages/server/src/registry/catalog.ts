@@ -41,7 +41,7 @@ interface Page {
 
 /** The cached item definitions and list pages in the shape of one revision. */
 interface Kept<Item> {
-  /** The definition of each item, or undefined if the revision cannot show the item. */
+  /** The list entry of each item in the revision's shape. Undefined if the revision cannot express the item. */
   readonly shown: Map<Item, JsonObject | undefined>;
   /** Cached list pages by start position. Undefined for a page that was not requested yet; positions that clients invent are not added. */
   readonly pages: Map<string, JsonObject | undefined>;
@@ -121,7 +121,7 @@ export class Catalog<Item extends CatalogItem> {
       const shown = visible({ principal, auth, app, origin });
       if (typeof shown === 'boolean') return shown;
       Promise.resolve(shown).catch(() => undefined);
-      throw new TypeError(`a visibility rule must return true or false, not a ${shown instanceof Promise ? 'promise' : typeof shown}`);
+      throw new TypeError(`option "visible" must return true or false, not a ${shown instanceof Promise ? 'promise' : typeof shown}`);
     } catch (error) {
       this.init.server.logger.log('error', `The visibility rule of ${this.init.noun} "${item.key}" failed: it is hidden`, { error });
       return false;

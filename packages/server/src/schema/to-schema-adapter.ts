@@ -47,7 +47,7 @@ function adapt(schema: unknown, direction: SchemaDirection, validator: JsonSchem
   if (isStandardSchema(schema)) return { jsonSchema: toJsonSchema(schema, direction), validate: createCheck(schema) };
   if (!isJsonObject(schema)) {
     const got = Array.isArray(schema) ? 'an array' : schema === null ? 'null' : typeof schema;
-    throw new TypeError(`must be a shape, a schema or a JSON Schema, got ${got}`);
+    throw new TypeError(`must be an object of schemas, a Standard Schema or a JSON Schema, got ${got}`);
   }
   if (isSchemaAdapter(schema)) return schema;
   const fields = Object.values(schema);
