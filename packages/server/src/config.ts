@@ -1,4 +1,4 @@
-/** The options for registering tools, resources and prompts, and the handles that registering returns. */
+/** The options for registering tools, resources and prompts, and the objects that `registerTool` and the like return. */
 
 import type {
   Annotations,
@@ -48,9 +48,9 @@ export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
   readonly annotations?: Annotations | undefined;
   /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined;
-  /** How long the content may be cached, in milliseconds. @default the server's `cache.readTtlMs` */
+  /** How long clients may cache the resource's content, in milliseconds. @default the server option `cache.readTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** Whether a cached copy may be shared with other callers. @default 'private' */
+  /** Whether a cached copy of the content may be shared with other callers. @default 'private' */
   readonly cacheScope?: CacheScope | undefined;
 }
 
@@ -160,7 +160,7 @@ export interface RegisteredItem {
   enable(): void;
   /** Hides the item from every caller. Calls fail as if it did not exist. */
   disable(): void;
-  /** Removes the item permanently. */
+  /** Unregisters the item permanently. To hide it for a while, use `disable`. */
   remove(): void;
 }
 
@@ -198,7 +198,7 @@ export interface RegisteredResource extends RegisteredItem {
   update(changes: ResourceChanges): void;
 }
 
-/** The changes that a template's `update` accepts. `name: null` removes the template. */
+/** The changes that `update` of a resource template accepts. `name: null` removes the template. */
 export interface ResourceTemplateChanges extends ResourceConfig, Changes {
   readonly name?: string | null | undefined;
 }

@@ -67,7 +67,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   readonly client: ClientFacts;
   readonly call: Call;
   readonly session: Session | undefined;
-  /** The params as they arrived, before any middleware. */
+  /** The request's params as they arrived, before any middleware changed them. */
   readonly givenParams: JsonObject;
   params: JsonObject;
   app: unknown = undefined;
@@ -130,8 +130,8 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
 
   /**
-   * The request's name in logs and errors: `tool "add"`. Only registered names are shown, because names from a peer could fill the memory of one-time
-   * warnings.
+   * What the request is called in logs and errors: `tool "add"`. Only registered names are shown: the server remembers its one-time
+   * warnings, and names that a client invents could fill its memory.
    */
   get name(): string {
     const { method, route, target } = this;

@@ -3,7 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { DeadlineTimer } from '@mortise/jsonrpc-core/connection';
 
-/** The time limit of one handler. Only `Deadlines` changes it. */
+/** The time limit of one running handler. Only `Deadlines` changes it. */
 export interface Deadline {
   atMs: number;
   pausedAtMs: number;

@@ -1,4 +1,4 @@
-/** The errors that a server throws. Each message names the remedy. */
+/** The errors that a server throws. Each error text says what to do. */
 
 import { MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protocol/model';
@@ -31,7 +31,7 @@ export class InvalidHandlerResultError extends MortiseError {
   override readonly code: 'ERR_HANDLER_RESULT' = 'ERR_HANDLER_RESULT';
 }
 
-/** Why a handler was stopped: the reason of its `signal`. `ERR_HANDLER_TIMEOUT`: it did not finish within `handlerTimeoutMs`. */
+/** Why a handler was stopped: the reason of `ctx.signal`. `ERR_HANDLER_TIMEOUT`: the handler did not finish within `handlerTimeoutMs`. */
 export class HandlerStoppedError extends MortiseError {
   override readonly name: string = 'HandlerStoppedError';
   override readonly code: 'ERR_HANDLER_TIMEOUT' | 'ERR_SERVER_CLOSED';
@@ -94,7 +94,7 @@ export function callOver(): Suspended {
   return new Suspended('The call has ended');
 }
 
-/** A URL that the user must open. */
+/** A URL that the user must open, as passed to `UrlElicitationRequiredError`. */
 export interface RequiredPage {
   readonly message: string;
   readonly url: string;

@@ -43,7 +43,7 @@ export interface AskOptions {
   readonly key?: string | undefined;
   /** Aborting it cancels the request to the client, whose promise then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer, in milliseconds. Used in the legacy era only, where the call waits for the answer. @default 600_000 */
+  /** How long to wait for the client's answer, in milliseconds. Legacy era only, where the call waits for it. @default 600_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -66,11 +66,11 @@ export type ElicitFormResult<T> =
  */
 export interface HandlerContext<App = unknown> extends OwnContext<App>, ContextMembers {}
 
-/** The members of the context that the server itself provides. */
+/** The members of a handler's `ctx` that the server itself provides. Extensions add more. */
 export interface OwnContext<App = unknown> {
   /** Aborts when the call is cancelled (with the client's reason), its time limit is reached, or the server closes. */
   readonly signal: AbortSignal;
-  /** The principal that the call is made for. */
+  /** The principal (authenticated identity) that the call is made for. */
   readonly principal: Principal;
   /** The claims of the caller's verified access token. Undefined if no user was verified. */
   readonly auth: AuthInfo | undefined;

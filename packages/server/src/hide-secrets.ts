@@ -39,7 +39,7 @@ const SECRET_NAMES: ReadonlySet<string> = /* @__PURE__ */ new Set(
 /** Names of object members that hold encoded bytes or protocol keywords. Their values are not searched for secrets. */
 const UNTOUCHED: ReadonlySet<string> = new Set(['blob', 'data', 'mimeType', 'role', 'type']);
 
-/** Replaces likely secrets in a text. */
+/** Replaces likely secrets in a text by `[redacted]`. */
 export function hideInText(text: string): string {
   return text.replace(SECRETS, REDACTED);
 }

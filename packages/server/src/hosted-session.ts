@@ -1,4 +1,4 @@
-/** A legacy session whose messages an HTTP handler delivers one by one, with the requests in progress in both directions. */
+/** A legacy session over HTTP: an HTTP handler delivers its messages one by one. Holds the requests in progress in both directions. */
 
 import {
   CancelledError,

@@ -1,4 +1,4 @@
-/** Pings a silent legacy client, and closes the connection if it does not respond. */
+/** Pings a legacy client that sends nothing for a while, and closes the connection if the client does not respond. */
 
 import { type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import type { Connection } from '@mortise/jsonrpc-core/connection';

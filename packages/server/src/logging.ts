@@ -1,4 +1,4 @@
-/** Log messages to clients: filtering by level and rate, and `ctx.log`. */
+/** Sends log messages to clients: implements `ctx.log`, and filters messages by level and rate. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';

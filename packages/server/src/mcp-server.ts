@@ -44,7 +44,10 @@ export interface McpServerOptions<App = unknown, ToolValues extends ToolDefiniti
 /**
  * A server of tools, resources and prompts.
  *
- * ```ts const server = new McpServer({ name: 'calculator', version: '1.0.0' }); server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b)); await serveStdio(server);
+ * ```ts
+ * const server = new McpServer({ name: 'calculator', version: '1.0.0' });
+ * server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b));
+ * await serveStdio(server);
  * ```
  *
  * @see 2026-07-28 server/index

@@ -37,7 +37,7 @@ interface Wrapper {
   readonly link: ChainLink;
 }
 
-/** Everything needed to serve one method in one revision. */
+/** Everything needed to serve requests of one method in one revision: handler, middleware and conversions. */
 export interface Route {
   readonly method: string;
   readonly revision: Revision;

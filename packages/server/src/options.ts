@@ -17,7 +17,7 @@ export interface CacheOptions {
   readonly listTtlMs?: number | undefined;
   /** How long clients may cache the content of a resource that sets no `ttlMs` itself, in milliseconds. @default 0 */
   readonly readTtlMs?: number | undefined;
-  /** Whether cached lists may be shared between callers. A list with a `visible` rule is always `private`. @default 'public' */
+  /** Whether cached lists may be shared between callers. A list with a `visible` option is always `private`. @default 'public' */
   readonly listScope?: CacheScope | undefined;
 }
 

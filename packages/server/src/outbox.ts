@@ -39,7 +39,7 @@ export class Outbox {
     this.#waiting.clear();
   }
 
-  /** Sends the queued notifications at once, without waiting for the transport. */
+  /** Sends all queued notifications now, even if the transport is full. */
   flush(): void {
     const waiting = [...this.#waiting.values()];
     this.clear();

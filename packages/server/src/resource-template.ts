@@ -33,7 +33,7 @@ export interface ResourceTemplateCallbacks {
 }
 
 /**
- * A URI template (RFC 6570) with its list and its completions, for `registerResource`.
+ * A URI template (RFC 6570) with functions that list its resources and complete its variables, for `registerResource`.
  *
  * ```ts
  * new ResourceTemplate('greeting://{name}', { list: undefined, complete: { name: (typed) => rank(typed, names) } })

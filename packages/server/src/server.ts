@@ -62,7 +62,7 @@ export interface CloseOptions {
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
 
-/** How many different one-time warnings a server remembers. */
+/** How many warnings a server remembers, so as not to log the same warning twice. */
 const MAX_WARNINGS = 1000;
 
 /** The module that sends requests to the client (elicitation, sampling, roots), loaded when a handler first makes one. */
@@ -71,8 +71,8 @@ export type Asks = typeof import('./asks/asks.ts');
 let loadedAsks: Promise<Asks> | undefined;
 
 /**
- * A server with handlers by method. It serves any number of connections, sessions and HTTP exchanges at once, in every revision, and shares no state
- * between callers.
+ * A server with a handler for each method. It serves any number of connections, sessions and HTTP exchanges at once, in every revision, and
+ * shares no state between callers.
  *
  * `initialize`, `ping`, `server/discover`, `subscriptions/listen` and the methods of sessions are built in. A handler that you set for one of them
  * replaces it.

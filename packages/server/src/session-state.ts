@@ -60,7 +60,7 @@ export function fromState(state: SessionState, spoken: readonly Revision[]): Agr
 const MAX_CHARACTERS = 8 * 1024;
 const MAX_VALUES = 1_000;
 
-/** Tells whether data from a client is too large to keep for the life of its session. */
+/** Tells whether data from a client, such as `clientInfo`, is too large to keep for the life of its session. */
 export function isTooMuch(value: unknown): boolean {
   const text = JSON.stringify(value);
   return text.length > MAX_CHARACTERS || (text.match(/[[{,]/g)?.length ?? 0) > MAX_VALUES;

@@ -1,4 +1,4 @@
-/** A legacy session: what `initialize` negotiated with one client, and how that client is reached. */
+/** `Session`: a legacy session with what `initialize` negotiated with the client, and the way to send it messages. */
 
 import {
   type JsonObject,
@@ -29,7 +29,7 @@ import { type Agreement, fromState, toState } from './session-state.ts';
 export interface ClientRequestOptions {
   /** The client's call that the request belongs to. The request is sent on the call's stream and cancelled with the call. @default none */
   readonly call?: Call | undefined;
-  /** Cancels the request. @default none */
+  /** Aborting it cancels the request to the client. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the client's response, in milliseconds. @default 600_000 */
   readonly timeoutMs?: number | undefined;
@@ -38,13 +38,13 @@ export interface ClientRequestOptions {
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** The longest URI that a client may subscribe to, in characters. Each URI is kept in memory as long as the subscription. */
 const MAX_URI_LENGTH = 2048;
-/** The most characters of all subscribed URIs of one session. A caller may have a thousand sessions. */
+/** The most characters that the subscribed URIs of one session may have together, as one caller may have a thousand sessions. */
 const MAX_URI_CHARACTERS = 128 * 1024;
 /** How long a request to the client waits for its response by default, in milliseconds. */
 const ASK_TIMEOUT_MS = 600_000;
 
 export abstract class Session implements EventListener {
-  /** The client's roots, kept until the client announces a change. */
+  /** The client's roots, kept until the client sends `notifications/roots/list_changed`. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   protected readonly server: Server;
   protected readonly link: SessionLink;
@@ -75,7 +75,7 @@ export abstract class Session implements EventListener {
     return this.link.sessionId;
   }
 
-  /** The negotiated revision. Undefined before `initialize`. */
+  /** The protocol revision that `initialize` negotiated. Undefined before `initialize`. */
   get revision(): Revision | undefined {
     return this.#agreed?.revision;
   }

@@ -27,7 +27,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Milliseconds until the next token, as of the last `take`. */
+  /** How many milliseconds after the last `take` the next token is available. */
   msUntilNext(): number {
     return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) * 1000) / this.#perSecond);
   }

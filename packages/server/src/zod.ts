@@ -21,7 +21,10 @@ export interface ZodLibrary {
 /**
  * Makes a function that adds JSON Schema conversion to schemas and shapes made with the zod that is passed. Their types stay the same.
  *
- * ```ts import { z } from 'zod'; // 4.0 or 4.1 const schema = fromZod(z); server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
+ * ```ts
+ * import { z } from 'zod'; // 4.0 or 4.1
+ * const schema = fromZod(z);
+ * server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
  * ```
  *
  * @param z The zod namespace that the schemas are made with.
@@ -35,7 +38,7 @@ export function fromZod(z: ZodLibrary): <S extends TypedSchema | Readonly<Record
   };
 }
 
-/** A schema of zod 3, recognized by structure. */
+/** A schema of zod 3, recognized by its members and not by its class. */
 export interface ZodV3Schema<Output = unknown, Input = unknown> {
   readonly _output: Output;
   readonly _input: Input;
@@ -52,7 +55,11 @@ export type ZodV3Converter = (schema: never, options: { readonly io: SchemaDirec
 /**
  * Makes a function that adapts whole zod 3 schemas (also of `zod/v3` in later packages). Pass an object schema, not a shape.
  *
- * ```ts import { z } from 'zod/v3'; import { zodToJsonSchema } from 'zod-to-json-schema'; const schema = fromZodV3(zodToJsonSchema); server.registerTool('add', { inputSchema: schema(z.object({ a: z.number(), b: z.number() })) }, ({ a, b }) => String(a + b));
+ * ```ts
+ * import { z } from 'zod/v3';
+ * import { zodToJsonSchema } from 'zod-to-json-schema';
+ * const schema = fromZodV3(zodToJsonSchema);
+ * server.registerTool('add', { inputSchema: schema(z.object({ a: z.number(), b: z.number() })) }, ({ a, b }) => String(a + b));
  * ```
  *
  * Does NOT check how the converter handles a date, a map or a transform: peers see its output unchanged.

@@ -15,7 +15,9 @@ export interface InputWanted {
  * Makes an `input_required` result, by which a tool, prompt or resource handler requests input from the client. The handler is called again
  * with the answers, so it checks `ctx.inputResponses` first. Works in every revision: a legacy session sends `inputRequests` as requests.
  *
- * ```ts if (!ctx.inputResponses?.['who']) return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
+ * ```ts
+ * if (!ctx.inputResponses?.['who'])
+ *   return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
  * ```
  *
  * Only the shape of the client's answers is checked: the handler must check form values itself. An answer may be missing.

@@ -39,7 +39,7 @@ export interface RoundState {
   readonly reports: number;
   /** The highest progress value that was sent to the client. */
   readonly progress?: number | undefined;
-  /** The `requestState` that a handler passed to `inputRequired`. */
+  /** The handler's own state, which it passed to `inputRequired` as `requestState`. */
   readonly given?: JsonValue | undefined;
 }
 

@@ -41,7 +41,7 @@ export function prepareSampling(params: JsonObject, { server, revision, client }
 }
 
 /**
- * Checks tool results in the conversation against the tools' `outputSchema`.
+ * Checks the tool results in the messages of a sampling request against the tools' `outputSchema`.
  *
  * @throws {AskError} `ERR_INVALID_ASK`, naming the tool.
  * @see 2026-07-28 schema#toolresultcontent

@@ -33,7 +33,9 @@ export interface FilesOptions<App = unknown> {
 /**
  * Makes a resource template, with list and completion, for the files below a directory.
  *
- * ```ts const docs = files(new URL('./docs', import.meta.url)); server.registerResource('docs', docs.template, docs.config, docs.read);
+ * ```ts
+ * const docs = files(new URL('./docs', import.meta.url));
+ * server.registerResource('docs', docs.template, docs.config, docs.read);
  * ```
  *
  * Files outside the root are never read: not by `..` in any encoding, absolute paths, NUL, backslashes or drive names, and not through symbolic

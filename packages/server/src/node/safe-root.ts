@@ -10,7 +10,7 @@ export interface SafeEntry {
   readonly path: string;
   /** `path` with every symbolic link resolved, relative to the root. */
   readonly realPath: string;
-  /** The absolute form of `realPath`. */
+  /** The absolute path with every symbolic link resolved. */
   readonly real: string;
   readonly isDirectory: boolean;
   readonly size: number;

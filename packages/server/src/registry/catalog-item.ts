@@ -29,7 +29,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
   handler: HandlerFn;
   parts: Parts;
   enabled = true;
-  /** The item's position in lists. Numbers are never reused, so that a cursor stays valid when items change. */
+  /** A number by which lists are sorted. Numbers are never reused, so that a cursor stays valid when items are added or removed. */
   order = 0;
   protected readonly catalog: Catalog<CatalogItem<Config, Parts>>;
 
@@ -56,7 +56,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
   /** Checks the item's options and prepares what is needed to serve it, such as its schemas. If this throws, nothing has changed. */
   protected abstract prepare(key: string, config: Config): Parts;
 
-  /** Returns the item's definition for lists, in canonical form. */
+  /** Returns the item's list entry, such as a tool with its schemas, in the shape of the newest revision (canonical form). */
   abstract define(revision: Revision): JsonObject;
 
   enable(): void {

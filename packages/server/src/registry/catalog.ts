@@ -190,7 +190,7 @@ export class Catalog<Item extends CatalogItem> {
     return result;
   }
 
-  /** Converts an item's definition to a revision's shape. Undefined if the revision cannot show the item. */
+  /** Converts an item's list entry to a revision's shape. Undefined if the revision cannot express the item. */
   shape(definition: JsonObject, revision: Revision): JsonObject | undefined {
     const { method, member } = this.init;
     const convert = revision.toWire.results.get(method);

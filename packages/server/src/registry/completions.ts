@@ -11,7 +11,7 @@ import type { Resources } from './resources.ts';
 
 const NOTHING: JsonObject = { completion: { values: [], total: 0, hasMore: false } };
 
-/** Serves `completion/complete`. */
+/** Serves `completion/complete`: calls the completer of the named prompt argument or template variable. */
 export async function complete(params: JsonObject, context: Context, prompts: Prompts, resources: Resources): Promise<JsonObject> {
   const { ref, argument, context: chosen } = params as unknown as CompleteRequestParams;
   const completer =

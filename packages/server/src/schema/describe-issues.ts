@@ -1,4 +1,4 @@
-/** Writes the message for a value that does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
+/** Writes the error text for a value that does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
 
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { StandardIssue } from './standard-schema.ts';
@@ -73,7 +73,7 @@ function clip(text: string, maxCharacters: number): string {
   return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Patterns of the default messages of zod 4, zod 3 and valibot, which are reworded. Custom messages match none of them and stay unchanged. */
+/** These match the default messages of zod 4, zod 3 and valibot, which are reworded. Custom messages match none and stay unchanged. */
 const REQUIRED =
   /^(?:Required|Invalid input: expected nonoptional, received undefined|Invalid key: Expected "[^"]*" but received undefined)$/;
 const WRONG_TYPE = /^(?:Invalid input: e|Invalid type: E|E)xpected ([\w-]+)(?:,| but) received /;

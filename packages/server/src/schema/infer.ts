@@ -19,7 +19,7 @@ export interface RawShape {
 /** The `type` of a JSON Schema, or any string, as in a schema imported from a file. Listing the names keeps string literals narrow. */
 type JsonTypeName = 'array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string' | (string & {});
 
-/** A JSON Schema written by hand. */
+/** A plain JSON Schema, written by hand or imported from a file. */
 export interface PlainJsonSchema {
   readonly $schema?: string;
   readonly type?: JsonTypeName | readonly JsonTypeName[];

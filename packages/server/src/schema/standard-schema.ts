@@ -1,6 +1,6 @@
 /**
- * The two open interfaces of schema libraries (zod, valibot, arktype and others), as far as a server needs them. Schemas are recognized by structure:
- * no library is imported.
+ * Standard Schema and Standard JSON Schema, which zod, valibot, arktype and others implement, as far as a server needs them. Schemas are
+ * recognized by structure: no library is imported.
  *
  * @see https://standardschema.dev/schema https://standardschema.dev/json-schema
  */
@@ -82,7 +82,7 @@ function remedyFor(schema: StandardSchema): string {
 /** Checks a value against a schema. Returns a promise only if the schema's own check does. */
 export type SchemaCheck = SchemaAdapter['validate'];
 
-/** The members of zod 4 schemas besides `~standard`. */
+/** The members of a zod 4 schema, besides `~standard`, that are read here. */
 interface ZodSchema {
   readonly _zod: { readonly def: Readonly<Record<string, unknown>>; readonly optin?: string; readonly optout?: string };
   safeParseAsync(value: unknown): Promise<{ readonly data?: unknown; readonly error?: { readonly issues: readonly StandardIssue[] } }>;

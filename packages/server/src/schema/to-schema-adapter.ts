@@ -17,7 +17,7 @@ const PURPOSES = {
   elicitation: ['elicitation of', 'requestedSchema'],
 } as const;
 
-/** What a schema is used for. */
+/** What a schema is used for: a tool's input or output, a prompt's arguments, or a form. */
 export type SchemaPurpose = keyof typeof PURPOSES;
 
 /**
@@ -83,7 +83,8 @@ function withObjectRoot(schema: JsonObject): JsonObject {
 const DEFINITION = '#/$defs/';
 
 /**
- * Replaces a root `{ $ref: '#/$defs/User', $defs }`, as zod makes for a schema with an id, by the schema `User`. Many clients expect `properties`.
+ * Replaces a root `{ $ref: '#/$defs/User', $defs }`, as zod makes for a schema with an id, by the schema `User`, because many clients
+ * expect `properties` at the root.
  */
 function inlineRoot(schema: JsonObject): JsonObject {
   const { $ref, $defs, ...beside } = schema;
