@@ -13,7 +13,7 @@ export interface MethodEntry {
   readonly run: (params: JsonObject, context: Context) => JsonObject | Promise<JsonObject>;
   /** True if the method's handler may run without a time limit. */
   readonly isUnbounded?: boolean | undefined;
-  /** The eras in which an extension's method exists. Undefined for the program's own methods, which are served in every revision that has them. */
+  /** The eras in which an extension's method exists. Undefined for the program's methods, which all revisions that have them serve. */
   readonly eras?: readonly Era[] | undefined;
   readonly nameParam?: string | undefined;
   /** True if requests name something that the program registered, such as a tool, and not any text from the client. */

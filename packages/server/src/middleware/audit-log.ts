@@ -40,12 +40,12 @@ export interface AuditLogOptions {
    * @default false
    */
   readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined) | undefined;
-  /** @default the platform's clock */
+  /** The clock for the times in the records. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Writes one record for each request after it has ended. To log one method only: `server.use('tools/call', auditLog(write))`.
+ * Makes middleware that writes one record for each request after it has ended. To log one method only: `server.use('tools/call', auditLog(write))`.
  *
  * @param write Called with each record. Requests do not wait for it. Its errors and rejections are dropped, so catch them inside.
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.

@@ -16,7 +16,7 @@ export interface MiddlewareCall<App = unknown> {
   readonly method: string;
   /** The parameters, in the shape of the newest revision (canonical form). To change them, pass other parameters to `next`. */
   readonly params: JsonObject;
-  /** The tool's or prompt's name, or the resource's URI. Undefined for other methods. */
+  /** The name of the tool or prompt, or the URI of the resource, that the request is about. Undefined for other methods. */
   readonly target: string | undefined;
   readonly requestId: RequestId;
   readonly principal: Principal;
@@ -42,7 +42,7 @@ export interface MiddlewareCall<App = unknown> {
  * The second argument of middleware: passes the request on to the next middleware, and finally to the handler.
  *
  * @param params Replaces the parameters for everything that follows.
- * @returns The result in canonical form.
+ * @returns The result, in the shape of the newest revision (canonical form).
  */
 export type NextMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 

@@ -21,7 +21,7 @@ export interface RateLimitOptions {
   readonly perSecond?: number | undefined;
   /** Names the caller: requests with the same key share a limit. @default the principal, or the remote address if no user was verified */
   readonly key?: ((call: MiddlewareCall) => string) | undefined;
-  /** @default the platform's clock */
+  /** The clock that refills the token buckets. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

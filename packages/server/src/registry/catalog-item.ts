@@ -10,7 +10,7 @@ import type { Catalog } from './catalog.ts';
 /** The handler of a tool or prompt, or the reader of a resource, without type parameters. */
 export type HandlerFn = (...args: readonly unknown[]) => unknown;
 
-/** The options that a registration accepts, each with the type of its value. */
+/** The options that registering one kind of item (tool, prompt or resource) accepts, each with the type of its value. */
 export type ConfigTable = Readonly<Record<string, OptionKind>>;
 
 /** The options that every tool, prompt and resource accepts, each with the type of its value. */
