@@ -45,7 +45,8 @@ export interface AuditLogOptions {
 }
 
 /**
- * Makes middleware that writes one record for each request after it has ended. To log one method only: `server.use('tools/call', auditLog(write))`.
+ * Makes middleware that writes one record for each request after it has ended. To log one method only:
+ * `server.use('tools/call', auditLog(write))`.
  *
  * @param write Called with each record. Requests do not wait for it. Its errors and rejections are dropped, so catch them inside.
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
