@@ -269,7 +269,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => makeServer().registerPrompt('greet', { title: 'Greeting', ...{ name: 'another' } }, () => 'hello')),
   'the server\'s options: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer({ pageSize: 10, ...{ debouncedNotificationMethods: [] } })),
-  'use("…", middleware): there is no such method. Set the handler of one of your own first': () =>
+  'use("…", middleware): there is no such method. For your own, call setRequestHandler first': () =>
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
     failureOf(() => makeServer().registerTool('add', {}, () => '')),

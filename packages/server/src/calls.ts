@@ -1,4 +1,4 @@
-/** The server's own kinds of `Call`: a request on a connection, and a call without a request. */
+/** Implementations of `Call`: for a request that arrived on a connection, and for a handler that runs without a client's request. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
@@ -6,10 +6,10 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, Principal } from '@mortise/protocol/contracts';
 import type { Channel } from './channel.ts';
 
-/** The principal on a connection without a verified user: the user of this machine. */
+/** The principal of a connection without a verified user, such as stdio: the user of this machine. */
 export const LOCAL: Principal = 'local';
 
-/** How many microtasks to wait at most for a response to reach the transport. Far more than needed. */
+/** How many microtasks to wait at most until a response was handed to the transport. Far more than needed. */
 const MAX_TURNS = 100;
 
 export class ChannelCall implements Call {
@@ -35,7 +35,7 @@ export class ChannelCall implements Call {
     return this.inbound.isCancelled;
   }
 
-  /** Does nothing: the connection cancels its calls itself. */
+  /** Does nothing, because the connection itself cancels its calls. */
   cancel(): void {}
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
@@ -43,9 +43,9 @@ export class ChannelCall implements Call {
   }
 
   /**
-   * Sends a notification right after the call's response, which must be about to be sent. Sends nothing if the call was cancelled.
+   * Sends a notification right after the call's response. Call it just before the response is sent. After a cancellation, sends nothing.
    *
-   * @returns Resolves once the notification is handed over, or will not be sent.
+   * @returns Resolves once the notification was handed to the transport, or if it will not be sent.
    */
   async sendAfterResponse(notification: JsonRpcNotification): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS && !this.inbound.isSettled; turn++) await resolvedPromise;

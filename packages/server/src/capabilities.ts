@@ -7,12 +7,12 @@ import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Principal, ServerExtension } from '@mortise/protocol/contracts';
 
-/** The client that capabilities are advertised to. */
+/** What decides which capabilities a client is told: its connection, and what it declared. */
 export interface CapabilityAudience {
   readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
   readonly isAuthenticated: boolean;
-  /** Whether notifications and requests can reach the client outside its own requests. */
+  /** Whether the server can send the client notifications and requests that belong to none of the client's requests. */
   readonly canReach: boolean;
 }
 
@@ -20,7 +20,7 @@ export class CapabilityBook {
   readonly #extensions: readonly ServerExtension[];
   #declared: ServerCapabilities;
   #registered: ServerCapabilities = {};
-  /** Declared and registered capabilities, by revision. */
+  /** The capabilities that the program declared or that registered items imply, by revision. */
   #own = new Map<Revision, ServerCapabilities>();
 
   constructor(declared: ServerCapabilities = {}, extensions: readonly ServerExtension[] = []) {
@@ -28,13 +28,13 @@ export class CapabilityBook {
     this.#extensions = extensions;
   }
 
-  /** Adds to the capabilities that the program declared. */
+  /** Declares further capabilities, in addition to those already declared. */
   declare(capabilities: ServerCapabilities): void {
     this.#declared = merge(this.#declared, capabilities);
     this.#own = new Map();
   }
 
-  /** Adds the capability that a registration implies. A declared capability wins. @returns Whether it is new. */
+  /** Adds the capability that a registered item implies, such as `tools`. A declared one takes precedence. @returns Whether it is new. */
   register(name: string, capability: JsonObject): boolean {
     if (Object.hasOwn(this.#registered, name)) return false;
     this.#registered = { ...this.#registered, [name]: capability };
@@ -42,14 +42,14 @@ export class CapabilityBook {
     return true;
   }
 
-  /** Whether a capability (dotted if nested) is advertised in a revision. Ignores capabilities of extensions. */
+  /** Tells whether a capability, such as `logging` or `tools.listChanged`, is advertised in a revision. Ignores those of extensions. */
   has(revision: Revision, dotted: string): boolean {
     let own = this.#own.get(revision);
     if (!own) this.#own.set(revision, (own = serverCapabilitiesFor(revision, merge(this.#registered, this.#declared))));
     return hasCapability(own, dotted);
   }
 
-  /** Returns the capabilities that a client is shown. */
+  /** Returns the capabilities that the server advertises to one client. */
   advertise(revision: Revision, audience: CapabilityAudience): ServerCapabilities {
     let capabilities = merge(this.#registered, this.#declared);
     for (const extension of this.#extensions) {
@@ -72,7 +72,7 @@ function merge(under: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Removes `listChanged` and `subscribe`, because unsolicited notifications cannot reach this client. */
+/** Removes `listChanged` and `subscribe` for a client that unsolicited notifications cannot reach. */
 function withoutChangeNotifications(capabilities: ServerCapabilities): ServerCapabilities {
   const kept: Record<string, JsonValue | undefined> = { ...capabilities };
   for (const name of ['tools', 'resources', 'prompts']) {

@@ -1,4 +1,4 @@
-/** One connection of a server. Both eras may use it at once: each message is classified by itself, and ids share one table. */
+/** One connection of a server. Legacy and modern requests may be mixed on it, but no two requests in progress may have the same id. */
 
 import {
   isMortiseError,
@@ -21,7 +21,7 @@ import type { ClientFacts } from './middleware/middleware.ts';
 import type { Served } from './serve-request.ts';
 import { type ClientRequestOptions, Session } from './session.ts';
 
-/** Serves a transport until it closes. Rejects if the transport cannot be started. */
+/** Starts a transport and serves its messages until it closes. Rejects if the transport cannot be started. */
 export async function openChannel(server: Server, transport: Transport): Promise<ServerConnection> {
   const channel = new Channel(server, transport);
   await channel.start();
@@ -36,7 +36,7 @@ export class Channel implements ServerConnection, ConnectionRules, KeepAliveTarg
   readonly #connection: Connection;
   #session: Session | undefined;
   #keepAlive: KeepAlive | undefined;
-  /** Whether a modern request has arrived. Such a client accepts an error response without an id. */
+  /** Whether a modern request has arrived. A client that sends one also accepts an error response without an id. */
   #hasModernClient = false;
 
   constructor(server: Server, transport: Transport) {
@@ -125,7 +125,7 @@ export class Channel implements ServerConnection, ConnectionRules, KeepAliveTarg
   }
 }
 
-/** The legacy session of a connection. It belongs to the sender of the first message. */
+/** The legacy session of a connection. It belongs to the principal that sent the first message. */
 class ChannelSession extends Session {
   readonly #connection: Connection;
 

@@ -1,26 +1,26 @@
-/** Completion of prompt arguments and template variables: how a field provides suggestions. */
+/** `completable`: adds suggestions (`completion/complete`) to a prompt argument, by a function attached to the argument's schema. */
 
 import { RegistrationError } from './errors.ts';
 import type { TypedSchema } from './schema/infer.ts';
 
-/** What a completer gets besides the typed text. */
+/** The second argument of a completer: what it gets besides the text that the user has typed. */
 export interface CompleteContext {
   /** The other arguments that the user has chosen so far. Not verified: they come from the client. */
   readonly arguments?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a completer may return: values, best first, or a whole completion with `total` and `hasMore`. */
+/** What a completer may return: suggested values, best first, or a whole `Completion` with `total` and `hasMore`. */
 export type CompleteReturn =
   readonly string[] | { readonly values: readonly string[]; readonly total?: number | undefined; readonly hasMore?: boolean | undefined };
 
-/** Suggests values for the typed text. */
+/** Suggests values for the text that the user has typed into a prompt argument or template variable. */
 export type Completer<Context = unknown> = (
   value: string,
   context: CompleteContext,
   ctx: Context,
 ) => CompleteReturn | Promise<CompleteReturn>;
 
-/** A registered symbol, so that a prompt works across installed copies of this package. */
+/** Where a schema holds its completer. From `Symbol.for`, so that several installed copies of this package share it. */
 const COMPLETER: unique symbol = Symbol.for('mortise.completer') as typeof COMPLETER;
 
 interface FieldDefinition {
@@ -28,7 +28,7 @@ interface FieldDefinition {
   readonly coerce?: unknown;
 }
 
-/** A field's schema. zod stores the schema inside `optional`, `default` and the like as `innerType`. */
+/** The schema of one prompt argument. For `z.optional(s)`, `z.default(s)` and the like, zod stores `s` as `innerType`. */
 interface Field {
   readonly [COMPLETER]?: Completer;
   readonly _zod?: { readonly def?: FieldDefinition };
@@ -38,7 +38,7 @@ interface Field {
 /**
  * Adds suggestions to a field of a prompt's `argsSchema`.
  *
- * @param schema Modified and returned. Use a separate schema for a field with other suggestions.
+ * @param schema The field's schema. It is modified and returned, so do not use the same schema object for fields with other suggestions.
  * @param complete Called with the typed text and the arguments chosen so far. The server sends at most 100 values.
  * @see 2026-07-28 server/utilities/completion
  */
@@ -50,22 +50,22 @@ export function completable<S extends TypedSchema>(schema: S, complete: Complete
   return Object.defineProperty(schema, COMPLETER, { value: complete });
 }
 
-/** Returns the completer of a field, also if `.optional()` or a default was added around it afterwards. */
+/** Returns the completer that `completable` added to a schema, also if `.optional()` or `.default()` was called on it afterwards. */
 export function getCompleter(schema: unknown): Completer | undefined {
   return layersOf(schema).find((layer) => layer[COMPLETER])?.[COMPLETER];
 }
 
-/** Returns the completer of one field of an object schema. */
+/** Returns the completer that `completable` added to one field of an object schema. */
 export function getFieldCompleter(schema: unknown, field: string): Completer | undefined {
   return getCompleter(findField(schema, field));
 }
 
-/** Tells whether a field uses zod's `z.coerce`. Such a field accepts a string, although its JSON Schema does not say so. */
+/** Tells whether a field uses `z.coerce`. Such a field accepts a string, even if its JSON Schema says `number`. */
 export function isFieldCoerced(schema: unknown, field: string): boolean {
   return layersOf(findField(schema, field)).some((layer) => (layer._zod?.def ?? layer._def)?.coerce === true);
 }
 
-/** Finds one field of an object schema: of a raw shape, or of a schema with `shape` or `entries`. */
+/** Finds the schema of one field: in a plain object of schemas, or in an object schema of zod (`shape`) or valibot (`entries`). */
 function findField(schema: unknown, field: string): unknown {
   if (!isField(schema)) return undefined;
   const { shape, entries } = schema as { readonly shape?: unknown; readonly entries?: unknown };
@@ -73,7 +73,7 @@ function findField(schema: unknown, field: string): unknown {
   return isField(fields) && Object.hasOwn(fields, field) ? (fields as Readonly<Record<string, unknown>>)[field] : undefined;
 }
 
-/** Returns a field's schema and each schema inside it. */
+/** Returns a field's schema, followed by the schemas that `.optional()`, `.default()` and the like have wrapped. */
 function layersOf(schema: unknown): readonly Field[] {
   return isField(schema) ? [schema, ...layersOf((schema._zod?.def ?? schema._def)?.innerType)] : [];
 }

@@ -1,4 +1,4 @@
-/** The options for registering tools, resources and prompts, and the handles that registering returns. */
+/** The options for registering tools, resources and prompts, and the objects that `registerTool` and the like return. */
 
 import type {
   Annotations,
@@ -16,17 +16,17 @@ import type { ToolOptions } from '@mortise/protocol/contracts';
 import type { VisibilityContext } from './handler-context.ts';
 import type { AnySchema, InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
 
-/** The options that all registrations share. */
+/** The options that tools, resources and prompts share when they are registered. */
 export interface ListedConfig<App = unknown> {
-  /** A title for people. */
+  /** The name to display to people. */
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** Each `src` must be `https:` or `data:`. Sent since 2025-11-25. */
+  /** Icons to display. Each `src` must be an `https:` or `data:` URL. Sent since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined;
   readonly _meta?: MetaObject | undefined;
   /**
-   * Whether this caller may see the item, in lists and in calls. For other callers the item does not exist. Called for each request, so it must be
-   * fast. A list with such a rule has `cacheScope: 'private'`.
+   * Whether this caller may see and use the item. If it returns false, lists leave the item out, and using it fails as if it did not exist.
+   * Called for each request, so it must be fast. A list that contains an item with `visible` has `cacheScope: 'private'`.
    */
   readonly visible?: ((ctx: VisibilityContext<App>) => boolean) | undefined;
 }
@@ -35,10 +35,10 @@ export interface ListedConfig<App = unknown> {
 export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> extends ListedConfig<App>, ToolOptions {
   /** The schema of the arguments. Without it the tool takes no arguments, and its handler gets only the context. */
   readonly inputSchema?: In | undefined;
-  /** The schema of `structuredContent`, which is checked against it. */
+  /** The schema of the result's `structuredContent`. The server checks each result against it. */
   readonly outputSchema?: Out | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  /** The scopes that the caller's token needs. A caller without one of them is rejected. `local` callers have no token and need no scopes. */
+  /** The OAuth scopes that the caller's token must have, all of them. Callers on stdio (principal `local`) have no token and need none. */
   readonly scopes?: readonly string[] | undefined;
 }
 
@@ -46,23 +46,24 @@ export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = 
 export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
-  /** Bytes, before any encoding. */
+  /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined;
-  /** How long the content may be cached, in milliseconds. @default the server's `cache.readTtlMs` */
+  /** How long clients may cache the resource's content, in milliseconds. @default the server option `cache.readTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** Whether a cached copy may be shared with other callers. @default 'private' */
+  /** Whether a cached copy of the content may be shared with other callers. @default 'private' */
   readonly cacheScope?: CacheScope | undefined;
 }
 
 /** The options of a prompt. */
 export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> extends ListedConfig<App> {
   /**
-   * The schema of the arguments. Each field receives a string and may convert it: `z.coerce.number()`, not `z.number()`. Fields may be `completable`.
+   * The schema of the prompt's arguments. Each field receives a string and may convert it: `z.coerce.number()`, not `z.number()`.
+   * A field made with `completable` offers suggestions.
    */
   readonly argsSchema?: Args | undefined;
 }
 
-/** One content item of a resource. Without `uri` it gets the requested URI. Bytes are sent as base64. */
+/** One content item that a resource's reader returns. Without `uri` it gets the requested URI. A `Uint8Array` is sent as base64. */
 export type ReadContent =
   | {
       readonly uri?: string | undefined;
@@ -77,7 +78,7 @@ export type ReadContent =
       readonly _meta?: MetaObject | undefined;
     };
 
-/** What a reader may return. `undefined` means that no such resource exists. */
+/** What a resource's reader may return. `undefined` means that no such resource exists. */
 export type ReadReturn =
   | string
   | Uint8Array
@@ -92,8 +93,8 @@ export type ReadReturn =
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult | InputRequiredResult;
 
 /**
- * What a tool's handler may return: a whole result, text, one content block, or several. A tool with an `outputSchema` returns `structuredContent` of
- * the schema's input type, or a result with `isError`. Without `content`, `structuredContent` is repeated as JSON text.
+ * What a tool's handler may return: a whole result, text, one content block, or several. A tool with an `outputSchema` must return a result
+ * with `structuredContent` of the schema's input type, or with `isError`. Without `content`, `structuredContent` is repeated as JSON text.
  */
 export type ToolReturn<Out = undefined> =
   | InputRequiredResult
@@ -101,7 +102,7 @@ export type ToolReturn<Out = undefined> =
       ? string | ContentBlock | readonly ContentBlock[] | ToolResultLike
       : StructuredResultLike<InferInput<Out>> | FailedResultLike);
 
-/** The result of a tool with an `outputSchema`. */
+/** What the handler of a tool with an `outputSchema` returns if it succeeds. */
 export interface StructuredResultLike<Value> {
   readonly structuredContent: Value;
   readonly content?: readonly ContentBlock[] | undefined;
@@ -109,7 +110,7 @@ export interface StructuredResultLike<Value> {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** The result of a tool that failed: `content` describes the failure, and `outputSchema` does not apply. */
+/** What a tool's handler returns if it fails: `content` describes the failure, and `outputSchema` does not apply. */
 export interface FailedResultLike {
   readonly isError: true;
   readonly content?: readonly ContentBlock[] | undefined;
@@ -117,7 +118,7 @@ export interface FailedResultLike {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** A tool's result. Members that the server can fill in are optional. */
+/** A tool's result as its handler may return it: members that the server can fill in, such as `content`, are optional. */
 export interface ToolResultLike {
   readonly content?: readonly ContentBlock[] | undefined;
   readonly structuredContent?: unknown;
@@ -142,32 +143,32 @@ export type PromptHandler<Args, Context> = Args extends undefined
   ? (ctx: Context) => PromptReturn | Promise<PromptReturn>
   : (args: InferOutput<Args>, ctx: Context) => PromptReturn | Promise<PromptReturn>;
 
-/** Reads the resource at one URI. */
+/** The handler of a registered resource: returns its content for `resources/read`. */
 export type ResourceReader<Context> = (uri: URL, ctx: Context) => ReadReturn | Promise<ReadReturn>;
 
-/** The variables of a template, percent-decoded. A list if the template defines a list. */
+/** The values of a URI template's variables, percent-decoded. A list variable, such as `{ids*}`, gives an array. */
 export type TemplateVariables = Readonly<Record<string, string | string[]>>;
 
-/** Reads a resource that matches a template. */
+/** The handler of a resource template: returns the content of any URI that matches the template. */
 export type TemplateReader<Context> = (uri: URL, variables: TemplateVariables, ctx: Context) => ReadReturn | Promise<ReadReturn>;
 
-/** The handle of a registered item. Changes are possible while clients are connected: they are notified that the list changed. */
+/** A registered tool, resource or prompt. It can be changed while clients are connected; they are notified that the list changed. */
 export interface RegisteredItem {
   readonly name: string;
-  /** Whether the item is listed and can be used. */
+  /** Whether the item is enabled: listed and usable. */
   readonly enabled: boolean;
   enable(): void;
   /** Hides the item from every caller. Calls fail as if it did not exist. */
   disable(): void;
-  /** Removes the item permanently. */
+  /** Unregisters the item permanently. To hide it for a while, use `disable`. */
   remove(): void;
 }
 
-/** What a handle's `update` may change besides the options of the registration. Members that are left out stay unchanged. */
+/** What `update` of a registered item may change besides its options. Members that are left out stay unchanged. */
 interface Changes {
   // Not typed by the schema's arguments, because the same update may change the schema too.
   readonly handler?: ((...args: never[]) => unknown) | undefined;
-  /** Same as `handler`. */
+  /** Same as `handler`, under the name that the official SDK uses. */
   readonly callback?: ((...args: never[]) => unknown) | undefined;
   readonly enabled?: boolean | undefined;
 }
@@ -175,13 +176,13 @@ interface Changes {
 /** The changes that a tool's `update` accepts. `name: null` removes the tool. */
 export interface ToolChanges extends ToolConfig, Changes {
   readonly name?: string | null | undefined;
-  /** Same as `inputSchema`. */
+  /** Same as `inputSchema`, under the name that the official SDK uses. */
   readonly paramsSchema?: ObjectSchema | undefined;
 }
 
-/** A registered tool. */
+/** A registered tool, as `registerTool` returns it: enable, disable, update or remove it. */
 export interface RegisteredTool extends RegisteredItem {
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new name is taken or malformed. Nothing is changed then. */
+  /** Changes the tool. @throws {RegistrationError} `ERR_REGISTRATION`: the new name is taken or malformed. Nothing is changed then. */
   update(changes: ToolChanges): void;
 }
 
@@ -191,18 +192,18 @@ export interface ResourceChanges extends ResourceConfig, Changes {
   readonly uri?: string | null | undefined;
 }
 
-/** A registered resource. */
+/** A registered resource, as `registerResource` returns it for a URI: enable, disable, update or remove it. */
 export interface RegisteredResource extends RegisteredItem {
   readonly uri: string;
   update(changes: ResourceChanges): void;
 }
 
-/** The changes that a template's `update` accepts. `name: null` removes the template. */
+/** The changes that `update` of a resource template accepts. `name: null` removes the template. */
 export interface ResourceTemplateChanges extends ResourceConfig, Changes {
   readonly name?: string | null | undefined;
 }
 
-/** A registered resource template. */
+/** A registered resource template, as `registerResource` returns it for a template: enable, disable, update or remove it. */
 export interface RegisteredResourceTemplate extends RegisteredItem {
   readonly uriTemplate: string;
   update(changes: ResourceTemplateChanges): void;
@@ -213,7 +214,7 @@ export interface PromptChanges extends PromptConfig, Changes {
   readonly name?: string | null | undefined;
 }
 
-/** A registered prompt. */
+/** A registered prompt, as `registerPrompt` returns it: enable, disable, update or remove it. */
 export interface RegisteredPrompt extends RegisteredItem {
   update(changes: PromptChanges): void;
 }

@@ -1,6 +1,6 @@
 /**
- * `Context`: one request while it is served. Handlers, middleware and extensions all get this object. Parts that few requests need are created on
- * first use.
+ * `Context`: everything known about one request while it is served. Handlers, middleware and extensions all get this object. Parts that few
+ * requests need are created on first use.
  */
 
 import type { Clock, JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, ProtocolError, RequestId } from '@mortise/jsonrpc-core';
@@ -40,21 +40,21 @@ import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 import type { Asks, Server } from './server.ts';
 import type { Session } from './session.ts';
 
-/** What is known of a request once its revision is known. */
+/** What a `Context` is created from, once the revision of the request is known. */
 export interface ContextInit {
   readonly server: Server;
   readonly route: Route;
-  /** Undefined for a notification, and for a tool that runs from a stored record. */
+  /** The JSON-RPC id. Undefined for a notification, and for a tool that runs from a stored record (as in a task). */
   readonly requestId: RequestId | undefined;
-  /** In canonical form. */
+  /** The params, converted to the newest revision's shape (canonical form). */
   readonly params: JsonObject;
   readonly client: ClientFacts;
   readonly call: Call;
-  /** The session, for a legacy client. */
+  /** The session of a legacy client. Undefined for a modern request. */
   readonly session: Session | undefined;
 }
 
-/** How a handler settled. */
+/** How a handler ended: with a result, or with the error that it threw. */
 export type Outcome = { readonly result: JsonObject } | { readonly error: unknown };
 
 const EMPTY: JsonObject = Object.freeze({});
@@ -67,34 +67,34 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   readonly client: ClientFacts;
   readonly call: Call;
   readonly session: Session | undefined;
-  /** The params as they arrived, before any middleware. */
+  /** The request's params as they arrived, before any middleware changed them. */
   readonly givenParams: JsonObject;
   params: JsonObject;
   app: unknown = undefined;
-  /** A result that must not be converted: an extension's own, or a list whose items already have their revision's shape. */
+  /** A result that is sent without conversion: one made by an extension, or a list whose items already have the revision's shape. */
   ownResult: JsonObject | undefined = undefined;
-  /** Set if the program gave a tracer. */
+  /** The request's trace span. Undefined without the option `tracer`. */
   span: Span | undefined = undefined;
   earlier: EarlierRounds | undefined = undefined;
-  /** What this run asks in the modern era. Undefined until it asks, or continues an earlier round. */
+  /** A modern call's requests to the client and their answers. Undefined until the handler requests input or continues with answers. */
   round: Round | undefined = undefined;
   /** The client's roots, requested at most once per call. */
   roots: Promise<ListRootsResult> | undefined = undefined;
-  /** How many notifications the handler has sent. */
+  /** How many notifications the handler has sent in this run. */
   reports = 0;
-  /** How many requests were sent to the client. */
+  /** How many requests this call has sent to the client. */
   asked = 0;
-  /** Whether the response comes from elsewhere. The handler's own result is then dropped, or goes to a task. */
+  /** True if the call requested input or became a task: the handler's own result is then dropped, or goes to the task. */
   isConcluded = false;
-  /** Called when a question is sent to the client although the handler still runs. */
+  /** Called with the `input_required` result when it is sent although the handler still runs. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  /** Whether the response was sent. */
+  /** Whether the response to this request was sent. */
   isEnded = false;
-  /** The task's run, if the handler continues as a task. */
+  /** The task that the handler continues as. Undefined if it does not run as a task. */
   taskRun: HandlerRun | undefined = undefined;
-  /** The handler's time limit. Undefined without a limit, or once the handler is done. */
+  /** The running time limit of the handler. Undefined without a limit, or once the handler is done. */
   deadline: Deadline | undefined = undefined;
-  /** How many questions to the client are pending. */
+  /** How many requests to the client still wait for their answer. */
   openAsks = 0;
   #cancellation: Cancellation | undefined;
   #asking: Cancellation | undefined;
@@ -121,7 +121,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.route.method;
   }
 
-  /** The tool's or prompt's name, or the resource's URI. */
+  /** The name of the tool or prompt, or the URI of the resource, that the request is about. */
   get target(): string | undefined {
     const { targetParam } = this.route;
     // Middleware may have set the params to any value.
@@ -130,8 +130,8 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
 
   /**
-   * The request's name in logs and errors: `tool "add"`. Only registered names are shown, because names from a peer could fill the memory of one-time
-   * warnings.
+   * What the request is called in logs and errors: `tool "add"`. Only registered names are shown: the server remembers its one-time
+   * warnings, and names that a client invents could fill its memory.
    */
   get name(): string {
     const { method, route, target } = this;
@@ -187,7 +187,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   // ---- its end
 
-  /** Whether nothing may be sent for this request any more. */
+  /** Whether the request has its response or was cancelled, so that nothing more may be sent for it. */
   get isOver(): boolean {
     if (this.taskRun) return this.taskRun.signal.aborted;
     return this.isEnded || this.call.isCancelled;
@@ -201,17 +201,17 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.#cancellation.signal;
   }
 
-  /** Aborts the handler's signal. */
+  /** Aborts the signal that the handler got as `ctx.signal`. */
   abort(reason: Error): void {
     (this.#cancellation ??= new Cancellation()).cancel(reason);
   }
 
-  /** Aborts when the request has its response, to cancel questions to the client that are still pending. */
+  /** A signal that aborts when the request has its response. It cancels requests to the client that are still pending. */
   get asking(): AbortSignal {
     return (this.#asking ??= new Cancellation()).signal;
   }
 
-  /** Must be called right before the response is sent. Sends the last progress; afterwards nothing is sent. */
+  /** Must be called right before the response is sent. Sends the last progress notification. Afterwards no notification is sent. */
   end(): void {
     if (this.isEnded) return;
     if (this.openAsks > 0 && !this.#isAborted) {
@@ -227,14 +227,14 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (!this.taskRun) this.#cancellation?.release();
   }
 
-  /** Whether the client cancelled the call, or its time limit was reached. */
+  /** Whether the client cancelled the call, or the handler reached its time limit. */
   get #isAborted(): boolean {
     return this.call.isCancelled || this.#cancellation?.isCancelled === true;
   }
 
   // ---- for extensions
 
-  /** Returns the handler's context: this object with the members of extensions. Called right before the handler runs. */
+  /** Returns the `ctx` of the handler: this object with the members that extensions add. Called right before the handler runs. */
   forHandler(): HandlerContext {
     if (this.server.extensions.length > 0) addExtensionMembers(this);
     return this as OwnContext as HandlerContext;
@@ -249,7 +249,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.ask(ask);
   }
 
-  /** Connects the handler to a task: its questions, steps and notifications go to the task, and its signal is the task's. */
+  /** Continues the handler as a task: its requests to the client, steps and notifications go to the task, whose signal replaces its own. */
   continueIn(run: HandlerRun): void {
     this.taskRun = run;
     if (!this.#cancellation) return;
@@ -283,7 +283,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return this.reports++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
   }
 
-  /** Sends a canonical notification that belongs to the request. */
+  /** Sends a notification that belongs to this request, converted from canonical form to the revision of the request. */
   send(notification: JsonRpcNotification): Promise<void> {
     if (this.taskRun) return this.taskRun.report(notification);
     if (this.isOver) return resolvedPromise;
@@ -293,17 +293,17 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return sent === resolvedPromise ? sent : sent.catch(ignore);
   }
 
-  /** The steps of `ctx.once`. */
+  /** The steps that the handler ran with `ctx.once`. */
   get steps(): Steps {
     return (this.#steps ??= new Steps());
   }
 
-  /** Sets the steps of earlier rounds. */
+  /** Sets the `ctx.once` steps that earlier runs of the handler finished. */
   set steps(steps: Steps) {
     this.#steps = steps;
   }
 
-  /** Opens the state of earlier rounds, if the request continues one. Rejects if the state cannot be opened. */
+  /** Decrypts the `requestState` of a request that continues an earlier one. Rejects if it cannot be decrypted. */
   openRound(): Promise<Round> {
     this.#opening ??= this.#withAsks(async (asks) => (this.round = await asks.openRound(this)));
     return this.#opening;
@@ -345,7 +345,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     return resolvedPromise;
   }
 
-  /** The highest progress that this round or an earlier one reported. */
+  /** The highest progress that the handler reported in this run or an earlier one. */
   get highestProgress(): number | undefined {
     return this.#progress?.highest ?? this.earlier?.progress;
   }
@@ -368,7 +368,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (!this.isOver) this.call.closeStream?.(retryMs);
   }
 
-  /** Counts a pending question. If the handler does not await it, its rejection must not end the process. */
+  /** Counts a request to the client while it is pending. If the handler does not await it, a rejection must not end the process. */
   #withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
     const asked = this.server.withAsks(use);
     this.openAsks += 1;

@@ -1,9 +1,9 @@
-/** Ends handlers that run too long. All have the same time limit, which is paused while the client is asked. */
+/** Ends handlers that run too long. All handlers have the same time limit, which does not run while a handler waits for the client. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { DeadlineTimer } from '@mortise/jsonrpc-core/connection';
 
-/** The time limit of one handler. Only `Deadlines` changes it. */
+/** The time limit of one running handler. Only `Deadlines` changes it. */
 export interface Deadline {
   atMs: number;
   pausedAtMs: number;
@@ -23,7 +23,7 @@ export class Deadlines {
     this.#timer = new DeadlineTimer(clock, (nowMs) => this.#expire(nowMs));
   }
 
-  /** @param onExpired Called once, when the time limit is reached. */
+  /** Starts the time limit of a handler. @param onExpired Called once, when the limit is reached. */
   start(onExpired: (timeoutMs: number) => void): Deadline {
     const deadline = { atMs: this.#clock.monotonicMs() + this.#timeoutMs, pausedAtMs: 0, pauses: 0, onExpired };
     this.#running.add(deadline);
@@ -35,7 +35,7 @@ export class Deadlines {
     if (this.#running.delete(deadline)) this.#timer.remove(deadline.atMs);
   }
 
-  /** Pauses the time limit. Pauses nest. @returns A function that ends the pause. */
+  /** Pauses a time limit until each of its pauses was ended. @returns A function that ends this pause. */
   pause(deadline: Deadline): () => void {
     if (deadline.pauses++ === 0) deadline.pausedAtMs = this.#clock.monotonicMs();
     return () => {
@@ -51,7 +51,7 @@ export class Deadlines {
     this.#timer.stop();
   }
 
-  /** @returns When the next time limit is due. */
+  /** Ends the handlers whose time limit is reached. @returns When the next time limit is due. */
   #expire(nowMs: number): number {
     let nextMs = Infinity;
     for (const deadline of [...this.#running]) {

@@ -1,6 +1,6 @@
 /**
- * Tools, prompts and resources as values. They are defined in any module and given to a server later. `createClient<typeof server>` knows their
- * types.
+ * `defineTool`, `definePrompt` and `defineResource`: define a tool, prompt or resource in any module, and give it to a server later.
+ * `createClient<typeof server>` knows the types of the server's tools.
  */
 
 import type {
@@ -18,7 +18,7 @@ import type { HandlerContext } from './handler-context.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
 
-/** A tool as a value. */
+/** A tool without a server, made by `defineTool` for the server option `tools`. */
 export interface ToolDefinition<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> {
   readonly kind: 'tool';
   readonly config: ToolConfig<In, Out, App>;
@@ -51,16 +51,16 @@ export function defineTool<In extends ToolInputSchema = undefined, Out extends T
   return { kind: 'tool', config, handler };
 }
 
-/** A prompt as a value. */
+/** A prompt without a server, made by `definePrompt` for the server option `prompts`. */
 export interface PromptDefinition<Args = ObjectSchema | undefined, App = unknown> {
   readonly kind: 'prompt';
   readonly config: PromptConfig<Args, App>;
   readonly handler: PromptHandler<Args, HandlerContext<App>>;
-  /** Types only, never set at run time. */
+  /** Types only, never set at run time: the prompt's arguments. */
   readonly '~types'?: { readonly input: Args extends undefined ? undefined : InferInput<Args> };
 }
 
-/** Any prompt, whatever its arguments. */
+/** Any prompt, whatever its arguments: the type of the values in `options.prompts`. */
 export interface AnyPromptDefinition {
   readonly kind: 'prompt';
   readonly config: object;
@@ -68,7 +68,7 @@ export interface AnyPromptDefinition {
   readonly '~types'?: { readonly input: unknown };
 }
 
-/** Defines a prompt without a server. */
+/** Defines a prompt without a server. `new McpServer(info, { prompts: { greet } })` serves it under the name `greet`. */
 export function definePrompt<Args extends ObjectSchema | undefined = undefined, App = unknown>(
   config: PromptConfig<Args, App>,
   handler: PromptHandler<Args, HandlerContext<App>>,
@@ -76,7 +76,7 @@ export function definePrompt<Args extends ObjectSchema | undefined = undefined, 
   return { kind: 'prompt', config, handler };
 }
 
-/** A resource at one URI, as a value. */
+/** A resource at one URI without a server, made by `defineResource` for the server option `resources`. */
 export interface ResourceDefinition<App = unknown> {
   readonly kind: 'resource';
   readonly uri: string;
@@ -84,7 +84,7 @@ export interface ResourceDefinition<App = unknown> {
   readonly read: ResourceReader<HandlerContext<App>>;
 }
 
-/** A resource template, as a value. */
+/** A resource template without a server, made by `defineResource` for the server option `resources`. */
 export interface ResourceTemplateDefinition<App = unknown> {
   readonly kind: 'resource template';
   readonly template: ResourceTemplate;
@@ -92,7 +92,7 @@ export interface ResourceTemplateDefinition<App = unknown> {
   readonly read: TemplateReader<HandlerContext<App>>;
 }
 
-/** Defines a resource without a server, at one URI or for a template. */
+/** Defines a resource without a server, at one URI or for a template. `new McpServer(info, { resources: { readme } })` serves it. */
 export function defineResource<App = unknown>(
   uri: string,
   config: ResourceConfig<App>,

@@ -5,7 +5,7 @@ import { hideInText } from './hide-secrets.ts';
 
 const MAX_CHARACTERS = 300;
 
-/** Removed in addition to likely secrets. Linear: no repetition nests or overlaps. */
+/** Patterns removed from error texts besides likely secrets, and their replacements. Linear time: no repetition nests or overlaps. */
 const UNSAFE: readonly (readonly [RegExp, string])[] = [
   [/file:\/\/\S+/gi, '[path]'],
   [/(^|[\s"'`(=[,])\/[^\s"'`()/]+\/[^\s"'`()]*/g, '$1[path]'],

@@ -1,8 +1,8 @@
-/** The only code that reads a revision's era. Everything else depends on whether a request has a session, or on the revision's own rules. */
+/** The only code that reads a revision's era. All other code tests whether a request has a session, or reads the revision's rules. */
 
 import type { Era, Revision } from '@mortise/protocol';
 
-/** Tells whether something limited to some eras exists in a revision. Without eras it exists everywhere. */
+/** Tells whether a method that exists only in the given eras exists in this revision. Without `eras` it exists in every revision. */
 export function existsIn(eras: readonly Era[] | undefined, { era }: Revision): boolean {
   return eras?.includes(era) ?? true;
 }

@@ -1,4 +1,4 @@
-/** The errors that a server throws. Each message names the remedy. */
+/** The errors that a server throws. Each error text says what to do. */
 
 import { MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protocol/model';
@@ -13,25 +13,25 @@ export class ToolError extends MortiseError {
   override readonly code: 'ERR_TOOL' = 'ERR_TOOL';
 }
 
-/** A registration is invalid: a name is taken or malformed, or an option is unknown. */
+/** A server, tool, prompt, resource or extension cannot be registered: a name is taken or malformed, or an option is unknown or invalid. */
 export class RegistrationError extends MortiseError {
   override readonly name: string = 'RegistrationError';
   override readonly code: 'ERR_REGISTRATION' = 'ERR_REGISTRATION';
 }
 
-/** A schema cannot be converted to JSON Schema, so clients could not know what to send. */
+/** A tool's, prompt's or form's schema cannot be converted to JSON Schema, so clients could not know what to send. */
 export class SchemaUnsupportedError extends MortiseError {
   override readonly name: string = 'SchemaUnsupportedError';
   override readonly code: 'ERR_SCHEMA_UNSUPPORTED' = 'ERR_SCHEMA_UNSUPPORTED';
 }
 
-/** A handler returned something that is not a valid result. The peer gets a neutral error. */
+/** A handler returned something that is not a valid result. The client only learns that there was an internal error. */
 export class InvalidHandlerResultError extends MortiseError {
   override readonly name: string = 'InvalidHandlerResultError';
   override readonly code: 'ERR_HANDLER_RESULT' = 'ERR_HANDLER_RESULT';
 }
 
-/** Why a handler was stopped: the reason of its `signal`. `ERR_HANDLER_TIMEOUT`: it did not finish within `handlerTimeoutMs`. */
+/** Why a handler was stopped: the reason of `ctx.signal`. `ERR_HANDLER_TIMEOUT`: the handler did not finish within `handlerTimeoutMs`. */
 export class HandlerStoppedError extends MortiseError {
   override readonly name: string = 'HandlerStoppedError';
   override readonly code: 'ERR_HANDLER_TIMEOUT' | 'ERR_SERVER_CLOSED';
@@ -42,27 +42,27 @@ export class HandlerStoppedError extends MortiseError {
   }
 }
 
-/** Why a question to the client, or a step of `ctx.once`, failed. */
+/** Why an elicitation, sampling or roots request to the client, or a step of `ctx.once`, failed. */
 export type AskErrorCode =
-  /** Questions cannot reach this client. */
+  /** The request cannot be sent to this client: its revision, its connection or the current method does not allow it. */
   | 'ERR_ASK_UNAVAILABLE'
-  /** The question is not valid. */
+  /** The request to the client is not valid, for example a form that asks for a password. */
   | 'ERR_INVALID_ASK'
-  /** The client's answer does not fit the question. */
+  /** The client's answer does not fit the request, for example the form's schema. */
   | 'ERR_INVALID_ANSWER'
-  /** The handler asked a different question when it ran again, so the answer does not fit. The message shows both questions. */
+  /** When the handler ran again, it made a different request to the client, so the answer does not fit. The message shows both requests. */
   | 'ERR_ASK_CHANGED'
-  /** The request asked the client as often as `requestState.maxRounds` allows. */
+  /** The handler asked the client as often as `requestState.maxRounds` allows. */
   | 'ERR_TOO_MANY_ASKS'
-  /** The value of a `ctx.once` step is not JSON, so it cannot be kept. The step itself did run. */
+  /** The value of a `ctx.once` step is not JSON, so it cannot be kept for the next run of the handler. The step itself did run. */
   | 'ERR_INVALID_STEP'
   /**
-   * The client did not declare the capability to answer. If not caught, the client gets -32021 in revisions with that code, otherwise the error of a
-   * failed handler.
+   * The client did not declare the capability that the request to it needs. If the handler does not catch this, the client gets error
+   * -32021 in revisions with that code, otherwise the error of a failed handler.
    */
   | 'ERR_CLIENT_CAPABILITY';
 
-/** A question to the client failed. `code` tells why. */
+/** An elicitation, sampling or roots request to the client, or a step of `ctx.once`, failed. `code` tells why. */
 export class AskError extends MortiseError {
   override readonly name: string = 'AskError';
   override readonly code: AskErrorCode;
@@ -81,24 +81,24 @@ export class AskError extends MortiseError {
 }
 
 /**
- * Ends a handler's run after a question was sent to the client. The handler runs again with the answer. Do not swallow this error: clean up in
- * `finally`, and rethrow it in a `catch` for other errors.
+ * Thrown by `ctx.elicit` and the like to end the handler after its request was sent to the client. The handler runs again with the answer.
+ * Do not swallow this error: clean up in `finally`, and rethrow it in a `catch` for other errors.
  */
 export class Suspended extends MortiseError {
   override readonly name: string = 'Suspended';
   override readonly code: 'ERR_SUSPENDED' = 'ERR_SUSPENDED';
 }
 
-/** Makes the error for a question that is cancelled because its request already has a response. */
+/** Makes the error for a request to the client that is cancelled because the handler's call already has its response. */
 export function callOver(): Suspended {
-  return new Suspended('The call is over');
+  return new Suspended('The call has ended');
 }
 
-/** A URL that the user must open. */
+/** A URL that the user must open, as passed to `UrlElicitationRequiredError`. */
 export interface RequiredPage {
   readonly message: string;
   readonly url: string;
-  /** Unique within the server. @default a random id */
+  /** The id of this elicitation, unique within the server. @default a random id */
   readonly elicitationId?: string | undefined;
 }
 
@@ -125,7 +125,7 @@ export class UrlElicitationRequiredError extends ProtocolError {
   }
 }
 
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** The union of all errors that this package throws: `switch (error.code)` narrows the type. */
 export type AnyServerError =
   | ToolError
   | RegistrationError

@@ -1,20 +1,20 @@
-/** Change events within this process: one subscription of the message bus per topic, and at most one event per list and event-loop turn. */
+/** Delivers change events of lists and resources to the clients of this process. Changes of a list in one event-loop turn are merged. */
 
 import type { Clock, ClockTimer, JsonRpcNotification, Logger } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { BusMessage, MessageBus, Principal } from '@mortise/protocol/contracts';
 
-/** The lists whose changes are announced. */
+/** The lists whose changes clients can be notified of. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
-/** Returns the bus topic of a list's changes. The notification's method is `notifications/` plus the topic. */
+/** Returns the message bus topic for changes of a list, such as `tools/list_changed`. With `notifications/` it is the method to send. */
 export function listTopic(kind: ListKind): string {
   return `${kind}/list_changed`;
 }
 
-/** Returns the list that a notification is about. */
+/** Returns the list that a `list_changed` notification is about. Undefined for other notifications. */
 export function listKindOf(method: string): ListKind | undefined {
   return LIST_KINDS.find((kind) => method === `notifications/${listTopic(kind)}`);
 }
@@ -25,7 +25,7 @@ export function resourceTopic(uri: string): string {
   return `${RESOURCE}${uri}`;
 }
 
-/** Returns the notification for an event, or undefined for an extension's event. A subscription may also cover URIs below its own. */
+/** Returns the notification for a change event; undefined for an extension's event. Its URI may be below the subscribed one. */
 export function toNotification({ topic, payload }: BusMessage): JsonRpcNotification | undefined {
   if (LIST_KINDS.some((kind) => topic === listTopic(kind))) return { jsonrpc: '2.0', method: `notifications/${topic}` };
   if (!topic.startsWith(RESOURCE)) return undefined;
@@ -34,14 +34,14 @@ export function toNotification({ topic, payload }: BusMessage): JsonRpcNotificat
   return { jsonrpc: '2.0', method: 'notifications/resources/updated', params };
 }
 
-/** Returns a key for merging: of several notifications with the same key, only the newest matters. */
+/** Returns a key of a notification: of several queued notifications with the same key, only the newest is sent. */
 export function keyOf({ method, params }: JsonRpcNotification): string {
   return `${method} ${String(params?.['uri'])}`;
 }
 
-/** A listener for events: a session or a `subscriptions/listen`. */
+/** A receiver of change events: a legacy session or a `subscriptions/listen` request. */
 export interface EventListener {
-  /** Events for one principal only reach that principal's listeners. */
+  /** The listener's principal. An event for one principal only reaches listeners with this principal. */
   readonly principal: Principal;
   onEvent(event: BusMessage): void;
 }
@@ -60,7 +60,7 @@ export class Events {
   readonly #changed = new Set<ListKind>();
   #timer: ClockTimer | undefined;
 
-  /** @param bus The program's own bus, which may connect several machines. */
+  /** @param bus The option `messageBus`, which may connect several machines. Without it, events stay in this process. */
   constructor(bus: MessageBus | undefined, clock: Clock, logger: Logger) {
     this.#isShared = bus !== undefined;
     this.#clock = clock;
@@ -95,7 +95,7 @@ export class Events {
     return this.publish({ topic: resourceTopic(uri), payload: { uri } });
   }
 
-  /** Announces that a list changed. Several changes in one turn are published once. Nothing is published without listeners. */
+  /** Announces that a list changed. Several changes in one event-loop turn are published once, and only if there are listeners. */
   listChanged(kind: ListKind): void {
     if (!this.#isShared && !this.#topics.has(listTopic(kind))) return;
     this.#changed.add(kind);

@@ -1,4 +1,4 @@
-/** The interface for extensions: they add methods, filters and interceptors to the server, and can run tools from stored records. */
+/** What extensions use: adds their methods, `subscriptions/listen` filters and interceptors, and runs tools from stored records. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -11,7 +11,7 @@ import { createCall } from './calls.ts';
 import type { Server } from './server.ts';
 import { toCallError } from './wire-error.ts';
 
-/** Installs an extension. @throws {RegistrationError} Its id is invalid, or the key of its listen filter is taken. */
+/** Installs an extension. @throws {RegistrationError} Its id is invalid, or another extension has its `subscriptions/listen` filter key. */
 export function installExtension(server: Server, extension: ServerExtension): void {
   if (typeof (extension as Partial<ServerExtension> | null)?.install !== 'function')
     throw new RegistrationError('the server\'s options: each of "extensions" must be an object with id and install, such as createTasks()');
@@ -42,20 +42,20 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
     publish: (event) => server.events.publish(event),
     addFilter(filter) {
       if (server.listenFilters.some(({ key }) => key === filter.key))
-        throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is already taken`);
+        throw new RegistrationError(`extension "${extension.id}": another extension has the subscriptions/listen filter "${filter.key}"`);
       server.listenFilters.push(filter);
     },
     onClose: (fn) => server.onClose(fn),
   };
 }
 
-/** Runs a tool from a stored record. Skips middleware and scope checks, which were done when the record was made. */
+/** Runs a tool from a stored record of its call. Skips middleware and scope checks, which were done when the record was made. */
 async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
   const revision = findRevision(record.revision);
   if (!revision)
     throw new ProtocolError(
       INVALID_PARAMS,
-      `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`,
+      `The record of tool "${record.tool}" has the revision ${record.revision}, which this server does not serve`,
     );
   const route = server.methods.findRoute(revision, 'tools/call');
   const item = server.tools?.findAny(record.tool);

@@ -1,9 +1,9 @@
-/** The parts of extensions in a request: members of the handler's context, and turning a slow call into a task. */
+/** What extensions do in a request: add members to the handler's context, and turn a slow call into a task. */
 
 import type { HandlerFacts, HandlerRun, RunSoFar } from '@mortise/protocol/contracts';
 import type { Context } from './context.ts';
 
-/** Adds the members of extensions to a context. Getters stay getters. */
+/** Adds the members that extensions provide to a handler's context. Getters stay getters. */
 export function addExtensionMembers(context: Context): void {
   const { requestId, taskRun: run } = context;
   const facts: HandlerFacts = requestId === undefined && run ? { run, call: undefined } : { run: context, call: context };
@@ -14,7 +14,9 @@ export function addExtensionMembers(context: Context): void {
 }
 
 /**
- * Continues a running handler as a task, see docs/decisions/task-promotion.md. @returns What it did so far, or undefined if it cannot be moved now.
+ * Continues a running handler as a task, see docs/decisions/task-promotion.md.
+ *
+ * @returns What the handler did so far, or undefined if it cannot become a task now.
  */
 export function handOver(context: Context, run: HandlerRun): RunSoFar | undefined {
   const { session, round, server } = context;

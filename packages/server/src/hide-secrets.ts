@@ -7,10 +7,10 @@
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { mapTexts } from './map-texts.ts';
 
-/** The replacement for a secret. */
+/** The text that replaces a secret. */
 export const REDACTED = '[redacted]';
 
-/** Formats of well-known secrets. Each pattern matches in linear time. */
+/** Patterns of well-known secrets, such as API keys and tokens. Each pattern matches in linear time. */
 const FORMS: readonly string[] = [
   String.raw`-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?`,
   // Matches only at the start of a run of its characters, so that each run is scanned once.
@@ -28,7 +28,7 @@ const FORMS: readonly string[] = [
 
 const SECRETS = /* @__PURE__ */ new RegExp(FORMS.join('|'), 'gi');
 
-/** Names of members whose values are secrets, in lower case without `_` and `-`. */
+/** Names of object members whose values are secrets, in lower case without `_` and `-`. */
 const SECRET_NAMES: ReadonlySet<string> = /* @__PURE__ */ new Set(
   (
     'accesskey accesstoken apikey apitoken authorization authtoken bearertoken clientsecret cookie credential credentials idtoken passphrase ' +
@@ -36,26 +36,26 @@ const SECRET_NAMES: ReadonlySet<string> = /* @__PURE__ */ new Set(
   ).split(' '),
 );
 
-/** Members that hold encoded bytes or protocol keywords. They are not searched. */
+/** Names of object members that hold encoded bytes or protocol keywords. Their values are not searched for secrets. */
 const UNTOUCHED: ReadonlySet<string> = new Set(['blob', 'data', 'mimeType', 'role', 'type']);
 
-/** Replaces likely secrets in a text. */
+/** Replaces likely secrets in a text by `[redacted]`. */
 export function hideInText(text: string): string {
   return text.replace(SECRETS, REDACTED);
 }
 
-/** Tells whether the value of a member with this name is a secret. */
+/** Tells whether an object member with this name, such as `apiKey`, holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAMES.has(foldName(name));
 }
 
-/** Normalizes a name: lower case, without `_` and `-`. */
+/** Normalizes the name of an object member: lower case, without `_` and `-`. */
 export function foldName(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
 /**
- * Replaces likely secrets in a value. A value without secrets is returned unchanged, not copied.
+ * Replaces likely secrets in a JSON value. A value without secrets is returned unchanged, not copied.
  *
  * @param hide Replaces secrets in one text. @param isSecret Tells which members have secret values.
  */

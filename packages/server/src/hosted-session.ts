@@ -1,4 +1,4 @@
-/** A legacy session whose messages an HTTP handler delivers one by one, with the requests in progress in both directions. */
+/** A legacy session over HTTP: an HTTP handler delivers its messages one by one. Holds the requests in progress in both directions. */
 
 import {
   CancelledError,
@@ -17,7 +17,7 @@ import { type ClientRequestOptions, closedError, Session } from './session.ts';
 
 interface RunningCall {
   readonly call: Call;
-  /** Settles the promise of `receive`. */
+  /** Ends the wait of `receive`: with the response, or with undefined if there is none. */
   readonly settle: (response: JsonRpcResponse | undefined) => void;
 }
 
@@ -65,7 +65,7 @@ export class HostedSession extends Session implements LegacySession {
     if (isRequestId(requestId)) this.#end(requestId, new CancelledError(typeof reason === 'string' ? reason : undefined));
   }
 
-  /** Ends a request without a response. */
+  /** Cancels a request in progress, which then gets no response. */
   #end(id: RequestId, reason: Error): void {
     const running = this.#running.get(id);
     this.#running.delete(id);

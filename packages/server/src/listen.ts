@@ -1,4 +1,4 @@
-/** `subscriptions/listen`: one long request that delivers the changes it asked for. Loaded when a client first listens. */
+/** Serves `subscriptions/listen`: a request that stays open and delivers change notifications. Loaded when a client first sends one. */
 
 import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -11,20 +11,20 @@ import { type EventListener, keyOf, LIST_KINDS, listTopic, resourceTopic, toNoti
 import { Outbox } from './outbox.ts';
 import { checkSubscribedUri } from './session.ts';
 
-/** How many `subscriptions/listen` one connection may have open. */
+/** How many `subscriptions/listen` requests one connection may have open. */
 const MAX_LISTENS = 100;
 
-/** The part of a filter that the server accepts. */
+/** The part of a `subscriptions/listen` filter that the server accepts. */
 interface AcceptedFilter {
   /** The accepted filter, as sent in the acknowledgement. */
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
-  /** How many resources the filter names. */
+  /** How many resource URIs the filter of `subscriptions/listen` names. */
   readonly subscriptions: number;
   readonly extensions: readonly (readonly [filter: ListenFilter, accepted: JsonValue])[];
 }
 
-/** Serves `subscriptions/listen`. */
+/** Serves a `subscriptions/listen` request until it ends, and returns its result. */
 export async function listen(params: JsonObject, context: Context): Promise<JsonObject> {
   return new Listen(context, await acceptFilter(params['notifications'] as JsonObject, context)).run();
 }
@@ -57,7 +57,7 @@ async function acceptFilter(wish: JsonObject, context: Context): Promise<Accepte
   return { notifications, topics, subscriptions: Array.isArray(uris) ? uris.length : 0, extensions };
 }
 
-/** One `subscriptions/listen`. */
+/** One open `subscriptions/listen` request. */
 export class Listen implements EventListener {
   readonly #context: Context;
   readonly #accepted: AcceptedFilter;
@@ -74,7 +74,7 @@ export class Listen implements EventListener {
     return this.#context.principal;
   }
 
-  /** Acknowledges, then delivers events. Resolves with the final result when the server ends the subscription, rejects when the client does. */
+  /** Acknowledges, then delivers change events. Resolves with the result when the server ends it, rejects when the client does. */
   async run(): Promise<JsonObject> {
     const { server, signal } = this.#context;
     signal.throwIfAborted();
@@ -109,7 +109,8 @@ export class Listen implements EventListener {
   }
 
   /**
-   * Ends the subscription from the server's side. Sends the result and, on a channel, the cancellation notification that some clients wait for.
+   * Ends the subscription from the server's side. Sends its result and, except over HTTP, `notifications/cancelled` (some clients wait
+   * for it).
    *
    * @returns Resolves once both are sent.
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
@@ -128,13 +129,14 @@ export class Listen implements EventListener {
   }
 
   /**
-   * The connection of the request. Undefined over HTTP, where each `subscriptions/listen` has its own stream and the transport limits their number.
+   * The connection of the request. Undefined over HTTP, where each `subscriptions/listen` has its own stream and the transport limits
+   * their number.
    */
   get #channel(): Channel | undefined {
     return this.#context.call instanceof ChannelCall ? this.#context.call.owner : undefined;
   }
 
-  /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or too many resources in them. */
+  /** @throws {ProtocolError} -32602: this connection's filters name too many resources. -32603: it has too many `subscriptions/listen`. */
   #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
     const { subscriptions } = this.#accepted;

@@ -1,4 +1,4 @@
-/** Log messages to clients: filtering by level and rate, and `ctx.log`. */
+/** Sends log messages to clients: implements `ctx.log`, and filters messages by level and rate. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
@@ -10,13 +10,13 @@ import { hideSecrets } from './hide-secrets.ts';
 import type { Server } from './server.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** How many messages one session, or one modern request, may receive at once. Further ones are dropped and counted. */
+/** How many log messages one session, or one modern request, may receive at once. Further ones are dropped and counted. */
 const BURST = 100;
 const PER_SECOND = 50;
 
-/** Filters log messages by level and rate and removes likely secrets. One per legacy session or modern request. */
+/** Filters log messages by level and rate, and removes likely secrets. Each legacy session and each modern request has its own. */
 export class LogGate {
-  /** The least severe level that is sent. */
+  /** The log level that the client has set: less severe messages are not sent. */
   threshold: LogLevel;
   readonly #clock: Clock;
   #bucket: TokenBucket | undefined;
@@ -27,7 +27,7 @@ export class LogGate {
     this.#clock = clock;
   }
 
-  /** Returns the notification's params, or undefined if the message is filtered out. */
+  /** Returns the params of `notifications/message`, or undefined if the log message must not be sent. */
   admit(level: LogLevel, data: JsonValue, logger: string | undefined): JsonObject | undefined {
     if (!isLevelEnabled(level, this.threshold)) return undefined;
     this.#bucket ??= new TokenBucket(BURST, PER_SECOND, this.#clock);
@@ -42,7 +42,7 @@ export class LogGate {
   }
 }
 
-/** Warns the operator once if the server does not declare logging. */
+/** Writes one warning to the server's `logger` if a log message is dropped because the server does not declare the capability `logging`. */
 export function warnOfSilence(server: Server, revision: Revision, use: string): void {
   if (server.capabilities.has(revision, 'logging')) return;
   server.warnOnce(
@@ -69,7 +69,7 @@ export function createLog(context: Context): HandlerLog {
   return Object.assign(write, Object.fromEntries(byLevel) as Record<LogLevel, (typeof byLevel)[number][1]>);
 }
 
-/** Returns the filter for a request's log messages. Undefined if the client gets none. */
+/** Returns the filter for a request's log messages. Undefined if the client gets no log messages. */
 function findGate({ server, session, revision, meta }: Context): LogGate | undefined {
   if (!server.capabilities.has(revision, 'logging')) return undefined;
   if (session && revision.rules.logLevel === 'session') return session.logGate;

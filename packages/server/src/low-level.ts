@@ -1,4 +1,4 @@
-/** `@mortise/server/low-level`: handlers for methods by name and for raw requests, for gateways and for what `McpServer` does not offer. */
+/** `@mortise/server/low-level`: `Server`, with handlers for any method or raw request. For gateways, and for what `McpServer` lacks. */
 
 export type { CloseOptions } from '@mortise/protocol/contracts';
 export { type HandlerRequest, type RequestHandler, Server } from './server.ts';

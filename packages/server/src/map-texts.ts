@@ -1,14 +1,14 @@
-/** Changes the texts in JSON that the server sends. */
+/** `mapTexts`: replaces texts in JSON that the server sends. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 
-/** Deeper levels are not changed. The protocol's own limit on nesting is lower. */
+/** How many levels of nested JSON are changed. Deeper levels stay as they are; the protocol's own limit on nesting is lower. */
 const MAX_DEPTH = 200;
 
 /**
- * Copies a value and replaces each text and number by what `change` returns. Returns the same value if nothing changes.
+ * Copies a JSON value and replaces each string and number by what `change` returns. Returns the same value if nothing changes.
  *
- * @param change Called with a text or number and the name of its member; '' for items of a list.
+ * @param change Called with a string or number and the name of the object member that holds it; '' for items of a list.
  */
 export function mapTexts<T extends JsonValue>(value: T, change: (text: string | number, name: string) => string | number): T {
   const visit = (part: JsonValue, name: string, depth: number): JsonValue => {

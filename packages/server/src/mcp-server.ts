@@ -28,7 +28,7 @@ import type { ResourceTemplate } from './resource-template.ts';
 import type { ObjectSchema } from './schema/infer.ts';
 import { Server } from './server.ts';
 
-/** Tools as values, by name. */
+/** Tools made by `defineTool`, by name. */
 export type ToolDefinitions = Readonly<Record<string, AnyToolDefinition>>;
 
 /** The options of `McpServer`. */
@@ -44,15 +44,18 @@ export interface McpServerOptions<App = unknown, ToolValues extends ToolDefiniti
 /**
  * A server of tools, resources and prompts.
  *
- * ```ts const server = new McpServer({ name: 'calculator', version: '1.0.0' }); server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b)); await serveStdio(server);
+ * ```ts
+ * const server = new McpServer({ name: 'calculator', version: '1.0.0' });
+ * server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b));
+ * await serveStdio(server);
  * ```
  *
  * @see 2026-07-28 server/index
  */
 export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> extends Server<App> {
-  /** Types only, never set at run time: the tools given as values, for `createClient<typeof server>`. */
+  /** Types only, never set at run time: the tools of `options.tools`, for `createClient<typeof server>`. */
   declare readonly '~tools'?: ToolValues;
-  /** @internal */
+  /** @internal The registered tools. */
   override readonly tools: Tools;
   readonly #resources: Resources;
   readonly #prompts: Prompts;
@@ -60,7 +63,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   /**
    * Creates a server. It serves nothing until you call `connect`, or pass it to a host such as `serveStdio(server)` or `serveHttp(server)`.
    *
-   * @param info Shown to clients.
+   * @param info Name and version of the server, which clients are told.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, an option is unknown or has the wrong type, or a tool, prompt or
    * resource in the options cannot be registered.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema in the options cannot be converted to JSON Schema.
@@ -81,7 +84,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     }
   }
 
-  /** This server itself, for code written for the official SDK, whose `server` is its low-level object. */
+  /** Returns this same object. For code written for the official SDK, where `mcpServer.server` is a separate low-level server. */
   get server(): Server<App> {
     return this;
   }
@@ -90,7 +93,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
    * Registers a tool, and notifies connected clients that the list changed.
    *
    * @param handler Called with the validated arguments and the context, or with the context alone if there is no `inputSchema`.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or neither the server nor an installed extension has such an option.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or an option is known neither to the server nor to an extension.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be converted to JSON Schema.
    * @see 2026-07-28 server/tools
    */
@@ -141,7 +144,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     return this.#prompts.register(name, config as PromptConfig, handler as HandlerFn);
   }
 
-  /** @internal Called when an argument or variable with completion is registered first. */
+  /** @internal Starts to serve `completion/complete`. Called when the first argument or variable with completion is registered. */
   serveCompletions(): void {
     if (!this.capabilities.register('completions', {})) return;
     this.methods.set('completion/complete', { run: (params, context) => complete(params, context, this.#prompts, this.#resources) });

@@ -1,4 +1,4 @@
-/** The handlers, interceptors and middleware of each method. They are combined per revision on first use and cached. */
+/** `Methods`: the handlers, interceptors and middleware of each method. They are combined per revision on first use, and cached. */
 
 import type { JsonObject, MortiseError } from '@mortise/jsonrpc-core';
 import { type Era, REVISIONS, type Revision } from '@mortise/protocol';
@@ -9,53 +9,53 @@ import type { Context } from './context.ts';
 import { existsIn } from './era.ts';
 
 export interface MethodEntry {
-  /** Takes canonical params, returns a canonical result. */
+  /** Serves a request of this method. Params and result have the shape of the newest revision (canonical form). */
   readonly run: (params: JsonObject, context: Context) => JsonObject | Promise<JsonObject>;
-  /** True if the method has no time limit. */
+  /** True if the method's handler may run without a time limit. */
   readonly isUnbounded?: boolean | undefined;
-  /** The eras in which an extension's method exists. Undefined for the program's own methods, which are served in every revision that has them. */
+  /** The eras in which an extension's method exists. Undefined for the program's methods, which all revisions that have them serve. */
   readonly eras?: readonly Era[] | undefined;
   readonly nameParam?: string | undefined;
-  /** True if the target is a name that the program registered, not text from the peer. */
+  /** True if requests name something that the program registered, such as a tool, and not any text from the client. */
   readonly findsByName?: boolean | undefined;
-  /** Makes the result of a call that timed out or could not ask the client. Without it, the client gets an error response. */
+  /** Makes the result of a call that timed out or could not request input. Without this function, the client gets an error response. */
   readonly toFailedResult?: (error: MortiseError) => JsonObject;
 }
 
-/** Handles a notification of legacy clients. */
+/** Handles a notification that a legacy client sent. */
 export type NotificationHandler = (
   notification: { readonly method: string; readonly params: JsonObject },
   call: ExtensionCall,
 ) => void | Promise<void>;
 
-/** Middleware, or an interceptor of an extension. */
+/** One element of a middleware chain: middleware of the program, or an interceptor of an extension. */
 export type ChainLink = (context: Context, next: (params?: JsonObject) => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
 
 interface Wrapper {
-  /** Undefined for every method. */
+  /** The method that the middleware wraps. Undefined if it wraps all methods. */
   readonly method: string | undefined;
   readonly link: ChainLink;
 }
 
-/** Everything needed to serve one method in one revision. */
+/** Everything needed to serve requests of one method in one revision: handler, middleware and conversions. */
 export interface Route {
   readonly method: string;
   readonly revision: Revision;
-  /** The revision's facts about the method. Undefined for a method of the program or of an extension. */
+  /** What the revision defines for the method. Undefined for a method that only the program or an extension defines. */
   readonly facts: MethodFacts | undefined;
   readonly entry: MethodEntry;
-  /** The parameter that holds the name or URI the request is about. */
+  /** The parameter that names what the request is about, such as `name` in `tools/call` and `uri` in `resources/read`. */
   readonly targetParam: string | undefined;
   /** Middleware and interceptors, outermost first. */
   readonly chain: readonly ChainLink[];
-  /** Whether in some revision the result may be a question to the client, after which the handler runs again. */
+  /** Whether the method's result may be `input_required` in some revision, after which the handler runs again. */
   readonly mayAsk: boolean;
   readonly readParams: Convert | undefined;
   readonly writeResult: Convert | undefined;
 }
 
 export class Methods {
-  /** The program's own notification handlers. */
+  /** The notification handlers that the program set, by method. */
   readonly notifications: Map<string, NotificationHandler> = new Map();
   readonly #capabilities: CapabilityBook;
   readonly #entries = new Map<string, readonly MethodEntry[]>();
@@ -63,13 +63,13 @@ export class Methods {
   readonly #interceptors: Wrapper[] = [];
   #routes = new Map<Revision, Map<string, Route>>();
 
-  /** @param outermost Wraps every method. */
+  /** @param outermost Middleware that wraps every method, outside all other middleware. */
   constructor(capabilities: CapabilityBook, outermost: ChainLink | undefined) {
     this.#capabilities = capabilities;
     this.#middleware = outermost ? [{ method: undefined, link: outermost }] : [];
   }
 
-  /** Adds an extension's entry, or sets the program's own. Undefined removes it. */
+  /** Adds an extension's handler of a method, or sets the program's own handler. Undefined removes the program's. */
   set(method: string, entry: MethodEntry | undefined): void {
     this.#entries.set(method, withEntry(this.#entries.get(method), entry));
     this.forgetRoutes();
@@ -80,7 +80,7 @@ export class Methods {
     this.forgetRoutes();
   }
 
-  /** Adds an extension's interceptor between the middleware and the method. */
+  /** Adds an extension's interceptor, which runs after the middleware and before the method's handler. */
   intercept(method: string, link: ChainLink): void {
     this.#interceptors.push({ method, link });
     this.forgetRoutes();
@@ -90,7 +90,7 @@ export class Methods {
     return isKnownRequest(method) || this.#entries.has(method);
   }
 
-  /** Returns the parameter that holds the name or URI a method's request is about. */
+  /** Returns the parameter that names what a request is about, such as `name` for `tools/call` and `uri` for `resources/read`. */
   nameParam(method: string): string | undefined {
     const facts = REVISIONS.map(({ requests }) => requests.get(method));
     return [...(this.#entries.get(method) ?? []), ...facts].find((entry) => entry?.nameParam !== undefined)?.nameParam;
@@ -107,7 +107,7 @@ export class Methods {
     return route;
   }
 
-  /** Clears the cached routes after a registration. */
+  /** Clears the cached routes after a handler or middleware was added or removed. */
   forgetRoutes(): void {
     this.#routes = new Map();
   }
@@ -135,7 +135,7 @@ export class Methods {
   }
 }
 
-/** Extensions come first, in the order in which they were added. */
+/** Adds a handler to the list of a method. Handlers of extensions come first, in the order in which they were added. */
 function withEntry(entries: readonly MethodEntry[] = [], entry: MethodEntry | undefined): readonly MethodEntry[] {
   const ofExtensions = entries.filter(({ eras }) => eras);
   const own = entry?.eras ? entries.filter(({ eras }) => !eras) : [];
@@ -144,7 +144,7 @@ function withEntry(entries: readonly MethodEntry[] = [], entry: MethodEntry | un
 
 let knownRequests: ReadonlySet<string> | undefined;
 
-/** Tells whether the protocol has a request of this name in any revision. Only methods of the program's own are served in every revision. */
+/** Tells whether any revision of the protocol defines this request method. If none does, the program's handler serves it in all. */
 export function isKnownRequest(method: string): boolean {
   return (knownRequests ??= new Set(REVISIONS.flatMap(({ requests }) => [...requests.keys()]))).has(method);
 }

@@ -36,7 +36,7 @@ function publish({ revision, server }: Context, method: string, { uri }: JsonObj
   return resolvedPromise;
 }
 
-/** @see 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation */
+/** Implements `ctx.completeElicitation`. @see 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation */
 export function completeElicitation(context: Context, elicitationId: string): Promise<void> {
   const { revision, client } = context;
   if (!revision.rules.elicitationIds || !hasCapability(client.capabilities, 'elicitation.url')) return resolvedPromise;

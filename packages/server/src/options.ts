@@ -8,40 +8,40 @@ import type { JsonSchemaValidator, MessageBus, ReplayStore, ServerExtension, Sta
 import { RegistrationError } from './errors.ts';
 import type { MiddlewareCall } from './middleware/middleware.ts';
 
-/** The request as `options.context` sees it, before the app context exists. */
+/** The argument of `options.context`: facts of the request. It has no `app`, because that is what the function makes. */
 export type ContextCall = Omit<MiddlewareCall<undefined>, 'app'>;
 
-/** Cache hints in modern results. They are not access control: use `visible` and `scopes` for that. */
+/** The cache hints (`ttlMs`, `cacheScope`) in modern results. They are not access control: use `visible` and `scopes` for that. */
 export interface CacheOptions {
-  /** How long a list or discovery result may be cached, in milliseconds. @default 0: ask again, or listen for changes */
+  /** How long clients may cache a list or a discovery result, in milliseconds. @default 0: clients should request it each time */
   readonly listTtlMs?: number | undefined;
-  /** How long a resource's content may be cached if the resource sets no `ttlMs`, in milliseconds. @default 0 */
+  /** How long clients may cache the content of a resource that sets no `ttlMs` itself, in milliseconds. @default 0 */
   readonly readTtlMs?: number | undefined;
-  /** Whether cached lists may be shared between callers. A list with a `visible` rule is always `private`. @default 'public' */
+  /** Whether cached lists may be shared between callers. A list with a `visible` option is always `private`. @default 'public' */
   readonly listScope?: CacheScope | undefined;
 }
 
-/** How the `requestState` of modern requests is sealed, stored and limited. */
+/** How the `requestState` of `input_required` results is encrypted, stored and limited. */
 export interface RequestStateOptions {
   /**
-   * Keys of 32 bytes. The first one seals, all of them open. To change keys, put the new one first. Servers with the same keys can continue each
-   * other's rounds.
+   * Keys of 32 bytes. The first key encrypts, all keys decrypt. To change keys, put the new one first. Servers with the same keys can
+   * continue each other's calls after the client has answered.
    *
-   * @default a random key, so that only this process can continue
+   * @default a random key, so that only this process can continue its calls
    */
   readonly keys?: readonly Uint8Array[] | undefined;
-  /** How long the client has to answer, in milliseconds. An older state is rejected. @default 600_000 (10 minutes) */
+  /** How long the client has to send its answers, in milliseconds. An older `requestState` is rejected. @default 600_000 (10 minutes) */
   readonly ttlMs?: number | undefined;
-  /** Stores states of more than 262,144 characters (256 KiB). The client then gets a sealed reference. @default none: such a state is an error */
+  /** Stores states over 262,144 characters (256 KiB); the client gets an encrypted reference. @default none: such a state is an error */
   readonly store?: StateStore | undefined;
   /**
-   * Allows each state to be used only once. A second request with the same state gets -32602. Without it, such a request runs the handler again from
-   * that point, including later steps of `ctx.once`, with the same idempotency keys.
+   * Allows each `requestState` to be used only once. A second request with the same one gets -32602. Without this option, a second request
+   * runs the handler again from that point, including later steps of `ctx.once`, with the same idempotency keys.
    *
    * @default none
    */
   readonly replay?: ReplayStore | undefined;
-  /** How many times one request may ask the client. @default 10 */
+  /** How many times one call may return `input_required` before its final result. @default 10 */
   readonly maxRounds?: number | undefined;
 }
 
@@ -52,9 +52,9 @@ export interface ServerOptions<App = unknown> {
    * none
    */
   readonly capabilities?: ServerCapabilities | undefined;
-  /** How to use the server, for the model. @default none */
+  /** Instructions for the model on how to use the server. @default none */
   readonly instructions?: string | undefined;
-  /** The revisions to serve. @default `REVISIONS` of `@mortise/protocol`; for a server without sessions leave out the legacy ones */
+  /** The protocol revisions to serve. Without legacy revisions, the server has no sessions. @default `REVISIONS` of `@mortise/protocol` */
   readonly revisions?: readonly Revision[] | undefined;
   /**
    * Makes the app context of a request, such as a tenant or a database handle. Called once per request, before any middleware; may be async. @default
@@ -71,11 +71,11 @@ export interface ServerOptions<App = unknown> {
    * How long a handler may run, in milliseconds, not counting the time it waits for the client's answers. `Infinity` for no limit. @default 600_000
    */
   readonly handlerTimeoutMs?: number | undefined;
-  /** The `requestState` of modern requests that ask the client: keys, lifetime, size, number of rounds. @default see each member */
+  /** The `requestState` of `input_required` results: keys, lifetime, store, how often a call may ask. @default see each member */
   readonly requestState?: RequestStateOptions | undefined;
-  /** How many items a page of a list holds. @default 1_000 */
+  /** How many items one page of a list result holds, such as tools in `tools/list`. @default 1_000 */
   readonly pageSize?: number | undefined;
-  /** Cache hints in modern results. @default see each member */
+  /** The cache hints (`ttlMs`, `cacheScope`) in modern results. @default see each member */
   readonly cache?: CacheOptions | undefined;
   /**
    * Pings a legacy client after this many milliseconds without a message. Three pings in a row without a response close the connection.
@@ -83,36 +83,36 @@ export interface ServerOptions<App = unknown> {
    */
   readonly keepAliveMs?: number | undefined;
   /**
-   * Returns the text that the model sees of an error thrown by a tool, or undefined for a neutral text. The default shows the messages of `ToolError`
-   * and plain `Error`, without likely paths and secrets, and hides all other errors.
+   * Returns the text that the model sees of an error thrown by a tool, or undefined for a general text. The default shows the messages of
+   * `ToolError` and plain `Error`, without likely paths and secrets, and hides all other errors.
    *
    * @default `describeError`
    */
   readonly describeError?: ((error: unknown) => string | undefined) | undefined;
-  /** How many resources one legacy session may subscribe to, and all `subscriptions/listen` of one connection may name. @default 1_000 */
+  /** The most resources that one legacy session, or all `subscriptions/listen` of one connection, may subscribe to. @default 1_000 */
   readonly maxSubscriptions?: number | undefined;
   /**
-   * How many bytes of requests in flight and unread responses one connection may have, if its transport counts them (stdio and WebSocket do). A
-   * request beyond that gets -32603. @default 64 MiB
+   * How many bytes of requests in progress and of responses not yet read one connection may have, if its transport counts them (stdio and
+   * WebSocket do). A request beyond that gets -32603. @default 64 MiB
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
-   * Opens a span around each request, in the trace named in its `_meta`, and around each question to the client. See `createOpenTelemetryTracer()` of
-   * `@mortise/protocol/opentelemetry`. @default none
+   * Opens a span around each request, in the trace named in its `_meta`, and around each request to the client. See
+   * `createOpenTelemetryTracer()` of `@mortise/protocol/opentelemetry`. @default none
    */
   readonly tracer?: Tracer | undefined;
-  /** Receives the full errors of handlers, and warnings about rejected or dropped messages. @default the host's logger, or none */
+  /** Gets the full errors of handlers, and warnings about rejected or dropped messages. @default the host's logger, if any */
   readonly logger?: Logger | undefined;
-  /** @default the platform's clock */
+  /** The clock for time limits, expiry and timers. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The options of `McpServer` with tools, prompts and resources as values. Each value is checked when it is registered. */
+/** The options `tools`, `prompts` and `resources` of `McpServer`. The values in them are checked when they are registered. */
 type Values = { readonly tools?: object; readonly prompts?: object; readonly resources?: object };
 
 const KEY_BYTES = 32;
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, or an option is unknown or of the wrong kind. */
+/** Checks a new server's arguments. @throws {RegistrationError} `ERR_REGISTRATION`: one is missing, unknown or of the wrong type. */
 export function checkServer(info: Implementation, options: ServerOptions & Values): void {
   if (typeof info !== 'object' || (info as unknown) === null || typeof info.name !== 'string' || typeof info.version !== 'string')
     throw new RegistrationError('The first argument of a new server must be { name, version }, both strings');
@@ -157,14 +157,14 @@ export function checkServer(info: Implementation, options: ServerOptions & Value
   }
 }
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: the list is empty, or a value is not a revision. */
+/** Checks the option `revisions`. @throws {RegistrationError} `ERR_REGISTRATION`: the list is empty, or a value is not a revision. */
 export function chooseRevisions(given: readonly Revision[] = REVISIONS): readonly Revision[] {
   if (given.length === 0 || given.some((each) => !REVISIONS.includes(each)))
     throw new RegistrationError("revisions: give values of @mortise/protocol, at least one, such as revisionsOf('modern')");
   return REVISIONS.filter((revision) => given.includes(revision));
 }
 
-/** Tells whether a value is a valid `ttlMs`. */
+/** Tells whether a value is a valid `ttlMs`: an integer of 0 or more. */
 export function isTtl(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,9 +1,9 @@
-/** A bounded queue of notifications for a slow reader. Notifications with the same key are merged. */
+/** A bounded queue of notifications for a client that reads slowly. Of notifications with the same key only the newest is kept. */
 
 import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
-/** How many notifications may be queued. */
+/** How many notifications one `Outbox` may hold. */
 const MAX_WAITING = 1024;
 
 interface Target {
@@ -17,13 +17,13 @@ export class Outbox {
   readonly #waiting = new Map<unknown, JsonRpcNotification>();
   #isSending = false;
 
-  /** @param onOverflow Called when more than 1,024 would be queued. The queued notifications are dropped. */
+  /** @param onOverflow Called when more than 1,024 notifications would be queued. The queued ones are dropped. */
   constructor(target: Target, onOverflow?: () => void) {
     this.#target = target;
     this.#onOverflow = onOverflow;
   }
 
-  /** @param key Equal for notifications of which only the newest matters. Undefined for one that must not be merged. */
+  /** @param key The notification replaces a queued one with the same key. Undefined for a notification that must always be sent. */
   push(notification: JsonRpcNotification, key: string | undefined): void {
     if (!this.#isSending) return this.#sendNow(notification);
     const id = key ?? notification;
@@ -39,7 +39,7 @@ export class Outbox {
     this.#waiting.clear();
   }
 
-  /** Sends the queued notifications at once, without waiting for the transport. */
+  /** Sends all queued notifications now, even if the transport is full. */
   flush(): void {
     const waiting = [...this.#waiting.values()];
     this.clear();

@@ -1,4 +1,4 @@
-/** The methods of every server: discovery, subscriptions, the legacy handshake, and the methods of legacy sessions. */
+/** The built-in methods of every server: discovery, subscriptions, the legacy handshake, and the methods of legacy sessions. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
@@ -51,7 +51,7 @@ function initialize(session: Session, _params: JsonObject, { server, revision, c
 }
 
 /**
- * Returns the revision for a session that `initialize` opens.
+ * Chooses the protocol revision for a session that `initialize` opens.
  *
  * @throws {ProtocolError} The session is already open, or the server serves no legacy revision.
  */
@@ -64,7 +64,7 @@ export function negotiate({ revisions, versions }: Server, session: Session, par
   throw new ProtocolError(methodNotFoundError('initialize').rpcCode, problem, { supported: versions });
 }
 
-/** Returns the revision of a request before `initialize`. Only `ping` is allowed then. */
+/** Returns the revision by which to serve a request that arrives before `initialize`. Only `ping` is allowed then. */
 export function findBeforeOpening({ revisions, versions, modern }: Server, method: string): Revision {
   const revision = negotiateLegacy(undefined, revisions);
   if (method === 'ping' && revision) return revision;

@@ -9,24 +9,24 @@ import type { ProgressUpdate } from './handler-context.ts';
 import { Outbox } from './outbox.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** How many notifications of one call may be sent at once. */
+/** How many progress notifications of one call may be sent at once, before the rate limit applies. */
 const BURST = 20;
 const PER_SECOND = 20;
 
-/** Makes the reporter for a call's progress. Undefined if the client did not ask for progress. */
+/** Makes what sends a call's progress notifications. Undefined if the request has no progress token. */
 export function createReporter(context: Context): ProgressReporter | undefined {
   const token = context.meta[META_PROGRESS_TOKEN];
   return isProgressToken(token) ? new ProgressReporter(token, context) : undefined;
 }
 
 /**
- * Sends the first steps at once, then a limited number per second, and none while the transport is full. Of the steps that wait, only the newest is
- * kept.
+ * Sends the first progress notifications of a call at once, then a limited number per second, and none while the transport is full. Of
+ * those that must wait, only the newest is kept.
  *
  * @see 2026-07-28 basic/patterns/progress#behavior-requirements
  */
 export class ProgressReporter {
-  /** The highest progress reported in this round or an earlier one. */
+  /** The highest progress value that the handler reported in this run or an earlier one. */
   highest: number | undefined;
   readonly #token: ProgressToken;
   readonly #context: Context;
@@ -50,7 +50,7 @@ export class ProgressReporter {
     if (!this.#timer) this.#sendOrWait();
   }
 
-  /** Sends a step that still waits, unless the call was cancelled. Must be called before the response is sent. */
+  /** Sends a progress notification that still waits, unless the call was cancelled. Must be called before the response is sent. */
   end(isCancelled: boolean): void {
     this.#timer?.cancel();
     if (isCancelled) return this.#outbox.clear();

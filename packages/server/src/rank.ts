@@ -1,6 +1,6 @@
 /** `@mortise/server/rank`: sorts suggestions for completion by how well they match. */
 
-/** How many characters of a candidate are compared, so that long candidates stay cheap. */
+/** How many characters of a candidate are compared with the typed text. Bounds the cost of long candidates. */
 const MAX_CHARACTERS = 256;
 
 /**
@@ -21,7 +21,7 @@ export function rank(value: string, candidates: Iterable<string>): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** A higher score is better. Candidates with equal scores keep their order. */
+/** Scores how well a candidate matches the typed text: higher is better. Candidates with equal scores keep their order. */
 function scoreOf(typed: string, candidate: string): number {
   const text = fold(candidate);
   if (text === typed) return 0;
@@ -34,7 +34,7 @@ function scoreOf(typed: string, candidate: string): number {
   return gaps === undefined ? Infinity : 4 + gaps / (gaps + 1);
 }
 
-/** Counts the characters between the typed ones. Undefined if the candidate does not have them all in order. */
+/** Counts the characters of a text that lie between the typed ones. Undefined if the text does not have them all, in this order. */
 function countGaps(typed: string, text: string): number | undefined {
   let gaps = 0;
   let at = -1;

@@ -1,4 +1,4 @@
-/** `Server.onAnyRequest`: lets gateways handle requests exactly as they arrived. */
+/** `Server.onAnyRequest`: lets gateways handle requests exactly as they arrived, without validation and conversion. */
 
 import { isJsonRpcResponse, toWireError } from '@mortise/jsonrpc-core/messages';
 import type { JsonObject, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
@@ -8,7 +8,7 @@ import { serveRequest } from './serve-request.ts';
 import type { Server } from './server.ts';
 import type { ClientRequestOptions, Session } from './session.ts';
 
-/** The legacy session of a raw request. */
+/** The legacy session of a request that an `onAnyRequest` handler gets. */
 export interface RawSession {
   /** The session's id, if the transport has one. */
   readonly id: string | undefined;
@@ -17,7 +17,7 @@ export interface RawSession {
 }
 
 /**
- * Handles a raw request, or returns undefined to leave it to the server.
+ * The handler of `onAnyRequest`. Handles a request exactly as it arrived, or returns undefined to leave it to the server.
  *
  * @param session Undefined for a modern request, because then a server cannot send requests to the client.
  * @returns The whole response, with the request's id. It is sent unchanged, including unknown members and error data.
@@ -28,7 +28,7 @@ export type RawHandler = (
   session: RawSession | undefined,
 ) => JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
-/** Serves a request by the program's raw handler, or by the server if the handler returns undefined. Never rejects. */
+/** Serves a request by the program's `onAnyRequest` handler, or by the server if the handler returns undefined. Never rejects. */
 export async function serveRaw(
   server: Server,
   handler: RawHandler,

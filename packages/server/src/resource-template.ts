@@ -5,7 +5,7 @@ import { UriTemplate } from '@mortise/protocol';
 import type { Completer } from './completable.ts';
 import { RegistrationError } from './errors.ts';
 
-/** A resource that a template's `list` returns. Members that are left out come from the template's registration. */
+/** A resource that the `list` callback of a template returns. Members that are left out come from the template's registration. */
 export interface ListedResource {
   readonly uri: string;
   readonly name?: string | undefined;
@@ -13,27 +13,27 @@ export interface ListedResource {
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
-  /** Bytes, before any encoding. */
+  /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined;
   readonly icons?: readonly Icon[] | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
-/** Lists the resources of a template that exist now. Called for every `resources/list`. */
+/** Lists the resources that match a template and exist now. Called for every `resources/list` request. */
 export type ListResources<Context = unknown> = (
   ctx: Context,
 ) => { readonly resources: readonly ListedResource[] } | Promise<{ readonly resources: readonly ListedResource[] }>;
 
-/** The callbacks of a template besides its reader. */
+/** The second argument of `new ResourceTemplate`: lists the template's resources and completes its variables. */
 export interface ResourceTemplateCallbacks {
-  /** Must be given. Pass `undefined` if the resources cannot be listed. */
+  /** Lists the template's resources. Must be given: pass `undefined` if they cannot be listed. */
   readonly list: ListResources | undefined;
-  /** Completers by variable name. */
+  /** Functions that suggest values, by variable of the template. */
   readonly complete?: Readonly<Record<string, Completer>> | undefined;
 }
 
 /**
- * A URI template (RFC 6570) with its list and its completions, for `registerResource`.
+ * A URI template (RFC 6570) with functions that list its resources and complete its variables, for `registerResource`.
  *
  * ```ts
  * new ResourceTemplate('greeting://{name}', { list: undefined, complete: { name: (typed) => rank(typed, names) } })
@@ -46,7 +46,7 @@ export class ResourceTemplate {
   readonly #callbacks: ResourceTemplateCallbacks;
 
   /**
-   * @throws {UriTemplateError} `ERR_URI_TEMPLATE`: not a template of RFC 6570, or too long.
+   * @throws {UriTemplateError} `ERR_URI_TEMPLATE`: `uriTemplate` is not a template of RFC 6570, or it is too long.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `complete` names a variable that the template does not have.
    */
   constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
@@ -68,12 +68,12 @@ export class ResourceTemplate {
     }
   }
 
-  /** Lists the resources. Undefined if they cannot be listed. */
+  /** The callback that lists the template's resources. Undefined if they cannot be listed. */
   get listCallback(): ListResources | undefined {
     return this.#callbacks.list;
   }
 
-  /** Returns the completer of a variable, if it has one. */
+  /** Returns the function that suggests values for a variable of the template, if there is one. */
   completeCallback(variable: string): Completer | undefined {
     const { complete } = this.#callbacks;
     return complete !== undefined && Object.hasOwn(complete, variable) ? complete[variable] : undefined;

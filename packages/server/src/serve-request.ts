@@ -1,4 +1,4 @@
-/** Serves one request: from the message to its handler, and from the handler's outcome to exactly one response. */
+/** Serves one request: calls its handler, and makes exactly one response from what the handler returns or throws. */
 
 import { isThenable } from '@mortise/jsonrpc-core/connection';
 import {
@@ -25,12 +25,12 @@ import { toClientFacts } from './session-state.ts';
 import { traceRequest } from './tracing.ts';
 import { methodNotFoundError, toCallError } from './wire-error.ts';
 
-/** The response to a request. Not a promise if nothing had to be awaited. */
+/** The response to a request, or a promise of it if something has to be awaited. */
 export type Served = JsonRpcResponse | Promise<JsonRpcResponse>;
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** Serves a request. Neither throws nor rejects. @param session The session of a legacy client. */
+/** Serves a request and returns its response. Neither throws nor rejects. @param session The session of a legacy client. */
 export function serveRequest(server: Server, request: JsonRpcRequest, call: Call, session: Session | undefined): Served {
   const { id, method } = request;
   try {
@@ -116,7 +116,7 @@ async function runFrom(context: Context, index: number): Promise<JsonObject> {
   });
 }
 
-/** Runs middleware and handler. Middleware gets an `input_required` result like any other, and never sees the handler's `Suspended`. */
+/** Runs middleware and handler. If the handler requests input, middleware gets the `input_required` result, and never sees `Suspended`. */
 async function runInChain(context: Context): Promise<JsonObject> {
   let outcome: Outcome;
   try {
@@ -139,7 +139,7 @@ function runHandler(context: Context): JsonObject | Promise<JsonObject> {
 
 // ---- questions in place of an outcome
 
-/** Returns the result that asks the client. Undefined if the handler's own outcome is the response. */
+/** Returns the `input_required` result of a handler that requested input. Undefined if what it returned or threw is the response. */
 function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> | undefined {
   const { round, server } = context;
   if (context.isConcluded) return undefined;
@@ -153,7 +153,7 @@ function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> |
   return server.withAsks((asks) => asks.askInstead(context, outcome));
 }
 
-/** Returns the URLs of a `UrlElicitationRequiredError`. */
+/** Returns the URLs of a thrown `UrlElicitationRequiredError`. Undefined for any other error. */
 function findPages(error: unknown): readonly JsonObject[] | undefined {
   if (!isMortiseError(error) || error.code !== 'ERR_PROTOCOL') return undefined;
   const { rpcCode, data } = error as ProtocolError;
@@ -184,7 +184,7 @@ function succeed(context: Context, result: JsonObject): JsonRpcResponse {
     const fault = findFault(result);
     if (fault !== undefined)
       throw new InvalidHandlerResultError(
-        `"${context.method}" gave ${fault}, which is not a result: a handler gives an object, middleware what next() gave`,
+        `"${context.method}" gave ${fault}, which is not a result: return an object (in middleware, what next() gave)`,
       );
     context.end();
     if (context.call.isCancelled) logCancelled(context);
@@ -194,7 +194,7 @@ function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   }
 }
 
-/** Returns why a value is not a valid result. */
+/** Describes why what a handler or middleware returned is not a valid result. Undefined if it is valid. */
 function findFault(result: unknown): string | undefined {
   if (!isJsonObject(result)) return result === null ? 'null' : Array.isArray(result) ? 'an array' : typeof result;
   const { _meta, resultType } = result;
@@ -234,10 +234,10 @@ function logCancelled({ call, server, method, requestId }: Context): void {
 
 // ---- the result in its revision's shape, with what the revision requires on every result
 
-/** Marks results that need no further changes, such as cached pages of lists. */
+/** Marks results that are sent without further changes, such as cached pages of lists. */
 const FINISHED: unique symbol = Symbol('finished');
 
-/** Marks a result as finished. @returns The same object. */
+/** Marks a result as finished: it is sent without further changes. @returns The same object. */
 export function markFinished<R extends JsonObject>(result: R): R {
   return Object.defineProperty(result, FINISHED, { value: true });
 }
@@ -252,7 +252,7 @@ export function finishResult(result: JsonObject, context: Context): JsonObject {
 function addModernMembers(result: JsonObject, { route, server }: Context): JsonObject {
   const resultType = result['resultType'] ?? 'complete';
   if (resultType === 'input_required' && route.facts && !route.facts.inputRequired)
-    throw new InvalidHandlerResultError(`"${route.method}" may not be answered with input_required: only tools, prompts and resources ask`);
+    throw new InvalidHandlerResultError(`"${route.method}" must not return input_required: only tools, prompts and resources may`);
   const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
   finished['resultType'] = resultType;
   const meta = result['_meta'];

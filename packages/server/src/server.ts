@@ -1,4 +1,4 @@
-/** `Server`: methods and notifications by name. `McpServer` adds tools, resources and prompts. */
+/** `Server`: a server with handlers for methods and notifications by name. `McpServer` adds tools, resources and prompts. */
 
 import type { Clock, JsonObject, JsonRpcNotification, JsonRpcRequest, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
 import { type ConnectOptions, guardLogger, silentLogger, systemClock, type TransportLike } from '@mortise/jsonrpc-core/transport';
@@ -43,13 +43,13 @@ import { HostedSession } from './hosted-session.ts';
 import { type Served, serveRequest } from './serve-request.ts';
 import type { Session } from './session.ts';
 
-/** A request as a low-level handler sees it: canonical and validated. */
+/** The argument of a `setRequestHandler` handler: a validated request in the shape of the newest revision. */
 export interface HandlerRequest<Params = JsonObject> {
   readonly method: string;
   readonly params: Params;
 }
 
-/** Serves one method. Returns the canonical result. A `ProtocolError` that it throws becomes the error response. */
+/** Handles requests of one method. Returns a result in the newest revision's shape; a thrown `ProtocolError` becomes the error response. */
 export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
@@ -57,52 +57,52 @@ export type RequestHandler<Params = JsonObject, App = unknown> = (
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
 
-/** How many different one-time warnings a server remembers. */
+/** How many warnings a server remembers, so as not to log the same warning twice. */
 const MAX_WARNINGS = 1000;
 
-/** The module that asks the client, loaded when a handler first asks. */
+/** The module that sends requests to the client (elicitation, sampling, roots), loaded when a handler first makes one. */
 export type Asks = typeof import('./asks/asks.ts');
 
 let loadedAsks: Promise<Asks> | undefined;
 
 /**
- * A server with handlers by method. It serves any number of connections, sessions and HTTP exchanges at once, in every revision, and shares no state
- * between callers.
+ * A server with a handler for each method. It serves any number of connections, sessions and HTTP exchanges at once, in every revision, and
+ * shares no state between callers.
  *
  * `initialize`, `ping`, `server/discover`, `subscriptions/listen` and the methods of sessions are built in. A handler that you set for one of them
  * replaces it.
  */
 export class Server<App = unknown> implements McpEndpoint {
   readonly info: Implementation;
-  /** @internal */
+  /** @internal The options that the server was created with. */
   readonly options: ServerOptions;
-  /** @internal */
+  /** @internal The clock for time limits and timers. */
   readonly clock: Clock;
-  /** @internal */
+  /** @internal Where the server writes errors and warnings. */
   readonly logger: Logger;
-  /** @internal */
+  /** @internal The protocol revisions that this server serves. */
   readonly revisions: readonly Revision[];
-  /** @internal */
+  /** @internal The names of the revisions that this server serves, such as 2025-11-25. */
   readonly versions: readonly string[];
-  /** @internal */
+  /** @internal The capabilities that this server advertises. */
   readonly capabilities: CapabilityBook;
-  /** @internal */
+  /** @internal The handlers and middleware of this server, by method. */
   readonly methods: Methods;
-  /** @internal The `_meta` of modern results without one of their own. One frozen object shared by all. */
+  /** @internal The `_meta` of modern results whose handler set none. One frozen object, shared by all results. */
   readonly resultMeta: JsonObject;
-  /** @internal */
+  /** @internal The time limits of the handlers that run now. */
   readonly deadlines: Deadlines;
-  /** @internal */
+  /** @internal Delivers change events of lists and resources to clients. */
   readonly events: Events;
-  /** @internal */
+  /** @internal The extensions that were passed as `options.extensions`. */
   readonly extensions: readonly ServerExtension[];
-  /** @internal */
+  /** @internal The filters that extensions add to `subscriptions/listen`. */
   readonly listenFilters: ListenFilter[] = [];
-  /** @internal */
+  /** @internal The open two-way connections (stdio, WebSocket, in memory). */
   readonly channels: Set<Channel> = new Set();
-  /** @internal */
+  /** @internal The open sessions of legacy clients. */
   readonly sessions: Set<Session> = new Set();
-  /** @internal */
+  /** @internal The open `subscriptions/listen` requests. */
   readonly listens: Set<Listen> = new Set();
   /** @internal The tools, if this is an `McpServer`. */
   readonly tools: Tools | undefined;
@@ -116,7 +116,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Creates a server. It serves nothing until you call `connect`, or pass it to a host such as `serveStdio(server)` or `serveHttp(server)`.
    *
-   * @param info Shown to clients.
+   * @param info Name and version of the server, which clients are told.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is unknown or has the wrong type.
    */
   constructor(info: Implementation, options: ServerOptions<App> = {}) {
@@ -165,10 +165,11 @@ export class Server<App = unknown> implements McpEndpoint {
   }
 
   /**
-   * Sets the handler of a method, of the protocol or of your own. For a protocol method, the capability it needs is advertised too.
+   * Sets the handler of a method that the protocol defines, or of a method of your own. The capability that a protocol method needs is
+   * advertised too.
    *
    * @param method A protocol method is only served in revisions that have it.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the method is not a name. The official SDK's request schemas are not accepted.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `method` is not a string. The official SDK's request schemas are not accepted.
    */
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
     checkHandler('setRequestHandler', method, handler);
@@ -193,19 +194,19 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
-  /** Removes the handler of a notification. */
+  /** Removes the handler that `setNotificationHandler` set for a notification. */
   removeNotificationHandler(method: string): this {
     this.methods.notifications.delete(method);
     return this;
   }
 
   /**
-   * Sets a handler that gets every request first, unchanged, in any method and revision, and may respond to it. For gateways: nothing is validated or
-   * converted, so unknown methods, members and error data are kept.
+   * Sets a handler that gets every request before all other handlers, of any method and revision, and may respond to it. For gateways:
+   * nothing is validated or converted, so unknown methods, members and error data are kept.
    */
   onAnyRequest(handler: RawHandler): this {
     checkFunction('onAnyRequest(handler)', handler);
-    if (this.#rawHandler) throw new RegistrationError('onAnyRequest is already set: a server has one such handler');
+    if (this.#rawHandler) throw new RegistrationError('onAnyRequest(handler): this server already has a handler, and can have only one');
     this.#rawHandler = handler;
     return this;
   }
@@ -213,7 +214,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Adds middleware for every request, or for one method. The one added first is the outermost.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or an unknown method.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `middleware` is not a function, or the method is unknown.
    */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
@@ -221,13 +222,13 @@ export class Server<App = unknown> implements McpEndpoint {
     const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
     checkFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
     if (method !== undefined && !this.methods.has(method))
-      throw new RegistrationError(`use("${method}", middleware): there is no such method. Set the handler of one of your own first`);
+      throw new RegistrationError(`use("${method}", middleware): there is no such method. For your own, call setRequestHandler first`);
     // A context may lack a request id, but middleware only runs for requests, which have one.
     this.methods.use(method, middleware as unknown as ChainLink);
     return this;
   }
 
-  /** @internal */
+  /** @internal Adds the capability that a registered item implies, such as `tools`. */
   registerCapability(name: string, capability: JsonObject): void {
     if (this.capabilities.register(name, capability)) this.methods.forgetRoutes();
   }
@@ -235,7 +236,7 @@ export class Server<App = unknown> implements McpEndpoint {
   // ---- how it is reached
 
   /**
-   * Serves a connection. May be called any number of times, each with a new transport. Clients do not learn of each other.
+   * Serves the client on a transport. May be called any number of times, each with a new transport. Clients do not learn of each other.
    *
    * @param transport Also accepts a transport written for another SDK, with the same members.
    * @throws Whatever the transport's `start` rejects with.
@@ -250,12 +251,12 @@ export class Server<App = unknown> implements McpEndpoint {
     return isEndpointTransport(transport) ? transport.attach(this) : openChannel(this, transport as Transport);
   }
 
-  /** Tells whether any connection is open. */
+  /** Tells whether any connection made by `connect` is open. */
   isConnected(): boolean {
     return this.channels.size > 0;
   }
 
-  /** Ends subscriptions with their result, lets calls finish, aborts the rest, and closes every connection and session. */
+  /** Closes the server: ends subscriptions, waits `drainMs` for calls, aborts the rest, and closes every connection and session. */
   async close({ drainMs = 0 }: CloseOptions = {}): Promise<void> {
     await Promise.all([...this.listens].map((listen) => listen.end()));
     await Promise.all([...this.channels].map((channel) => channel.drain(drainMs)));
@@ -269,7 +270,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this.close();
   }
 
-  /** @internal */
+  /** @internal Adds a function to call when the server closes. */
   onClose(fn: () => Promise<void>): void {
     this.#onClose.push(fn);
   }
@@ -282,43 +283,43 @@ export class Server<App = unknown> implements McpEndpoint {
     return this.methods.nameParam(method);
   }
 
-  /** Sets the logger of a host, unless the program or another host set one. It also receives earlier warnings. */
+  /** Called by a host such as `serveStdio`: sets the logger, unless there is one already. The logger also gets earlier warnings. */
   offerLogger(logger: Logger): void {
     if (this.options.logger !== undefined || this.#sink !== silentLogger) return;
     this.#sink = logger;
     for (const warning of this.#warnings) this.logger.log('warning', warning);
   }
 
-  /** @internal */
+  /** @internal Logs a warning, unless this server has logged the same warning before. */
   warnOnce(message: string): void {
     if (this.#warnings.has(message) || this.#warnings.size >= MAX_WARNINGS) return;
     this.#warnings.add(message);
     this.logger.log('warning', message);
   }
 
-  /** @internal */
+  /** @internal Loads the code for requests to the client (elicitation, sampling, roots) and passes it to `use`. */
   async withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
     return use(await (loadedAsks ??= import('./asks/asks.ts')));
   }
 
   // ---- what it sends unasked
 
-  /** Notifies clients that the list of tools changed. Registering tools and changing them by handles does this automatically. */
+  /** Notifies clients that the list of tools changed. Registering, changing and removing tools does this automatically. */
   async sendToolListChanged(): Promise<void> {
     this.events.listChanged('tools');
   }
 
-  /** Notifies clients that the list of resources or templates changed. Registering and handles do this automatically. */
+  /** Notifies clients that the list of resources or templates changed. Registering, changing and removing them does this automatically. */
   async sendResourceListChanged(): Promise<void> {
     this.events.listChanged('resources');
   }
 
-  /** Notifies clients that the list of prompts changed. Registering and handles do this automatically. */
+  /** Notifies clients that the list of prompts changed. Registering, changing and removing prompts does this automatically. */
   async sendPromptListChanged(): Promise<void> {
     this.events.listChanged('prompts');
   }
 
-  /** Notifies clients that subscribed to a resource that it changed. */
+  /** Notifies the clients that subscribed to a resource that the resource changed. */
   async sendResourceUpdated({ uri }: { readonly uri: string }): Promise<void> {
     await this.events.resourceUpdated(uri);
   }
@@ -326,7 +327,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Sends a log message to legacy clients whose log level includes it. Modern clients only get log messages within their own requests: use `ctx.log`.
    *
-   * @param sessionId The one session to send it to. @default all sessions of this process
+   * @param sessionId The id of the one session to send the message to. @default all sessions of this process
    * @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. Works in every legacy revision.
    */
   async sendLoggingMessage({ level, data, logger }: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
@@ -334,14 +335,14 @@ export class Server<App = unknown> implements McpEndpoint {
     for (const session of this.sessions) if (sessionId === undefined || session.id === sessionId) session.sendLog(level, data, logger);
   }
 
-  /** Sends a notification to every legacy client that is ready. */
+  /** Sends a notification to every legacy client that has sent `notifications/initialized`. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params ? { params } : {}) };
     for (const session of this.sessions) session.tell(message, undefined);
   }
 }
 
-/** Makes the app context of each request before any middleware runs. */
+/** Makes the middleware that calls `options.context` for each request, before all other middleware. */
 function toLink(makeApp: NonNullable<ServerOptions['context']>): ChainLink {
   return async (context, next) => {
     context.app = await makeApp(context as unknown as ContextCall);
@@ -361,7 +362,7 @@ function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw new RegistrationError(`${what}: its last argument must be a function, got ${typeof value}`);
 }
 
-/** A transport with a logger for servers that have none of their own, such as the stdio transport. */
+/** A transport that has a logger for servers without one, such as the stdio transport. */
 interface LoggerOffering {
   readonly defaultLogger?: Logger | undefined;
 }

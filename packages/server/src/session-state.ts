@@ -13,17 +13,17 @@ export interface Agreement {
   readonly client: ClientFacts;
   /** The capabilities that the server declared to the client. */
   readonly advertised: ServerCapabilities;
-  /** Whether `notifications/initialized` arrived. Before that, the server must not send anything unsolicited. */
+  /** Whether the client has sent `notifications/initialized`. Before that, the server must not send anything unsolicited. */
   isReady: boolean;
   logLevel?: LogLevel | undefined;
-  /** The resources that the client subscribed to. */
+  /** The URIs of the resources that the client subscribed to. */
   readonly uris: Set<string>;
 }
 
-/** The version of the stored state. Incremented when its meaning changes. */
+/** The version of the layout of a stored session. Incremented when the meaning of its content changes. */
 const LAYOUT = 1;
 
-/** @param agreed Undefined for a session before `initialize`. */
+/** Converts a session to the JSON in which a host stores it. @param agreed Undefined for a session before `initialize`. */
 export function toState(agreed: Agreement | undefined): SessionState {
   if (!agreed) return { layout: LAYOUT };
   const { revision, client, advertised, isReady, logLevel, uris } = agreed;
@@ -39,9 +39,9 @@ export function toState(agreed: Agreement | undefined): SessionState {
 }
 
 /**
- * Reads a stored state. Returns undefined for a session before `initialize`.
+ * Reads a session that a host stored. Returns undefined for a session before `initialize`.
  *
- * @throws {ProtocolError} -32602: this server does not know the state's layout or revision.
+ * @throws {ProtocolError} -32602: this server does not know the layout or the revision of the stored session.
  */
 export function fromState(state: SessionState, spoken: readonly Revision[]): Agreement | undefined {
   const { layout, revision: version, subscriptions = [], ...rest } = state;
@@ -56,20 +56,21 @@ export function fromState(state: SessionState, spoken: readonly Revision[]): Agr
   return { revision, uris: new Set(subscriptions as readonly string[]), ...(rest as unknown as Omit<Agreement, 'revision' | 'uris'>) };
 }
 
-/** Enough for a small icon. Ten thousand sessions of this size take less than 100 MiB. */
+/** The most characters of client data that a session keeps: enough for a small icon. Ten thousand such sessions take under 100 MiB. */
 const MAX_CHARACTERS = 8 * 1024;
 const MAX_VALUES = 1_000;
 
-/** Tells whether data from a client is too large to keep for the life of its session. */
+/** Tells whether data from a client, such as `clientInfo`, is too large to keep for the life of its session. */
 export function isTooMuch(value: unknown): boolean {
   const text = JSON.stringify(value);
   return text.length > MAX_CHARACTERS || (text.match(/[[{,]/g)?.length ?? 0) > MAX_VALUES;
 }
 
 /**
- * Reads the client's facts to keep in a session. If they are too large, drops the parts of `clientInfo` that are only for display.
+ * Reads `clientInfo` and `capabilities` to keep in a session. Drops the parts of `clientInfo` that are only for display if they are too
+ * large.
  *
- * @throws {ProtocolError} -32602: the rest is still too large.
+ * @throws {ProtocolError} -32602: they are still too large without these parts.
  */
 export function toClientFacts({ clientInfo, capabilities }: JsonObject): ClientFacts {
   const { icons: _icons, description: _description, websiteUrl: _websiteUrl, ...bare } = clientInfo as JsonObject;

@@ -1,4 +1,4 @@
-/** A legacy session: what `initialize` negotiated with one client, and how that client is reached. */
+/** `Session`: a legacy session with what `initialize` negotiated with the client, and the way to send it messages. */
 
 import {
   type JsonObject,
@@ -25,26 +25,26 @@ import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
 import { type Agreement, fromState, toState } from './session-state.ts';
 
-/** How a request to the client is sent. */
+/** Options of a request to the client: its call, cancellation and time limit. */
 export interface ClientRequestOptions {
-  /** The call that the request belongs to. The request is sent on the call's stream and is cancelled with it. @default none */
+  /** The client's call that the request belongs to. The request is sent on the call's stream and cancelled with the call. @default none */
   readonly call?: Call | undefined;
-  /** Cancels the request. @default none */
+  /** Aborting it cancels the request to the client. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the response, in milliseconds. @default 600_000 */
+  /** How long to wait for the client's response, in milliseconds. @default 600_000 */
   readonly timeoutMs?: number | undefined;
 }
 
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
-/** The longest URI of a subscription, in characters. URIs are kept as long as the subscription. */
+/** The longest URI that a client may subscribe to, in characters. Each URI is kept in memory as long as the subscription. */
 const MAX_URI_LENGTH = 2048;
-/** The most characters of all subscribed URIs of one session. A caller may have a thousand sessions. */
+/** The most characters that the subscribed URIs of one session may have together, as one caller may have a thousand sessions. */
 const MAX_URI_CHARACTERS = 128 * 1024;
 /** How long a request to the client waits for its response by default, in milliseconds. */
 const ASK_TIMEOUT_MS = 600_000;
 
 export abstract class Session implements EventListener {
-  /** The client's roots, kept until the client announces a change. */
+  /** The client's roots, kept until the client sends `notifications/roots/list_changed`. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   protected readonly server: Server;
   protected readonly link: SessionLink;
@@ -75,7 +75,7 @@ export abstract class Session implements EventListener {
     return this.link.sessionId;
   }
 
-  /** The negotiated revision. Undefined before `initialize`. */
+  /** The protocol revision that `initialize` negotiated. Undefined before `initialize`. */
   get revision(): Revision | undefined {
     return this.#agreed?.revision;
   }
@@ -101,7 +101,7 @@ export abstract class Session implements EventListener {
     return this.#isClosed;
   }
 
-  /** Removes the session's subscriptions. Safe to call twice. */
+  /** Closes the session and removes its subscriptions. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const { events, sessions } = this.server;
@@ -114,9 +114,9 @@ export abstract class Session implements EventListener {
   // ---- messages of the client
 
   /**
-   * Returns the revision and the client of a request in this session.
+   * Returns the revision of a request in this session, and the facts of the client that sent it.
    *
-   * @returns Without a client for `initialize`, because its params describe the client.
+   * @returns `client` is undefined for `initialize`, because its params describe the client.
    * @throws {ProtocolError} The session has no revision yet, or `initialize` is repeated.
    */
   callerOf({ method, params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts | undefined } {
@@ -124,7 +124,7 @@ export abstract class Session implements EventListener {
     return { revision: this.revision ?? findBeforeOpening(this.server, method), client: this.client };
   }
 
-  /** Handles a notification. Never throws. A malformed or unknown one is dropped. */
+  /** Handles a notification from the client. Never throws. A malformed or unknown notification is dropped. */
   notice({ method, params = {} }: JsonRpcNotification, caller: Pick<Call, 'principal' | 'auth'>): void {
     if (!this.#agreed || this.#isClosed || checkClientNotification(method, params) !== undefined) return;
     if (method === 'notifications/initialized') this.#becomeReady();
@@ -150,7 +150,7 @@ export abstract class Session implements EventListener {
 
   // ---- what session methods change
 
-  /** Opens the session. @returns The server's capabilities for this client. @throws {HandlerStoppedError} The session is closed. */
+  /** Opens the session for `initialize`. @returns The server's capabilities for this client. @throws {HandlerStoppedError} It is closed. */
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
     if (this.#isClosed) throw closedError();
     const advertised = this.server.capabilities.advertise(revision, {
@@ -165,7 +165,7 @@ export abstract class Session implements EventListener {
     return advertised;
   }
 
-  /** @throws {HandlerStoppedError} The session is closed. */
+  /** Serves `logging/setLevel`. @throws {HandlerStoppedError} The session is closed. */
   setLogLevel(level: LogLevel): void {
     this.#open.logLevel = level;
     if (this.#logGate) this.#logGate.threshold = level;
@@ -173,6 +173,8 @@ export abstract class Session implements EventListener {
   }
 
   /**
+   * Serves `resources/subscribe`.
+   *
    * @throws {ProtocolError} -32602: the session has too many subscriptions, or the URI is too long.
    * @throws {HandlerStoppedError} The session is closed.
    */
@@ -184,7 +186,7 @@ export abstract class Session implements EventListener {
     if (uris.size >= max) {
       throw new ProtocolError(
         INVALID_PARAMS,
-        `This session has ${max} subscriptions, which is the most (the server's option "maxSubscriptions"): unsubscribe from some first`,
+        `This session has ${max} subscriptions, the maximum (the server's option "maxSubscriptions"): unsubscribe from some first`,
       );
     }
     const characters = [...uris].reduce((sum, { length }) => sum + length, uri.length);
@@ -204,7 +206,8 @@ export abstract class Session implements EventListener {
   }
 
   /**
-   * The state of an open session. Throws after the client has left, because changes would be kept forever. Middleware may delay a request that long.
+   * The state of an open session. Throws if the session is closed, because changes would then be kept forever. Middleware may delay a
+   * request until after the client has left.
    */
   get #open(): Agreement {
     if (this.#isClosed || !this.#agreed) throw closedError();
@@ -229,7 +232,7 @@ export abstract class Session implements EventListener {
 
   // ---- the way to the client
 
-  /** Sends a log message that belongs to no call, if the client's log level includes it. */
+  /** Sends a log message outside any call, if the client's log level includes it. */
   sendLog(level: LogLevel, data: JsonValue, logger: string | undefined): void {
     const { revision, server } = this;
     if (!revision) return;
@@ -238,7 +241,7 @@ export abstract class Session implements EventListener {
     if (params) this.tell({ jsonrpc: '2.0', method: 'notifications/message', params }, undefined);
   }
 
-  /** Sends a notification that belongs to no call, once the client is ready. @param key See `Outbox.push`. */
+  /** Sends a notification outside any call, if the client has sent `notifications/initialized`. @param key See `Outbox.push`. */
   tell(notification: JsonRpcNotification, key: string | undefined): void {
     const { revision } = this;
     if (!revision || !this.isReady) return;
@@ -263,10 +266,10 @@ export abstract class Session implements EventListener {
     return this.sendRequest(method, params, { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS });
   }
 
-  /** Sends a request over the session's connection or HTTP handler. */
+  /** Sends a request to the client, over the session's connection or HTTP handler. */
   protected abstract sendRequest(method: string, params: JsonObject | undefined, options: ClientRequestOptions): Promise<JsonObject>;
 
-  /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has sessions switched off. */
+  /** Checks that requests can reach the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has sessions switched off. */
   requireReachable(method: string): void {
     if (this.link.canRequest) return;
     throw new AskError(
@@ -282,10 +285,10 @@ export abstract class Session implements EventListener {
 }
 
 export function closedError(): HandlerStoppedError {
-  return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed');
+  return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed: open a new one with "initialize"');
 }
 
-/** @throws {ProtocolError} -32602: the URI is longer than 2,048 characters. */
+/** Checks the URI of a subscription. @throws {ProtocolError} -32602: the URI is longer than 2,048 characters. */
 export function checkSubscribedUri(uri: unknown): void {
   const { length } = String(uri);
   if (length <= MAX_URI_LENGTH) return;
@@ -295,7 +298,7 @@ export function checkSubscribedUri(uri: unknown): void {
   );
 }
 
-/** Makes the route of a notification, whose handlers get a context without a request. */
+/** Makes the `Route` of a notification, so that its handler gets a `Context`, which has no request id. */
 function toNotificationRoute(revision: Revision, method: string): Route {
   const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
   return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };

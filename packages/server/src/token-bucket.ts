@@ -1,4 +1,4 @@
-/** A rate limit with bursts: `burst` at once, `perSecond` in the long run. */
+/** `TokenBucket`: a rate limit that allows `burst` events at once and `perSecond` in the long run. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 
@@ -17,7 +17,7 @@ export class TokenBucket {
     this.#filledAtMs = clock.monotonicMs();
   }
 
-  /** Takes one token. Returns false if there is none. */
+  /** Takes one token, for one event. Returns false if there is none: the event exceeds the rate. */
   take(): boolean {
     const now = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#filledAtMs) * this.#perSecond) / 1000);
@@ -27,7 +27,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Milliseconds until the next token, as of the last `take`. */
+  /** How many milliseconds after the last `take` the next token is available. */
   msUntilNext(): number {
     return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) * 1000) / this.#perSecond);
   }

@@ -1,4 +1,4 @@
-/** Opens a span around each request and around each question to the client. */
+/** Opens a trace span around each request, and around each request to the client. */
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import type { Served } from './serve-request.ts';
 
 /**
- * Serves a request within a span that continues the trace of its `_meta`.
+ * Serves a request within a span that continues the trace named in the request's `_meta`.
  *
  * @see 2026-07-28 basic/index#meta
  */
@@ -23,7 +23,7 @@ export function traceRequest(tracer: Tracer, context: Context, serve: () => Serv
 }
 
 /**
- * Sends a question to the client within its own span, a child of the call's span.
+ * Sends a request to the client within its own span, a child of the span of the client's call.
  *
  * @param send Called with the params, which include the trace context.
  */
@@ -47,7 +47,7 @@ export async function traceAsk(
   }
 }
 
-/** Sets attributes by OpenTelemetry's semantic conventions for MCP. */
+/** Sets a span's attributes by OpenTelemetry's semantic conventions for MCP. */
 function describe(span: Span, method: string, revision: Revision): void {
   span.setAttribute('rpc.system', 'jsonrpc');
   span.setAttribute('mcp.method.name', method);
@@ -63,7 +63,7 @@ function describeRequest(span: Span, { method, target, requestId, sessionId }: C
   if (method.startsWith('resources/')) span.setAttribute('mcp.resource.uri', target);
 }
 
-/** Ends the span. If the tracer fails, the request still gets its response. */
+/** Ends the span of a request. If the tracer throws, the request still gets its response. */
 function conclude(span: Span, response: JsonRpcResponse, { server }: Context): JsonRpcResponse {
   try {
     if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));

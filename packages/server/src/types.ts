@@ -1,4 +1,4 @@
-/** `@mortise/server/types`: further types around `McpServer` that programs seldom name. Importing it loads no code. */
+/** `@mortise/server/types`: types of `McpServer`'s arguments and results that programs seldom name. Importing it loads no code. */
 
 export type { ToolDefinitions } from './mcp-server.ts';
 export type { ListedResource, ListResources, ResourceTemplateCallbacks } from './resource-template.ts';

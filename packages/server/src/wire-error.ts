@@ -1,4 +1,4 @@
-/** Converts a failed request to the JSON-RPC error of its revision. */
+/** Converts what a request failed with to a JSON-RPC error that the request's revision allows. */
 
 import { isMortiseError, type JsonRpcErrorObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, toWireError } from '@mortise/jsonrpc-core/messages';
@@ -11,14 +11,14 @@ export function methodNotFoundError(method: string): ProtocolError {
   return new ProtocolError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
 }
 
-/** Converts a thrown value to an error that is safe to send, with a code that the revision allows. */
+/** Converts a thrown value to a JSON-RPC error that is safe to send, with a code that the revision allows. */
 export function toCallError(thrown: unknown, revision: Revision): JsonRpcErrorObject {
   const error = toWireError(toProtocolError(thrown, revision));
   if (isSendable(error.code, revision)) return error;
   return { ...error, code: error.code === RESOURCE_NOT_FOUND_LEGACY ? revision.rules.resourceNotFoundCode : INTERNAL_ERROR };
 }
 
-/** Checks only `code`, because a thrown value may be a proxy, whose traps `instanceof` would run. */
+/** Converts a thrown value to a `ProtocolError` if possible. Checks only `code`, because `instanceof` would run the traps of a proxy. */
 function toProtocolError(thrown: unknown, revision: Revision): unknown {
   if (!isMortiseError(thrown)) return thrown;
   if (thrown.code === 'ERR_HANDLER_TIMEOUT') return new ProtocolError(INTERNAL_ERROR, thrown.message);
@@ -31,7 +31,7 @@ function isSendable(code: number, revision: Revision): boolean {
   return code > firstReservedCode(revision) || code < -32099 || [...revision.errorCodes.values()].includes(code);
 }
 
-/** Tells whether a tool's error becomes a JSON-RPC error and not an `isError` result: it has a code of its own, or the call is over. */
+/** Tells whether an error thrown by a tool becomes a JSON-RPC error, not an `isError` result: it has its own code, or the call is over. */
 export function isForProtocol(error: unknown, { isOver, revision }: { readonly isOver: boolean; readonly revision: Revision }): boolean {
   if (isOver) return true;
   if (!isMortiseError(error)) return false;

@@ -106,7 +106,7 @@ describe.each(ALL)('middleware in %s', (version) => {
     const peer = await RawPeer.open(server, version);
     expect((await peer.request('tools/list')).error).toEqual({ code: -32603, message: 'Internal error' });
     expect(JSON.stringify(logger.lines, (_key, value: unknown) => (value instanceof Error ? value.message : value))).toContain(
-      `gave ${kind.replaceAll('"', String.raw`\"`)}, which is not a result: a handler gives an object, middleware what next() gave`,
+      `gave ${kind.replaceAll('"', String.raw`\"`)}, which is not a result: return an object (in middleware, what next() gave)`,
     );
   });
 

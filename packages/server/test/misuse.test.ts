@@ -164,7 +164,7 @@ describe('what no compiler checks', () => {
     [
       'a middleware for a misspelt method, which would never run',
       () => server()['use']?.('tool/call', run),
-      /use\("tool\/call", middleware\): there is no such method. Set the handler of one of your own first$/,
+      /use\("tool\/call", middleware\): there is no such method. For your own, call setRequestHandler first$/,
     ],
     [
       'a handler that is none',

@@ -350,7 +350,7 @@ describe.each(ALL)('in %s', (version) => {
     const peer = await RawPeer.open(server, version);
     expect((await peer.request('tools/call', { name: 'secret' })).error?.message).toBe('Unknown tool: "secret"');
     expect(logger.lines.map(({ level, message, data }) => [level, message, (data?.['error'] as Error).message])).toEqual([
-      ['error', 'The visibility rule of tool "secret" failed: it is hidden', 'a visibility rule must return true or false, not a promise'],
+      ['error', 'The visibility rule of tool "secret" failed: it is hidden', 'option "visible" must return true or false, not a promise'],
     ]);
   });
 

@@ -1,4 +1,4 @@
-/** `ctx.elicit`, `ctx.sample`, `ctx.listRoots` and `ctx.sendRequest`. This file and its imports are loaded when a handler first uses one of them. */
+/** Implements `ctx.elicit`, `ctx.sample`, `ctx.listRoots` and `ctx.sendRequest`. Loaded only when a handler first calls one of them. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -19,9 +19,9 @@ export { resume } from './round-state.ts';
 export { send } from './send.ts';
 
 /**
- * `ctx.elicit`: asks the user by a form or a URL. The form's fields may be a schema of any library.
+ * Implements `ctx.elicit`: requests input from the user by a form or a URL. The form may be a schema of any library, such as z.object().
  *
- * @throws {AskError} `ERR_INVALID_ANSWER`: the client's answer does not fit the form.
+ * @throws {AskError} `ERR_INVALID_ANSWER`: the client's answer does not fit the form's schema.
  */
 export async function elicit(context: Context, params: unknown, options?: AskOptions): Promise<unknown> {
   if (!isJsonObject(params))
@@ -38,12 +38,16 @@ export async function elicit(context: Context, params: unknown, options?: AskOpt
   throw new AskError('ERR_INVALID_ANSWER', describeIssues(outcome.issues, about));
 }
 
-/** Removes `content`, which only an accepted form may have. */
+/** Removes `content` from an elicitation result: only the result of an accepted form may have it. */
 function withoutContent({ content: _none, ...rest }: ElicitResult): JsonObject {
   return rest;
 }
 
-/** `ctx.sample` and `ctx.sendRequest`. @throws {AskError} `ERR_INVALID_ASK`, `ERR_INVALID_ANSWER`, and the errors of `Context.ask`. */
+/**
+ * Implements `ctx.sample` and `ctx.sendRequest`: sends a request to the client and returns its result.
+ *
+ * @throws {AskError} `ERR_INVALID_ASK`, `ERR_INVALID_ANSWER`, and the errors of `Context.ask`.
+ */
 export async function askClient(context: Context, method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject> {
   const ask = prepareAsk({ method, ...(params ? { params } : {}), ...toAskOptions(options) }, context);
   if (method !== 'sampling/createMessage') return context.ask(ask);
@@ -54,7 +58,7 @@ export async function askClient(context: Context, method: string, params?: JsonO
   return answer;
 }
 
-/** `ctx.listRoots`: asks once per call. If the client announces changes of its roots, asks once per session until they change. */
+/** Implements `ctx.listRoots`: sends `roots/list` once per call, or once until the roots change if the client announces changes. */
 export function listRoots(context: Context, options?: AskOptions): Promise<ListRootsResult> {
   const ask = (): Promise<ListRootsResult> =>
     askClient(context, 'roots/list', undefined, options) as Promise<JsonObject> as Promise<ListRootsResult>;
@@ -82,7 +86,7 @@ export function listRoots(context: Context, options?: AskOptions): Promise<ListR
   return asked;
 }
 
-/** Returns the options as members of an `Ask`, without those that are undefined. */
+/** Returns the options as members of an `Ask` (a request to the client), without those that are undefined. */
 function toAskOptions({ key, signal, timeoutMs }: AskOptions = {}): Pick<Ask, 'key' | 'signal' | 'timeoutMs'> {
   return { ...(key === undefined ? {} : { key }), ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }

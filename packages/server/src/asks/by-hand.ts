@@ -1,4 +1,4 @@
-/** Handlers that ask by their outcome: `return inputRequired({ ... })`, and `throw new UrlElicitationRequiredError([...])`. */
+/** Requests input for handlers that `return inputRequired({ ... })` or `throw new UrlElicitationRequiredError([...])`. */
 
 import { isMortiseError, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_REQUEST, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -12,10 +12,10 @@ import { DEFAULT_MAX_ROUNDS } from './round.ts';
 import type { EarlierRounds } from './round-state.ts';
 import { prepareAsk, requireClientCapability, requireEmbeddable } from './send.ts';
 
-/** An outcome that asks the client: a handler's `input_required` result, or the URLs of its `UrlElicitationRequiredError`. */
+/** How a handler requested input: the `input_required` result it returned, or the URLs of the `UrlElicitationRequiredError` it threw. */
 type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };
 
-/** Returns the result of a request whose handler asks by its outcome. */
+/** Returns the result for a handler that returned an `input_required` result or threw `UrlElicitationRequiredError`. */
 export async function askInstead(context: Context, outcome: AskingOutcome): Promise<JsonObject> {
   try {
     if ('pages' in outcome) return await askForPages(context, outcome.pages);
@@ -41,7 +41,7 @@ async function askInResult(context: Context, { inputRequests = {}, requestState,
   return _meta === undefined ? sealed : { ...sealed, _meta };
 }
 
-/** In a legacy session, sends the questions as requests and runs the handler again until it returns another result. */
+/** In a legacy session: sends the `inputRequests` as requests, and calls the handler again until its result is not `input_required`. */
 async function runUntilAnswered(context: Context, first: JsonObject): Promise<JsonObject> {
   context.isConcluded = true;
   const { maxRounds = DEFAULT_MAX_ROUNDS } = context.server.options.requestState ?? {};
@@ -60,7 +60,7 @@ async function runUntilAnswered(context: Context, first: JsonObject): Promise<Js
   return result;
 }
 
-/** Prepares another run of the handler within the same request. Notifications of the previous run are not sent again. */
+/** Prepares another call of the handler for the same client request. Notifications that the previous call sent are not sent again. */
 function beginAgain(context: Context, inputResponses: EarlierRounds['inputResponses'], requestState: JsonValue | undefined): void {
   const reports = Math.max(context.reports, context.earlier?.reports ?? 0);
   context.reports = 0;

@@ -11,7 +11,7 @@ import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
 const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
 
-/** The schema keywords that a form field may have on the wire. The server checks the field's full schema when the answer arrives. */
+/** The JSON Schema keywords sent to the client for a form field. The server checks the full schema when the user's answer arrives. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'type title description default minLength maxLength format enum enumNames oneOf minimum maximum minItems maxItems items'.split(' '),
 );
@@ -24,19 +24,19 @@ const SECRETS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** @see 2026-07-28 client/elicitation#form-mode-elicitation-requests */
+/** Checks the params of a form elicitation and makes those to send. @see 2026-07-28 client/elicitation#form-mode-elicitation-requests */
 export function prepareForm(params: JsonObject, adapter: SchemaAdapter): JsonObject {
   requireMessage(params);
   const { mode: _mode, requestedSchema: _schema, ...rest } = params;
   return { mode: 'form', ...rest, requestedSchema: adapter.jsonSchema };
 }
 
-/** @see 2026-07-28 client/elicitation#url-mode-elicitation-requests */
+/** Checks the params of a URL elicitation and makes those to send. @see 2026-07-28 client/elicitation#url-mode-elicitation-requests */
 export function preparePage(params: JsonObject, { revision }: Context): JsonObject {
   requireMessage(params);
   checkPageUrl(params['url']);
   const { elicitationId, ...rest } = params;
-  // Without ids in the revision, a random id would make the question differ in every run.
+  // If the revision has no elicitation ids, a random id would make the request differ each time that the handler runs.
   return revision.rules.elicitationIds ? { ...rest, elicitationId: elicitationId ?? crypto.randomUUID() } : rest;
 }
 
@@ -71,7 +71,7 @@ function unsupported(problem: string): SchemaUnsupportedError {
   return new SchemaUnsupportedError(`elicitation of "form": requestedSchema ${problem}`);
 }
 
-/** Fills in the schema's defaults for fields that the client left out. */
+/** Fills in the schema's defaults for form fields that the client left out of its answer. */
 export function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
   const missing = Object.entries(isJsonObject(properties) ? properties : {})
     .map(([name, field]) => [name, isJsonObject(field) ? field['default'] : undefined] as const)
@@ -98,7 +98,7 @@ function findFault({ type, format, items }: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Tells whether an array's items are choices: an enum of strings, or constants with titles. */
+/** Tells whether the items of an array field are choices: an enum of strings, or constants with titles. */
 function isChoice(items: JsonValue | undefined): boolean {
   if (!isJsonObject(items)) return false;
   const { enum: values, anyOf } = items;
@@ -108,7 +108,7 @@ function isChoice(items: JsonValue | undefined): boolean {
   );
 }
 
-/** Tells whether a bound is only the limit of safe integers, which libraries add to every integer. */
+/** Tells whether a `minimum` or `maximum` is only the limit of safe integers, which schema libraries add to every integer. */
 function isNoBound(value: JsonValue | undefined): boolean {
   return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 }
@@ -130,10 +130,12 @@ function namesSecret(text: string): boolean {
   return words.some((word, index) => SECRETS.has(word) || SECRETS.has(word + (words[index + 1] ?? '')));
 }
 
-/** Query parameters that hold a credential. Anyone with such a URL could use the credential. */
+/** Names of query parameters that hold a credential. Anyone who sees such a URL could use the credential. */
 const CREDENTIALS: ReadonlySet<string> = new Set('access_token id_token refresh_token api_key apikey password client_secret'.split(' '));
 
 /**
+ * Checks the URL of an elicitation.
+ *
  * @throws {AskError} `ERR_INVALID_ASK`: the URL is not https (http is allowed for this machine only), or it contains a credential.
  * @see 2026-07-28 client/elicitation#safe-url-handling
  */

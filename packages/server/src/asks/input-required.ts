@@ -1,24 +1,26 @@
-/** `inputRequired`: a handler result that asks the client. */
+/** `inputRequired`: makes an `input_required` result, by which a handler requests input from the client. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { InputRequest, InputRequiredResult } from '@mortise/protocol/model';
 
-/** The arguments of `inputRequired`. At least one of the two is needed. */
+/** The argument of `inputRequired`. At least one of `inputRequests` and `requestState` must be given. */
 export interface InputWanted {
-  /** Questions by keys of your choice. The answers are in `ctx.inputResponses` under the same keys. */
+  /** Elicitation, sampling or roots requests, under keys of your choice. Their answers are in `ctx.inputResponses` under the same keys. */
   readonly inputRequests?: Readonly<Record<string, InputRequest>> | undefined;
-  /** Any JSON that the next run needs. It is sent encrypted, and is in `ctx.requestState` when the answers arrive. */
+  /** Any JSON value that the handler needs when it is called again. Sent encrypted; it is in `ctx.requestState` when the answers arrive. */
   readonly requestState?: JsonValue | undefined;
 }
 
 /**
- * Makes a result that asks the client without waiting, for a tool, prompt or resource handler. The handler is called again with the answers, so it
- * checks `ctx.inputResponses` first. Works in every revision: in a legacy session the questions are sent as requests.
+ * Makes an `input_required` result, by which a tool, prompt or resource handler requests input from the client. The handler is called again
+ * with the answers, so it checks `ctx.inputResponses` first. Works in every revision: a legacy session sends `inputRequests` as requests.
  *
- * ```ts if (!ctx.inputResponses?.['who']) return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
+ * ```ts
+ * if (!ctx.inputResponses?.['who'])
+ *   return inputRequired({ inputRequests: { who: { method: 'elicitation/create', params } } });
  * ```
  *
- * Only the shape of answers is checked: the handler must check form values itself. An answer may be missing.
+ * Only the shape of the client's answers is checked: the handler must check form values itself. An answer may be missing.
  *
  * @see 2026-07-28 basic/patterns/mrtr#inputrequiredresult
  */

@@ -1,21 +1,21 @@
-/** In-memory stores for long request states and for replay protection. Use shared stores if several machines serve the same clients. */
+/** In-memory stores for long `requestState` values and replay protection. If several machines serve the same clients, use shared stores. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
 
-/** Options of the in-memory stores. */
+/** Options of `MemoryStateStore` and `MemoryReplayStore`. */
 export interface MemoryStoreOptions {
-  /** Decides what has expired. @default the platform's clock */
+  /** The clock that decides which entries have expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** The most characters of all states together. Beyond that the oldest are dropped. */
+/** The most characters that all stored request states may have together. Beyond that, the oldest states are dropped. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** How many used states are remembered at most. Beyond that, no state can be used until some expire. */
+/** How many used request states are remembered at most. Beyond that, every request state is rejected until some expire. */
 const MAX_CLAIMS = 100_000;
 
-/** Stores long request states in memory, for `requestState.store`. */
+/** Stores long request states in memory, for the server option `requestState.store`. */
 export class MemoryStateStore implements StateStore {
   readonly #states = new Map<string, { readonly value: string; readonly expiresAtMs: number }>();
   readonly #clock: Clock;
@@ -51,7 +51,7 @@ export class MemoryStateStore implements StateStore {
   }
 }
 
-/** Allows each request state to be used once, for `requestState.replay`. */
+/** Allows each request state to be used only once, for the server option `requestState.replay`. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #claims = new Map<string, number>();
   readonly #clock: Clock;
@@ -71,7 +71,7 @@ export class MemoryReplayStore implements ReplayStore {
     return true;
   }
 
-  /** Removes expired entries at most once a second, so that many claims do not scan the map each time. */
+  /** Removes expired entries, at most once a second, because scanning the whole map for each request would be slow. */
   #sweep(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + 1_000;

@@ -1,4 +1,4 @@
-/** The state of a chain of rounds: opened from the `requestState` of a request, sealed into the `requestState` of its result. */
+/** What is kept while one call requests input several times: read from a request's `requestState`, written to that of its result. */
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
@@ -8,14 +8,14 @@ import type { Server } from '../server.ts';
 import { refusal, RequestStates, type StateBinding } from './request-state.ts';
 import { Steps, type StepValue } from './steps.ts';
 
-/** A question that was sent to the client. */
+/** A request (elicitation, sampling or roots) that was sent to the client in an `input_required` result. */
 export interface Asked {
   readonly method: string;
-  /** Digest of the method and the canonical parameters. An answer is only used for a question with the same digest. */
+  /** Digest of the method and the canonical parameters. The client's answer is only used for a request with the same digest. */
   readonly digest: string;
-  /** Where the question came from. Each later run must ask a `plain` question again. */
+  /** Made by `ctx.elicit` or the like, with a `key`, inside `ctx.once`, or by `inputRequired`. Later runs must repeat `plain` ones. */
   readonly source: 'plain' | 'keyed' | 'in step' | 'by hand';
-  /** The start of the question, for error messages. */
+  /** The method and the start of the message of the request to the client, for error messages. */
   readonly text: string;
 }
 
@@ -27,44 +27,44 @@ export interface Answered extends Asked {
   readonly answer: JsonObject;
 }
 
-/** The sealed content. */
+/** The content of an encrypted `requestState`. A round is one time that the client sends the request and gets a result. */
 export interface RoundState {
   readonly chainId: string;
-  /** The number of the next round, from 1. */
+  /** The number of the next round, from 1: how often the client will have sent the request by then. */
   readonly round: number;
   readonly answers: readonly (readonly [string, Answered])[];
   readonly asked: readonly (readonly [string, Asked])[];
   readonly steps: readonly (readonly [string, StepValue])[];
-  /** How many notifications were sent. */
+  /** How many notifications the handler has sent to the client. */
   readonly reports: number;
-  /** The highest progress that was sent. */
+  /** The highest progress value that was sent to the client. */
   readonly progress?: number | undefined;
-  /** The `requestState` that a handler passed to `inputRequired`. */
+  /** The handler's own state, which it passed to `inputRequired` as `requestState`. */
   readonly given?: JsonValue | undefined;
 }
 
-/** What a run of a handler can read of the rounds before it. */
+/** What a handler that runs again with the client's answers gets from its earlier runs. */
 export interface EarlierRounds {
-  /** The client's answers to the last round's questions, by key. */
+  /** The client's answers to the `inputRequests` of the last result, by key. */
   readonly inputResponses: Readonly<Record<string, JsonObject>>;
-  /** The `requestState` that the handler passed to `inputRequired` in the last round. */
+  /** The `requestState` that the handler passed to `inputRequired` in its last run. */
   readonly requestState?: JsonValue | undefined;
-  /** How many notifications earlier rounds sent. They are not sent again. */
+  /** How many notifications the handler sent in its earlier runs. They are not sent again. */
   readonly reports: number;
-  /** The highest progress that earlier rounds sent. */
+  /** The highest progress value that the handler sent in its earlier runs. */
   readonly progress?: number | undefined;
 }
 
-/** The state of the earlier rounds, as opened for this one. */
+/** The decrypted `requestState` of a request: what the client was asked when it sent the request before, and its answers. */
 export interface OpenedRound {
-  /** The number of this round, from 1. */
+  /** The number of this round, from 1: how often the client has sent this request. */
   readonly number: number;
-  /** The questions of the last round. */
+  /** The requests to the client (elicitation, sampling, roots) in the last result, by key. */
   readonly asked: ReadonlyMap<string, Asked>;
   readonly answers: ReadonlyMap<string, Answered>;
 }
 
-/** Runs the handler of a request that continues an earlier one. The handler sees its own state, not the sealed form. */
+/** Runs the handler of a request that brings the client's answers. The handler sees its own `requestState`, not the encrypted form. */
 export async function resume(context: Context): Promise<JsonObject> {
   await context.openRound();
   const { inputResponses: _given, requestState: _sealed, ...params } = context.params;
@@ -74,10 +74,10 @@ export async function resume(context: Context): Promise<JsonObject> {
 }
 
 /**
- * Opens the state of earlier rounds. Without a state, answers are not used for `ctx.elicit`, because only the state tells what was asked. They are
- * still in `ctx.inputResponses`.
+ * Decrypts the `requestState` of a request. Without one, `ctx.elicit` does not use the client's answers, because only the `requestState`
+ * tells what the client was asked. The answers are still in `ctx.inputResponses`.
  *
- * @throws {ProtocolError} -32602: the state cannot be opened or was already used, or an answer is malformed.
+ * @throws {ProtocolError} -32602: `requestState` cannot be opened or was already used, or an answer is malformed.
  * @see 2026-07-28 basic/patterns/mrtr#error-handling
  */
 export async function openState(context: Context): Promise<OpenedRound> {
@@ -93,7 +93,7 @@ export async function openState(context: Context): Promise<OpenedRound> {
   const { state, expiresAtMs } = await statesOf(server).open(requestState, bindingOf(context));
   const { chainId, round, asked, reports, progress } = state;
   const responses = new Map(asked.flatMap(([key, { method }]) => readResponse(key, method, given ?? {}, context)));
-  // Claimed last, so that a malformed answer does not use the state up.
+  // The requestState is marked as used last, so that after a malformed answer it can be used again.
   const { replay } = server.options.requestState ?? {};
   if (replay && !(await replay.claim(`${chainId}:${round}`, expiresAtMs)))
     throw refusal('requestState was already used, and can be used only once: send the request again without it');
@@ -102,7 +102,7 @@ export async function openState(context: Context): Promise<OpenedRound> {
   const answers = new Map(state.answers);
   for (const [key, about] of asked) {
     const answer = responses.get(key);
-    // Answers to `inputRequired` belong to this round only. The handler keeps what it needs in its state.
+    // Answers to `inputRequired` are given to the handler in this run only. It keeps what it needs in its own `requestState`.
     if (answer && about.source !== 'by hand') answers.set(key, { ...about, answer });
   }
   return { number: round, asked: new Map(asked), answers };
@@ -119,19 +119,19 @@ function readResponse(key: string, method: string, given: JsonObject, { revision
 
 const sealers = new WeakMap<Server, RequestStates<RoundState>>();
 
-/** Returns the object that seals and opens a server's states. */
+/** Returns the object that encrypts and decrypts the `requestState` values of a server. */
 function statesOf(server: Server): RequestStates<RoundState> {
   let states = sealers.get(server);
   if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
   return states;
 }
 
-/** Returns the binding of a request, with its params as they arrived, before middleware. */
+/** Returns what the `requestState` of a request is bound to. The params are those that arrived, before any middleware. */
 function bindingOf({ principal, method, givenParams }: Context): StateBinding {
   return { principal, method, params: givenParams };
 }
 
-/** @throws {ProtocolError} -32603: the state is too long. */
+/** Encrypts the state as a `requestState`. @throws {ProtocolError} -32603: the `requestState` would be too long. */
 export async function sealState(context: Context, state: RoundState): Promise<string> {
   const { server } = context;
   const states = statesOf(server);

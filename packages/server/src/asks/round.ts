@@ -1,6 +1,6 @@
 /**
- * One run of a handler in the modern era. Its questions are collected and sent as the result, which ends the exchange. Earlier answers are returned
- * to the handler. See docs/decisions/asks-in-rounds.md.
+ * One run of a handler in the modern era. Its requests to the client are collected and sent as an `input_required` result, which ends the
+ * exchange. When the client repeats the request, the handler runs again and gets the answers. See docs/decisions/asks-in-rounds.md.
  */
 
 import { type ClockTimer, isMortiseError, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
@@ -13,18 +13,18 @@ import { digest } from './request-state.ts';
 import { type Answered, type Asked, type AskedNow, type OpenedRound, openState, sealState } from './round-state.ts';
 
 export const DEFAULT_MAX_ROUNDS = 10;
-/** How many questions one result may ask. Clients answer no more. */
+/** How many requests to the client one `input_required` result may hold. Clients answer no more. */
 const MAX_QUESTIONS = 100;
 /**
- * How long a new question waits, in milliseconds, while the handler has not yet asked again for all answered questions. Its I/O may only be slower in
- * this run.
+ * How long a new request to the client is held back, in milliseconds, while the handler has not yet repeated all requests that were
+ * answered in earlier runs. It may still repeat them, because its I/O may be slower in this run.
  */
 const PATIENCE_MS = 2_000;
-/** How long a handler may go on after its question was sent, in milliseconds. Then the exchange ends without it. */
+/** How long a handler may keep running after it requested input, in milliseconds. Then the result is sent without waiting for it. */
 const GRACE_MS = 5_000;
-/** The longest delay before a late question is rejected, in milliseconds. */
+/** The longest delay, in milliseconds, before a request to the client that comes too late is rejected. */
 const MAX_LATE_MS = 1_000;
-/** How many characters of a question appear in error messages. */
+/** How many characters of the message of a request to the client appear in error texts. */
 const MAX_TEXT = 80;
 
 interface PendingAsk extends AskedNow {
@@ -32,20 +32,20 @@ interface PendingAsk extends AskedNow {
 }
 
 export class Round {
-  /** The client's answers of earlier rounds. */
+  /** The client's answers to requests of the handler's earlier runs, by key. */
   readonly answers: ReadonlyMap<string, Answered>;
-  /** Whether the questions were sent. */
+  /** Whether the result with the collected requests to the client is being sent. No more requests can be added then. */
   isSuspended = false;
   readonly #context: Context;
   readonly #number: number;
   readonly #askedBefore: ReadonlyMap<string, Asked>;
-  /** Answered plain questions that this run has not asked again yet. */
+  /** Answered `plain` requests to the client that the handler has not repeated yet in this run. */
   readonly #unclaimed: Map<string, Answered>;
   readonly #pending = new Map<string, PendingAsk>();
-  /** How often each key was used in this run. */
+  /** How often the handler used each key of a request to the client in this run. */
   readonly #uses = new Map<string, number>();
   #timer: ClockTimer | undefined;
-  /** The number of questions without a digest yet, and the last of them. */
+  /** How many requests to the client wait for their digest. `#lastTurn` is the promise of the newest one. */
   #turns = 0;
   #lastTurn: Promise<unknown> = Promise.resolve();
   #lateAsks = 0;
@@ -59,16 +59,16 @@ export class Round {
     this.#unclaimed = new Map([...answers].filter(([, { source }]) => source === 'plain'));
   }
 
-  /** Whether this run asks the client, or will. */
+  /** Whether the handler has requested input from the client in this run. */
   get isAsking(): boolean {
     return this.isSuspended || this.#pending.size > 0;
   }
 
   async ask(ask: Ask): Promise<JsonObject> {
     ask.signal?.throwIfAborted();
-    // A question inside a step is not asked again once the step's value is remembered.
+    // A request to the client inside a step is not repeated once the step's value is remembered.
     const plain = this.#context.steps.running.size > 0 ? 'in step' : 'plain';
-    // Digests are asynchronous. This chain keeps the questions in order and lets collecting wait for all of them.
+    // Digests are asynchronous. This chain keeps the requests in order and lets collecting wait for all of them.
     const turn = this.#lastTurn.then(() => toQuestion(ask, ask.key === undefined ? plain : 'keyed'));
     this.#lastTurn = turn.catch(() => undefined);
     this.#turns += 1;
@@ -81,19 +81,23 @@ export class Round {
     }
   }
 
-  /** Drops the questions of a handler that settled before they were sent. */
+  /** Drops requests to the client that were not sent before the handler returned or threw. */
   abandon(): void {
     if (this.isSuspended) return;
     this.#timer?.cancel();
-    this.#rejectAll(new Suspended('The handler has already returned or thrown: its question was not sent to the client'));
+    this.#rejectAll(new Suspended('The handler has already returned or thrown: its request was not sent to the client'));
   }
 
-  /** Makes the result that asks, once the handler has settled and no step runs. @param outcome Undefined if the handler still runs. */
+  /**
+   * Makes the `input_required` result, once the handler has returned or thrown and no step of `ctx.once` runs.
+   *
+   * @param outcome Undefined if the handler still runs.
+   */
   conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     return (this.#conclusion ??= this.#conclude(outcome));
   }
 
-  /** Makes the result for the questions of `inputRequired`. @param given The handler's own state. */
+  /** Makes the `input_required` result of a handler that called `inputRequired`. @param given The handler's own `requestState`. */
   async askByHand(asks: readonly Ask[], given: JsonValue | undefined): Promise<JsonObject> {
     if (this.#isLast) throw this.#tooManyRounds();
     const questions = asks.map(async (ask) => [ask.key ?? '', await toQuestion(ask, 'by hand')] as const);
@@ -104,25 +108,25 @@ export class Round {
 
   #put(ask: Ask, question: AskedNow): Promise<JsonObject> {
     const name = ask.key ?? toDigestKey(ask.method, question.digest);
-    // The same question asked twice in one run counts as two questions.
+    // The same request made twice in one run counts as two requests.
     const uses = (this.#uses.get(name) ?? 0) + 1;
     this.#uses.set(name, uses);
     const key = uses === 1 ? name : `${name}#${uses}`;
     const known = this.answers.get(key);
     if (known) return this.#answer(key, known, question);
-    if (this.isSuspended) return this.#rejectLater(new Suspended('This round is over: the question will be asked in the next round'));
+    if (this.isSuspended) return this.#rejectLater(new Suspended('Input was already requested: this request is made in the next run'));
     if (this.#isLast) return this.#rejectLater(this.#tooManyRounds());
     return new Promise((_, reject) => this.#pending.set(key, { ...question, reject }));
   }
 
   #answer(key: string, known: Answered, now: Asked): Promise<JsonObject> {
     if (known.digest !== now.digest) return this.#rejectLater(this.#changed(known, now));
-    // All answered questions were asked again, so new questions need not wait any longer.
+    // All answered requests were repeated, so new requests need not wait any longer.
     if (this.#unclaimed.delete(key) && this.#unclaimed.size === 0 && this.#timer) this.#gather(0);
     return Promise.resolve(structuredClone(known.answer));
   }
 
-  /** True in the last round, when the client cannot be asked again. */
+  /** True if `requestState.maxRounds` is reached, so that the client cannot be asked again. */
   get #isLast(): boolean {
     return this.#number > (this.#context.server.options.requestState?.maxRounds ?? DEFAULT_MAX_ROUNDS);
   }
@@ -130,18 +134,18 @@ export class Round {
   #tooManyRounds(): AskError {
     return new AskError(
       'ERR_TOO_MANY_ASKS',
-      `${this.#context.name} asked the client ${this.#number - 1} times, the maximum: combine questions, or raise requestState.maxRounds`,
+      `${this.#context.name} asked the client ${this.#number - 1} times, the maximum: combine requests, or raise requestState.maxRounds`,
     );
   }
 
   #changed(before: Asked, now: Asked): AskError {
     return new AskError(
       'ERR_ASK_CHANGED',
-      `${this.#context.name} asked a different question when it ran again: the answer is for ${before.text}, but now it asks ${now.text}. Questions must depend only on arguments, answers and ctx.once`,
+      `${this.#context.name} made a different request to the client when it ran again: the answer is for ${before.text}, but now it sends ${now.text}. Requests to the client must depend only on arguments, answers and ctx.once`,
     );
   }
 
-  /** Delayed, because a handler that asks again in a loop would block the process. */
+  /** Rejects after a delay. Without the delay, a handler that retries a failed request in a loop would block the process. */
   #rejectLater(error: Error): Promise<never> {
     const delayMs = Math.min(this.#lateAsks++, MAX_LATE_MS);
     return new Promise((_, reject) => this.#context.clock.schedule(() => reject(error), delayMs, { keepAlive: true }));
@@ -180,7 +184,7 @@ export class Round {
   async #conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     this.#timer?.cancel();
     warnIfSwallowed(this.#context, outcome);
-    if (!outcome) this.#context.abort(new Suspended('This round is over: the question was sent to the client'));
+    if (!outcome) this.#context.abort(new Suspended('The handler has requested input: it will run again with the answer'));
     return this.#seal([...this.#pending].slice(0, MAX_QUESTIONS), undefined);
   }
 
@@ -206,7 +210,7 @@ export class Round {
   }
 }
 
-/** @throws {ProtocolError} -32602: the state of an earlier round cannot be opened. */
+/** Starts a run of the handler with the answers so far. @throws {ProtocolError} -32602: the request's `requestState` cannot be opened. */
 export async function openRound(context: Context): Promise<Round> {
   return new Round(context, await openState(context));
 }
@@ -222,14 +226,14 @@ async function toQuestion({ method, params }: Ask, source: Asked['source']): Pro
   };
 }
 
-/** Shortens a question for error messages: `elicitation "Who are you?"`. */
+/** Describes a request to the client for error messages: `elicitation "Who are you?"`. */
 function describe(method: string, { message }: JsonObject = {}): string {
   const name = method.split('/', 1)[0] ?? method;
   if (typeof message !== 'string') return name;
   return `${name} ${JSON.stringify(message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}...` : message)}`;
 }
 
-/** Adds the trace context to a question. Its span ends with this round, because the answer arrives with another request. */
+/** Adds the trace context to a request to the client. Its span ends with this result, as the answer arrives with another request. */
 function toInputRequest(context: Context, question: AskedNow): Promise<JsonObject> {
   const { method } = question;
   return traceAsk(question, context, async (params) => (params ? { method, params } : { method }));
@@ -237,7 +241,7 @@ function toInputRequest(context: Context, question: AskedNow): Promise<JsonObjec
 
 // ---- handlers that catch `Suspended` and go on as if they had an answer
 
-/** How many nested causes of an error are searched. */
+/** How many nested causes of an error are searched for `Suspended`. */
 const MAX_DEPTH = 5;
 
 function warnIfSwallowed(context: Context, outcome: Outcome | undefined): void {
@@ -248,7 +252,7 @@ function warnIfSwallowed(context: Context, outcome: Outcome | undefined): void {
   );
 }
 
-/** Tells whether a handler threw `Suspended`, directly or as a cause of its own error. */
+/** Tells whether a thrown error is `Suspended`, or has it as a cause. */
 function holdsSuspended(thrown: unknown): boolean {
   let error = thrown;
   for (let depth = 0; depth < MAX_DEPTH && error instanceof Error; depth++, error = error.cause)

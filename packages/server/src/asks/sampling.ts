@@ -1,4 +1,4 @@
-/** Checks a conversation before it is sent for sampling, and checks the model's answer. */
+/** Checks the messages of a sampling request before it is sent, and the client's answer to it. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -29,7 +29,7 @@ export function prepareSampling(params: JsonObject, { server, revision, client }
 }
 
 /**
- * Checks tool results in the conversation against the tools' `outputSchema`.
+ * Checks the tool results in the messages of a sampling request against the tools' `outputSchema`.
  *
  * @throws {AskError} `ERR_INVALID_ASK`, naming the tool.
  * @see 2026-07-28 schema#toolresultcontent
@@ -54,7 +54,7 @@ export function checkSamplingAnswer(params: JsonObject, answer: JsonObject): voi
   if (problem !== undefined) throw new AskError('ERR_INVALID_ANSWER', `The client's answer does not fit: ${problem}`);
 }
 
-/** Checks one message with the rules for a model's answer, which has the same form. */
+/** Checks one message of a sampling request by the rules for the client's answer, which has the same form. */
 function checkMessageForm(message: JsonValue, index: number): void {
   const problem = isJsonObject(message) ? checkClientResult('sampling/createMessage', { ...message, model: '' }) : ' must be an object';
   if (problem !== undefined) throw invalid(`params.messages[${index}]${problem.replace(/^result/, '')}`);

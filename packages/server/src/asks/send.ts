@@ -1,6 +1,6 @@
 /**
- * Checks a question to the client and sends it: as a request in a legacy session, in the round's result in the modern era, or through the task if the
- * handler runs as one.
+ * Checks an elicitation, sampling or roots request to the client and sends it: as a JSON-RPC request in a legacy session, in an
+ * `input_required` result in the modern era, or through the task if the handler runs as a task.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -17,13 +17,13 @@ import { preparePage, prepareForm, toFormAdapter } from './forms.ts';
 import { prepareSampling } from './sampling.ts';
 import { traceAsk } from '../tracing.ts';
 
-/** How many requests one call may send to its client, so that a loop with a model ends. */
+/** How many requests one call may send to its client. Ends a handler that samples from the client's model in an endless loop. */
 const MAX_ASKS = 1_000;
 
 /**
- * Checks a question and converts it to its wire form. Methods that MCP does not define pass unchanged.
+ * Checks a request to the client and converts it to its wire form. A method that MCP does not define is left unchanged.
  *
- * @throws {AskError} `ERR_INVALID_ASK`: the question breaks a rule of its kind.
+ * @throws {AskError} `ERR_INVALID_ASK`: the request breaks a rule of its method.
  * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: clients cannot show the form.
  */
 export function prepareAsk(ask: Ask, context: Context): Ask {
@@ -63,10 +63,10 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
   context.asked += 1;
   if (context.asked > MAX_ASKS)
-    throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: ask fewer questions`);
+    throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: send fewer requests`);
   const { server, call, deadline, asking } = context;
   const resume = deadline && server.deadlines.pause(deadline);
-  // When the call ends, all of its open questions are cancelled, also after one of them has failed.
+  // When the call ends, all of its pending requests to the client are cancelled, also after one of them has failed.
   const { signal, dispose } = linkSignals(ask.signal, asking);
   try {
     return await traceAsk(ask, context, (params) => session.request(ask.method, params, { call, signal, timeoutMs: ask.timeoutMs }));
@@ -87,16 +87,16 @@ function requireSendable(session: Session, revision: Revision, { method }: Ask):
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
 }
 
-/** @throws {AskError} `ERR_ASK_UNAVAILABLE`, `ERR_CLIENT_CAPABILITY`: this revision or this client does not allow the question in a result. */
+/** @throws {AskError} `ERR_ASK_UNAVAILABLE`, `ERR_CLIENT_CAPABILITY`: revision or client do not allow this request in `inputRequests`. */
 export function requireEmbeddable(ask: Ask, context: Context): void {
   const { revision } = context;
   if (revision.requests.get(ask.method)?.direction !== 'embedded')
-    throw new AskError('ERR_ASK_UNAVAILABLE', `"${ask.method}" cannot be sent in ${revision.version}: servers send no requests`);
+    throw new AskError('ERR_ASK_UNAVAILABLE', `"${ask.method}" cannot be sent in ${revision.version}: it has no such request`);
   requireClientCapability(ask, context);
 }
 
 /**
- * Checks that the client declared the capability to answer a question.
+ * Checks that the client declared the capability that a request to it needs.
  *
  * @throws {AskError} `ERR_CLIENT_CAPABILITY`, naming the missing capability.
  * @see 2026-07-28 basic/index#meta; 2025-11-25 basic/lifecycle#operation

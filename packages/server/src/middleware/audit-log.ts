@@ -7,16 +7,16 @@ import type { Principal } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 
-/** How a request ended. `failed` is a result with `isError`, `refused` is a JSON-RPC error. */
+/** How a request ended. `failed`: with an `isError` result of a tool. `refused`: with a JSON-RPC error. */
 export type AuditOutcome = 'ok' | 'failed' | 'refused' | 'cancelled';
 
-/** The record of one request. */
+/** What `auditLog` records of one request. */
 export interface AuditRecord {
   /** When the request arrived, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly durationMs: number;
   readonly method: string;
-  /** The tool's or prompt's name, or the resource's URI. */
+  /** The name of the tool or prompt, or the URI of the resource, that the request is about. Undefined for other methods. */
   readonly target: string | undefined;
   readonly principal: Principal;
   readonly clientId: string | undefined;
@@ -25,17 +25,17 @@ export interface AuditRecord {
   /** The protocol version of the request. */
   readonly revision: string;
   readonly outcome: AuditOutcome;
-  /** The JSON-RPC error code of a refused request, if known. */
+  /** The JSON-RPC error code, if the request ended with an error whose code is known. */
   readonly errorCode: number | undefined;
-  /** Present only with the option `arguments`. */
+  /** The arguments of the request. Present only with the option `arguments`. */
   readonly arguments?: JsonObject | undefined;
 }
 
 /** Options of `auditLog`. */
 export interface AuditLogOptions {
   /**
-   * Adds the arguments of requests, which may hold secrets and personal data. `true` adds them unchanged, a function chooses what to add.
-   * `createRedactor()` makes a function that removes secrets.
+   * Adds the arguments of requests to the records. They may hold secrets and personal data. `true` adds them unchanged, a function chooses
+   * what to add. `createRedactor()` makes a function that removes secrets.
    *
    * @default false
    */
@@ -43,7 +43,8 @@ export interface AuditLogOptions {
 }
 
 /**
- * Writes one record for each request after it has ended. To log one method only: `server.use('tools/call', auditLog(write))`.
+ * Makes middleware that writes one record for each request after it has ended. To log one method only:
+ * `server.use('tools/call', auditLog(write))`.
  *
  * @param write Called with each record. Requests do not wait for it. Its errors and rejections are dropped, so catch them inside.
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.

@@ -4,19 +4,19 @@ import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Era, Implementation, Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
 
-/** The client's name and capabilities, as it states them in this request or session. */
+/** The client's name and capabilities, as the client states them in this request or session. */
 export interface ClientFacts {
-  /** For display and logs only. It is not verified. */
+  /** The client's name and version. For display and logs only, because they are not verified. */
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
 }
 
-/** A request as middleware sees it. */
+/** The first argument of middleware: facts of the request that is being served. */
 export interface MiddlewareCall<App = unknown> {
   readonly method: string;
-  /** The parameters in canonical form. To change them, pass others to `next`. */
+  /** The parameters, in the shape of the newest revision (canonical form). To change them, pass other parameters to `next`. */
   readonly params: JsonObject;
-  /** The tool's or prompt's name, or the resource's URI. Undefined for other methods. */
+  /** The name of the tool or prompt, or the URI of the resource, that the request is about. Undefined for other methods. */
   readonly target: string | undefined;
   readonly requestId: RequestId;
   readonly principal: Principal;
@@ -30,7 +30,7 @@ export interface MiddlewareCall<App = unknown> {
   readonly signal: AbortSignal;
   /** The app context that `options.context` made for this request. Undefined without that option. */
   readonly app: App;
-  /** The HTTP request of the call, if there is one. */
+  /** Facts of the HTTP request that brought the call. Undefined on other transports. */
   readonly origin: CallOrigin | undefined;
   /** The legacy session's id, if the transport has one. */
   readonly sessionId: string | undefined;
@@ -41,15 +41,15 @@ export interface MiddlewareCall<App = unknown> {
 }
 
 /**
- * Passes the request on to the next middleware, and finally to the handler.
+ * The second argument of middleware: passes the request on to the next middleware, and finally to the handler.
  *
  * @param params Replaces the parameters for everything that follows.
- * @returns The result in canonical form.
+ * @returns The result, in the shape of the newest revision (canonical form).
  */
 export type NextMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
 /**
- * Wraps requests. Returns the result of `next`, or a result of its own. A `ProtocolError` that it throws becomes the error response. The middleware
- * added first is the outermost.
+ * A function that wraps the handling of requests. Returns the result of `next`, or a result of its own. A `ProtocolError` that it throws
+ * becomes the error response. The middleware added first is the outermost.
  */
 export type Middleware<App = unknown> = (call: MiddlewareCall<App>, next: NextMiddleware) => Promise<JsonObject> | JsonObject;

@@ -7,24 +7,24 @@ import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** The error code of a rejected request: HTTP's 429, outside JSON-RPC's reserved range. Over HTTP it is sent with status 200. */
+/** The JSON-RPC error code of a request beyond the rate: 429, outside JSON-RPC's reserved range. Over HTTP it is sent with status 200. */
 export const RATE_LIMITED = 429;
 
-/** How many buckets are kept, one per caller and method. The least recently used is dropped first. */
+/** How many token buckets are kept, one per caller and method. The least recently used bucket is dropped first. */
 const MAX_BUCKETS = 10_000;
 
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
-  /** How many requests may arrive at once. @default 60 */
+  /** How many requests a caller may send at once, before `perSecond` limits them. @default 60 */
   readonly burst?: number | undefined;
-  /** How many requests per second are allowed in the long run. @default 10 */
+  /** How many requests per second a caller may send in the long run. @default 10 */
   readonly perSecond?: number | undefined;
-  /** Returns the key whose limit the request counts against. @default the principal, or the remote address if no user was verified */
+  /** Names the caller: requests with the same key share a limit. @default the principal, or the remote address if no user was verified */
   readonly key?: ((call: MiddlewareCall) => string) | undefined;
 }
 
 /**
- * Rejects requests beyond a rate with a `ProtocolError` of code 429. Its `data.retryAfterMs` tells when to retry.
+ * Makes middleware that rejects requests beyond a rate with a `ProtocolError` of code 429, whose `data.retryAfterMs` tells when to retry.
  *
  * Each caller has its own token bucket for each method, so one caller that floods the server does not affect the others. For one method only:
  * `server.use('tools/call', rateLimit({ burst: 20 }))`.

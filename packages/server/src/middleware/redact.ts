@@ -1,4 +1,4 @@
-/** `redact()` and `createRedactor()`: remove secrets by known formats, by member names and by your own patterns, also inside JSON text. */
+/** `redact()` and `createRedactor()`: remove secrets found by known formats, member names and your own patterns, also inside JSON text. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -7,18 +7,18 @@ import { RegistrationError } from '../errors.ts';
 import { foldName, hideInText, hideSecrets, isSecretName, REDACTED } from '../hide-secrets.ts';
 import type { Middleware } from './middleware.ts';
 
-/** Longer text is not parsed as JSON. */
+/** The longest text, in characters, that is parsed as JSON to find secrets by member names in it. */
 const MAX_JSON_CHARACTERS = 1_048_576;
 
-/** What counts as a secret, besides the well-known formats and names. */
+/** What `redact` and `createRedactor` remove as secrets, besides the well-known formats and names. */
 export interface RedactOptions {
   /** Further patterns of secrets. They run on everything that is sent, so they must match in linear time. @default none */
   readonly patterns?: readonly RegExp[] | undefined;
-  /** Further names of members whose values are secrets. Case, `_` and `-` are ignored. @default none */
+  /** Further names of object members whose values are secrets. Case, `_` and `-` are ignored. @default none */
   readonly names?: readonly string[] | undefined;
 }
 
-/** Removes secrets from a value. A value without secrets is returned unchanged, not copied. */
+/** A function that removes secrets from a JSON value. A value without secrets is returned unchanged, not copied. */
 export type Redactor = <T extends JsonValue>(value: T) => T;
 
 /**
@@ -44,7 +44,7 @@ export function createRedactor(options: RedactOptions = {}): Redactor {
   return (value) => hideSecrets(value, hideInJson, isSecret);
 }
 
-/** Parses text that may be JSON. Structured content is often repeated as text, and there too member names mark secrets. */
+/** Parses text that may be JSON, such as structured content repeated as text, so that secrets in it are found by member names. */
 function parseJson(text: string): JsonValue | undefined {
   if (!/^\s{0,8}[[{]/.test(text) || text.length > MAX_JSON_CHARACTERS) return undefined;
   try {
@@ -57,9 +57,10 @@ function parseJson(text: string): JsonValue | undefined {
 const METHODS: readonly string[] = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'];
 
 /**
- * Replaces keys, tokens and passwords in results of tools, resources, prompts and completion, both in text and in structured content.
+ * Makes middleware that replaces keys, tokens and passwords in results of tools, resources, prompts and completion, both in text and in
+ * structured content.
  *
- * Does NOT look into encoded bytes (`data`, `blob`) or into questions to the client.
+ * Does NOT look into encoded bytes (`data`, `blob`) or into requests to the client.
  *
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
  * @see 2026-07-28 server/tools#security-considerations

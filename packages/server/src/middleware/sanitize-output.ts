@@ -1,4 +1,4 @@
-/** `sanitizeOutput()`: removes text that people cannot see but models read. */
+/** `sanitizeOutput()`: removes text from results that people cannot see but models read. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isInputRequired } from '@mortise/protocol/checks';
@@ -6,7 +6,7 @@ import { mapTexts } from '../map-texts.ts';
 import type { Middleware } from './middleware.ts';
 
 const HIDDEN = /* @__PURE__ */ (() => {
-  /** Terminal sequences: CSI, OSC up to its end, and two-character sequences. */
+  /** Terminal escape sequences: CSI, OSC up to its end, and two-character sequences. */
   const ESCAPES = String.raw`\u001b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\u001b[@-Z\\^_]`;
   /** Control characters except tab and line ends. */
   const CONTROLS = String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]`;
@@ -14,14 +14,15 @@ const HIDDEN = /* @__PURE__ */ (() => {
   const DIRECTIONS = String.raw`[\u202a-\u202e\u2066-\u2069]`;
   /** Invisible characters: zero-width spaces, word joiners, and tag characters, which can spell a hidden text. */
   const INVISIBLE = String.raw`[\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`;
-  /** Variant selectors after the first one in a row. They have no effect and can hide bytes. */
+  /** Variation selectors that follow another one. They have no visible effect and can encode hidden bytes. */
   const SELECTORS = String.raw`(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+`;
   return new RegExp([ESCAPES, CONTROLS, DIRECTIONS, INVISIBLE, SELECTORS].join('|'), 'gu');
 })();
 
 /**
- * Removes hidden text from results of tools and prompts, and from arguments of prompts: terminal sequences, control characters, direction marks and
- * invisible characters, which can hide instructions from a person who reads along. `resources/read` is left unchanged, because it may return a file.
+ * Makes middleware that removes hidden text from results of tools and prompts, and from arguments of prompts: terminal sequences, control
+ * characters, direction marks and invisible characters, which can hide instructions from a person who reads along. `resources/read` is left
+ * unchanged, because it may return a file.
  *
  * Does NOT judge what text says: a visible instruction stays.
  *

@@ -18,22 +18,24 @@ import { type SafeEntry, SafeRoot } from './safe-root.ts';
 /** How many files `resources/list` shows. Files nearest to the root come first. */
 const MAX_LISTED = 1_000;
 
-/** Which files are served, and how. */
+/** Options of `files`: which files are served, and how. */
 export interface FilesOptions<App = unknown> {
   /** The URI of the root, without a trailing slash. @default `file:///` and the directory's own name, so that no path of the machine is visible */
   readonly uri?: string | undefined;
   /** Whether a caller may see a file or directory. @param path Relative to the root, with `/`. @default every file is visible to every caller */
   readonly allow?: ((path: string, ctx: HandlerContext<App>) => boolean | Promise<boolean>) | undefined;
-  /** Whether to serve names that begin with a dot, such as `.env`. @default false */
+  /** Whether to serve files and directories whose names begin with a dot, such as `.env`. @default false */
   readonly hidden?: boolean | undefined;
-  /** The largest file that is served. Reading a larger one is an error. @default 4 MiB */
+  /** The largest file that is served, in bytes. Reading a larger one is an error. @default 4 MiB */
   readonly maxBytes?: number | undefined;
 }
 
 /**
  * Makes a resource template, with list and completion, for the files below a directory.
  *
- * ```ts const docs = files(new URL('./docs', import.meta.url)); server.registerResource('docs', docs.template, docs.config, docs.read);
+ * ```ts
+ * const docs = files(new URL('./docs', import.meta.url));
+ * server.registerResource('docs', docs.template, docs.config, docs.read);
  * ```
  *
  * Files outside the root are never read: not by `..` in any encoding, absolute paths, NUL, backslashes or drive names, and not through symbolic
@@ -107,7 +109,7 @@ class Folder<App> {
     return entries;
   }
 
-  /** `allow` must permit the requested path, the real path, and every directory above both. */
+  /** Tells whether the option `allow` permits the requested path, the path with symbolic links resolved, and every directory above both. */
   async #isAllowed(entry: SafeEntry, ctx: HandlerContext<App>): Promise<boolean> {
     const { allow } = this.#options;
     if (!allow) return true;
@@ -129,7 +131,7 @@ class Folder<App> {
   }
 }
 
-/** Valid UTF-8 without NUL is text. */
+/** Makes the content of a file's resource: text if the bytes are valid UTF-8 without NUL, otherwise bytes. */
 function toContent(bytes: Uint8Array, mimeType: string | undefined): ReadContent {
   if (!bytes.includes(0)) {
     try {

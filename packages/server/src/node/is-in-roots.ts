@@ -13,13 +13,13 @@ import type { Root } from '@mortise/protocol';
  *
  * @param path Absolute, or a `file:` URL.
  * @returns False if the path is outside the roots: by `..`, by a symbolic link, or because a root no longer exists.
- * @throws {TypeError} A relative path.
+ * @throws {TypeError} The path is relative.
  * @deprecated since 2026-07-28, with roots: take directories as arguments, resource URIs or configuration. Works in every revision.
  */
 export async function isInRoots(roots: readonly Root[], path: string | URL): Promise<boolean> {
   const wanted = toPath(path);
   if (wanted === undefined) return false;
-  if (!isAbsolute(wanted)) throw new TypeError('isInRoots needs an absolute path or a file: URL');
+  if (!isAbsolute(wanted)) throw new TypeError('isInRoots(roots, path): "path" must be an absolute path or a file: URL');
   const real = await findEnd(resolve(wanted));
   if (real === undefined) return false;
   for (const { uri } of roots) {
@@ -35,7 +35,7 @@ function isInside(path: string, root: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Resolves symbolic links. Undefined if the target is unknown, as for a link to a missing file, which could be created anywhere. */
+/** Resolves symbolic links in a path. Undefined if the end is unknown, as for a link to a missing file, which could be created anywhere. */
 async function findEnd(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

@@ -1,6 +1,6 @@
 /** Media types of common files by extension. */
 
-/** Each media type with its extensions. */
+/** The media types, each followed by its file extensions. */
 const TYPES = `
   application/gzip gz; application/json json; application/jsonl jsonl; application/pdf pdf; application/sql sql; application/toml toml;
   application/wasm wasm; application/x-sh sh; application/x-tar tar; application/xml xml; application/yaml yaml yml; application/zip zip;

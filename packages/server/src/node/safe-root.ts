@@ -6,11 +6,11 @@ import { join, relative, sep } from 'node:path';
 
 /** A file or directory inside the root. */
 export interface SafeEntry {
-  /** Relative to the root, with `/`. Empty for the root. */
+  /** The path relative to the root directory, with `/`. Empty for the root itself. */
   readonly path: string;
   /** `path` with every symbolic link resolved, relative to the root. */
   readonly realPath: string;
-  /** The absolute form of `realPath`. */
+  /** The absolute path with every symbolic link resolved. */
   readonly real: string;
   readonly isDirectory: boolean;
   readonly size: number;
@@ -18,17 +18,18 @@ export interface SafeEntry {
 }
 
 /**
- * Does not follow a symbolic link at the end, and does not block on a pipe. The flags are absent on Windows, where creating links needs privileges.
+ * Flags for opening a file: do not follow a symbolic link at the end of the path, and do not block on a pipe. Windows lacks both flags, but
+ * creating links there needs privileges.
  */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Names that Windows treats as devices, with or without an extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** Error codes of paths that cannot be read. Callers cannot tell a missing path from a forbidden or outside one. */
+/** Error codes of paths that cannot be read. All are treated as "not found", so that a forbidden path cannot be told from a missing one. */
 const NOWHERE: ReadonlySet<unknown> = new Set(['EACCES', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'ENXIO', 'EPERM']);
 
-/** How many levels `walk` descends. */
+/** How many levels of directories `walk` descends. */
 const MAX_DEPTH = 32;
 
 export class SafeRoot {
@@ -44,7 +45,7 @@ export class SafeRoot {
     this.#showsHidden = showsHidden;
   }
 
-  /** Finds the file or directory at a path. Undefined if there is nothing that may be read; pipes and devices may not. */
+  /** Finds the file or directory at a path. Undefined if there is none, or if it may not be read. Pipes and devices may not be read. */
   async find(path: string): Promise<SafeEntry | undefined> {
     if (!this.#isPlain(path)) return undefined;
     return quietly(async () => {
@@ -112,7 +113,7 @@ function isPlainName(name: string): boolean {
   return sep === '/' || !(/[:*?"<>|]|[. ]$/.test(name) || DEVICE_NAME.test(name));
 }
 
-/** Detects that a directory of the path was replaced by a link between the check and the open. */
+/** Tells whether an opened file is still the one at the checked path. It is not if a link replaced a directory of the path meanwhile. */
 async function isSameFile(handle: FileHandle, real: string): Promise<boolean> {
   const opened = await handle.stat();
   const now = await quietly(async () => ((await realpath(real)) === real ? lstat(real) : undefined));
@@ -130,7 +131,7 @@ async function readBounded(handle: FileHandle, maxBytes: number): Promise<Uint8A
   return length > maxBytes ? 'too large' : Buffer.concat(chunks, length);
 }
 
-/** Returns undefined for an unreadable path. Rethrows any other error. */
+/** Runs a file operation. Returns undefined if the path cannot be read. Rethrows any other error. */
 async function quietly<T>(fn: () => Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await fn();

@@ -1,4 +1,4 @@
-/** One registered item: how lists show it, how it is served, and how the program changes it later. */
+/** One registered tool, prompt, resource or template: how lists show it, how it is served, and how the program changes it later. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionKind } from '@mortise/jsonrpc-core/transport';
@@ -7,19 +7,19 @@ import type { ListedConfig, RegisteredItem } from '../config.ts';
 import { RegistrationError } from '../errors.ts';
 import type { Catalog } from './catalog.ts';
 
-/** A handler or reader without its type parameters. */
+/** The handler of a tool or prompt, or the reader of a resource, without type parameters. */
 export type HandlerFn = (...args: readonly unknown[]) => unknown;
 
-/** The kind of each option of a registration. */
+/** The options that registering one kind of item (tool, prompt or resource) accepts, each with the type of its value. */
 export type ConfigTable = Readonly<Record<string, OptionKind>>;
 
-/** The options of every registration. */
+/** The options that every tool, prompt and resource accepts, each with the type of its value. */
 export const LISTED = { title: 'string', description: 'string', icons: 'array', _meta: 'object', visible: 'function' } as const;
 
 /**
- * An item of a catalog. Registering returns it as its own handle.
+ * A registered tool, prompt, resource or template. `registerTool` and the like return it.
  *
- * @typeParam Parts What is prepared once from the config to serve the item, for example its schemas.
+ * @typeParam Parts What is prepared once from the options to serve the item, for example its schemas.
  */
 export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Parts = unknown> implements RegisteredItem {
   /** The name or URI by which requests refer to the item. */
@@ -29,11 +29,11 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
   handler: HandlerFn;
   parts: Parts;
   enabled = true;
-  /** The item's position in lists. Numbers are never reused, so that a cursor stays valid when items change. */
+  /** A number by which lists are sorted. Numbers are never reused, so that a cursor stays valid when items are added or removed. */
   order = 0;
   protected readonly catalog: Catalog<CatalogItem<Config, Parts>>;
 
-  /** @throws {RegistrationError} `ERR_REGISTRATION` {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED` */
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: an invalid option. {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema. */
   constructor(catalog: Catalog<CatalogItem<Config, Parts>>, key: string, name: string, config: Config, handler: HandlerFn) {
     requireName(catalog.init.noun, name);
     this.catalog = catalog;
@@ -48,15 +48,15 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
     this.parts = this.prepare(key, config);
   }
 
-  /** The item's name in messages: `tool "add"`. */
+  /** The item's name in error texts: `tool "add"`. */
   get label(): string {
     return `${this.catalog.init.noun} "${this.name}"`;
   }
 
-  /** Checks a config and prepares what is needed to serve the item. If this throws, nothing has changed. */
+  /** Checks the item's options and prepares what is needed to serve it, such as its schemas. If this throws, nothing has changed. */
   protected abstract prepare(key: string, config: Config): Parts;
 
-  /** Returns the item's definition for lists, in canonical form. */
+  /** Returns the item's list entry, such as a tool with its schemas, in the shape of the newest revision (canonical form). */
   abstract define(revision: Revision): JsonObject;
 
   enable(): void {
@@ -71,7 +71,7 @@ export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Pa
     this.catalog.delete(this);
   }
 
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken or malformed, or a change is invalid. Nothing is changed then. */
+  /** Changes the item, or nothing if it throws. @throws {RegistrationError} `ERR_REGISTRATION`: name or URI taken, or an invalid change. */
   update(changes: object = {}): void {
     const { keyOption = 'name', noun } = this.catalog.init;
     this.#check(changes, { [keyOption]: 'any', enabled: 'boolean', handler: 'function', callback: 'function' });
@@ -108,7 +108,7 @@ interface Changes extends Readonly<Record<'name' | 'uri', string | null | undefi
   readonly callback?: HandlerFn;
 }
 
-/** Returns the members that are not undefined. */
+/** Copies an object without the members that are undefined. */
 export function defined(members: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Record<string, JsonValue>;
 }

@@ -1,4 +1,4 @@
-/** The items of one kind that a server offers: an ordered map with visibility rules and cached pages. */
+/** All tools, prompts, resources or templates of a server: an ordered map with visibility rules and cached list pages. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
@@ -11,7 +11,7 @@ import type { ListKind } from '../events.ts';
 import type { Server } from '../server.ts';
 import type { CatalogItem, ConfigTable } from './catalog-item.ts';
 
-/** The caller, as visibility rules see it. A `Context` is one. */
+/** Who asks for a list or an item, as the option `visible` sees it. A `Context` is one. */
 export interface Asker {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
@@ -22,28 +22,28 @@ export interface Asker {
 export interface CatalogInit {
   readonly server: Server;
   readonly kind: ListKind;
-  /** The kind of item in messages: `tool`. */
+  /** The kind of item, for error texts: `tool`. */
   readonly noun: string;
-  /** The list method, and the member of its result that holds the items. */
+  /** The list method, such as `tools/list`. `member` is the member of its result that holds the items. */
   readonly method: string;
   readonly member: string;
-  /** The kind of each option of a registration. */
+  /** The options that a registration accepts, each with the type of its value. */
   readonly options: ConfigTable;
-  /** The member of `update({ ... })` that changes the key. @default 'name' */
+  /** The member of `update({ ... })` that changes the item's name or URI. @default 'name' */
   readonly keyOption?: 'uri';
 }
 
 interface Page {
   readonly items: JsonObject[];
-  /** The position where the next page begins. Undefined after the last page. */
+  /** The cursor position at which the next page begins. Undefined after the last page. */
   next: string | undefined;
 }
 
-/** The cached definitions and pages of one revision. */
+/** The cached item definitions and list pages in the shape of one revision. */
 interface Kept<Item> {
-  /** The definition of each item, or undefined if the revision cannot show the item. */
+  /** The list entry of each item in the revision's shape. Undefined if the revision cannot express the item. */
   readonly shown: Map<Item, JsonObject | undefined>;
-  /** Cached pages by their start position. Undefined for a page not requested yet; positions that clients invent are not added. */
+  /** Cached list pages by start position. Undefined for a page that was not requested yet; positions that clients invent are not added. */
   readonly pages: Map<string, JsonObject | undefined>;
 }
 
@@ -54,7 +54,7 @@ export class Catalog<Item extends CatalogItem> {
   readonly #items = new Map<string, Item>();
   #kept = new Map<Revision, Kept<Item>>();
   #lastOrder = 0;
-  /** Whether any item has a visibility rule. Undefined until first needed. */
+  /** Whether any item has the option `visible`. Undefined until first needed. */
   #hasRules: boolean | undefined = undefined;
 
   constructor(init: CatalogInit) {
@@ -65,7 +65,7 @@ export class Catalog<Item extends CatalogItem> {
     return [...this.#items.values()];
   }
 
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: the key is taken. */
+  /** Adds an item. @throws {RegistrationError} `ERR_REGISTRATION`: its name or URI is taken. */
   add(item: Item): Item {
     const { server, kind } = this.init;
     this.#requireFree(item.key);
@@ -76,7 +76,7 @@ export class Catalog<Item extends CatalogItem> {
     return item;
   }
 
-  /** Gives an item another key and keeps its position. @throws {RegistrationError} `ERR_REGISTRATION`: the key is taken. */
+  /** Gives an item another name or URI and keeps its position. @throws {RegistrationError} `ERR_REGISTRATION`: the name or URI is taken. */
   rename(item: Item, key: string): void {
     this.#requireFree(key);
     const { items } = this;
@@ -91,14 +91,14 @@ export class Catalog<Item extends CatalogItem> {
     this.changed();
   }
 
-  /** Clears cached pages after an item changed, and notifies clients. */
+  /** Must be called after an item has changed: clears the cached list pages and notifies clients. */
   changed(): void {
     this.#hasRules = undefined;
     this.#kept = new Map();
     this.init.server.events.listChanged(this.init.kind);
   }
 
-  /** Finds an enabled item without checking its visibility. */
+  /** Finds an enabled item, even if its option `visible` would hide it from the caller. */
   findAny(key: string): Item | undefined {
     const item = this.#items.get(key);
     return item?.enabled ? item : undefined;
@@ -115,13 +115,13 @@ export class Catalog<Item extends CatalogItem> {
     return item.enabled && (visible === undefined || this.#allows(visible, item, asker));
   }
 
-  /** A rule that throws hides its item. So does a rule that returns a promise, because a promise is always truthy. */
+  /** Calls an item's option `visible`. Hides the item if `visible` throws or returns a promise, because a promise is always truthy. */
   #allows(visible: (asker: Required<Asker>) => unknown, item: Item, { principal, auth, app, origin }: Asker): boolean {
     try {
       const shown = visible({ principal, auth, app, origin });
       if (typeof shown === 'boolean') return shown;
       Promise.resolve(shown).catch(() => undefined);
-      throw new TypeError(`a visibility rule must return true or false, not a ${shown instanceof Promise ? 'promise' : typeof shown}`);
+      throw new TypeError(`option "visible" must return true or false, not a ${shown instanceof Promise ? 'promise' : typeof shown}`);
     } catch (error) {
       this.init.server.logger.log('error', `The visibility rule of ${this.init.noun} "${item.key}" failed: it is hidden`, { error });
       return false;
@@ -130,7 +130,7 @@ export class Catalog<Item extends CatalogItem> {
 
   // ---- lists
 
-  /** Returns one page of the list. */
+  /** Returns the page of the list that the request's cursor names, as a list result. */
   list(context: Context): JsonObject {
     const start = this.startOf(context);
     this.#hasRules ??= this.items.some(({ config }) => config.visible !== undefined);
@@ -148,7 +148,7 @@ export class Catalog<Item extends CatalogItem> {
     return kept;
   }
 
-  /** Returns the position that a request's cursor names. @throws {ProtocolError} -32602: the cursor is not from this list. */
+  /** Returns the list position that a request's `cursor` names. @throws {ProtocolError} -32602: the cursor is not from this list. */
   startOf({ params }: Context, positions = /^\d+$/): string {
     const cursor = params['cursor'];
     if (cursor === undefined) return FIRST;
@@ -157,7 +157,7 @@ export class Catalog<Item extends CatalogItem> {
     throw new ProtocolError(INVALID_PARAMS, `Unknown cursor: list the ${this.init.noun}s again without a cursor`);
   }
 
-  /** Returns the items after a position. @param start An item's order. */
+  /** Returns one page of visible items, from a position in the list. @param start The `order` of an item. */
   page(context: Context, start: string): Page {
     const { pageSize = 1000 } = this.init.server.options;
     const page: Page = { items: [], next: undefined };
@@ -176,7 +176,7 @@ export class Catalog<Item extends CatalogItem> {
     return page;
   }
 
-  /** @param isPrivate Whether the list depends on the caller. */
+  /** Makes a list result from a page of items. @param isPrivate Whether the list depends on the caller. */
   toResult({ items, next }: Page, context: Context, isPrivate: boolean): JsonObject {
     const { method, member } = this.init;
     const result: JsonObject = {
@@ -190,7 +190,7 @@ export class Catalog<Item extends CatalogItem> {
     return result;
   }
 
-  /** Converts an item's definition to a revision's shape. Undefined if the revision cannot show the item. */
+  /** Converts an item's list entry to a revision's shape. Undefined if the revision cannot express the item. */
   shape(definition: JsonObject, revision: Revision): JsonObject | undefined {
     const { method, member } = this.init;
     const convert = revision.toWire.results.get(method);

@@ -11,7 +11,7 @@ import type { Resources } from './resources.ts';
 
 const NOTHING: JsonObject = { completion: { values: [], total: 0, hasMore: false } };
 
-/** Serves `completion/complete`. */
+/** Serves `completion/complete`: calls the completer of the named prompt argument or template variable. */
 export async function complete(params: JsonObject, context: Context, prompts: Prompts, resources: Resources): Promise<JsonObject> {
   const { ref, argument, context: chosen } = params as unknown as CompleteRequestParams;
   const completer =
@@ -45,7 +45,7 @@ function requireArgument(owner: string, name: string, known: readonly string[]):
 }
 
 /**
- * Returns at most 100 values. Sets `total` and `hasMore` if values were cut off.
+ * Makes a completion from what a completer returned: at most 100 values, with `total` and `hasMore` if values were cut off.
  *
  * @see 2026-07-28 server/utilities/completion#completion-results
  */

@@ -1,4 +1,4 @@
-/** The prompts of a server: registering, finding and rendering them. */
+/** The prompts of a server: registers and finds them, and serves `prompts/list` and `prompts/get`. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -29,7 +29,7 @@ export class Prompts {
     return this.#catalog.add(new PromptItem(this.#catalog, name, name, config, handler));
   }
 
-  /** @throws {ProtocolError} -32602: no such prompt is visible to this caller. */
+  /** Finds a prompt by name. @throws {ProtocolError} -32602: there is none that is visible to this caller. */
   get(name: string, asker: Asker): PromptItem {
     const item = this.#catalog.find(name, asker);
     if (item) return item;
@@ -72,7 +72,7 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
   }
 }
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: a required argument does not accept a string, so every call would fail. */
+/** @throws {RegistrationError} `ERR_REGISTRATION`: a required argument of the prompt does not accept a string, so every call would fail. */
 function requireStrings(prompt: string, argsSchema: unknown, { jsonSchema }: SchemaAdapter): void {
   const { properties = {}, required = [] } = jsonSchema as { readonly properties?: JsonObject; readonly required?: readonly string[] };
   for (const name of required) {
@@ -84,7 +84,7 @@ function requireStrings(prompt: string, argsSchema: unknown, { jsonSchema }: Sch
   }
 }
 
-/** Lists one argument for each property, in the schema's order. @see 2026-07-28 server/prompts#prompt */
+/** Makes the list of a prompt's arguments from its schema, in the schema's order. @see 2026-07-28 server/prompts#prompt */
 function toArguments(args: SchemaAdapter | undefined): readonly PromptArgument[] {
   const { properties, required = [] } = (args?.jsonSchema ?? {}) as {
     readonly properties?: JsonObject;
@@ -102,9 +102,9 @@ function toArguments(args: SchemaAdapter | undefined): readonly PromptArgument[]
 }
 
 /**
- * Converts a handler's value to a result. Text becomes one user message; one message or several become `messages`.
+ * Converts what a prompt's handler returned to a result. Text becomes one user message; one message or several become `messages`.
  *
- * @param description Used if the handler gives none.
+ * @param description The prompt's registered description, used if the handler returned none.
  * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: the value is not a valid result.
  * @see 2026-07-28 server/prompts#getting-a-prompt
  */

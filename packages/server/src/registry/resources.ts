@@ -1,4 +1,4 @@
-/** The resources and resource templates of a server: registering, listing, finding and reading them. */
+/** The resources and resource templates of a server: registers, lists, finds and reads them. */
 
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -16,7 +16,7 @@ import { CatalogItem, defined, type HandlerFn, LISTED } from './catalog-item.ts'
 
 const OPTIONS = { ...LISTED, mimeType: 'string', annotations: 'object', size: 0, ttlMs: 0, cacheScope: 'string' } as const;
 
-/** A list position: after a registered resource, or `m` and the number of template members already shown. */
+/** A position in `resources/list`: the number of a registered resource, or `m` and how many resources listed by templates came before. */
 const POSITION = /^m?\d+$/;
 const MEMBERS = 'm';
 
@@ -53,7 +53,7 @@ export class Resources {
     return item;
   }
 
-  /** Finds a template by its own text, or by a URI that matches it. */
+  /** Finds a resource template by its text, such as `note://{id}`, or by a URI that matches it. */
   findTemplate(uri: string, asker: Asker): TemplateItem | undefined {
     const visible = this.#templates.items.filter((item) => this.#templates.isVisible(item, asker));
     return (
@@ -61,12 +61,12 @@ export class Resources {
     );
   }
 
-  /** Finds the resource registered at this URI. */
+  /** Finds the resource registered at this URI, if it is visible to the caller. */
   findResource(uri: string, asker: Asker): ResourceItem | undefined {
     return this.#resources.find(uri, asker);
   }
 
-  /** @throws {ProtocolError} -32602, or the revision's own code: no such resource is visible to this caller. */
+  /** Serves `resources/read`. @throws {ProtocolError} -32602, or the revision's own code: no such resource is visible to this caller. */
   async #read(uri: string, context: Context): Promise<JsonObject> {
     if (!URL.canParse(uri)) throw new ProtocolError(INVALID_PARAMS, 'The resource\'s "uri" is not an absolute URI', { uri });
     const url = new URL(uri);
@@ -77,7 +77,7 @@ export class Resources {
     return { ...defined({ ttlMs, cacheScope }), ...result };
   }
 
-  /** Returns what the reader gave. Undefined if no such resource is visible to this caller. */
+  /** Calls the reader of a resource and returns its value. Undefined if no such resource is visible to this caller. */
   async #run(uri: string, url: URL, context: Context): Promise<{ readonly read: unknown; readonly config: ResourceConfig } | undefined> {
     const resource = this.#resources.find(uri, context) ?? this.#resources.find(url.href, context);
     if (resource) return { read: await resource.handler.call(undefined, url, context.forHandler()), config: resource.config };
@@ -89,7 +89,7 @@ export class Resources {
     return undefined;
   }
 
-  /** Lists the registered resources, then the members that templates list, as one paged list. */
+  /** Serves `resources/list`: first the registered resources, then those that templates' `list` callbacks return, as one paged list. */
   #list(context: Context): JsonObject | Promise<JsonObject> {
     const listable = this.#templates.items.filter(({ template }) => template.listCallback);
     return listable.length === 0 ? this.#resources.list(context) : this.#listWithMembers(listable, context);
@@ -124,12 +124,12 @@ async function listMembers(item: TemplateItem, context: Context): Promise<readon
   });
 }
 
-/** Returns the list members that resources and templates share. */
+/** Returns the members of a list entry that resources and templates have in common, such as `title` and `mimeType`. */
 function shownOf({ title, description, mimeType, annotations, icons, _meta }: ResourceConfig): JsonObject {
   return defined({ title, description, mimeType, annotations, icons, _meta });
 }
 
-/** @see 2026-07-28 server/resources#annotations, server/utilities/caching */
+/** Checks the options of a resource or template. @see 2026-07-28 server/resources#annotations, server/utilities/caching */
 function checkResource(label: string, { annotations = {}, ttlMs = 0, cacheScope = 'private' }: ResourceConfig): void {
   const { audience = [], priority = 0, lastModified = '1970-01-01' } = annotations;
   const isAudience = [audience].flat().every((role) => role === 'user' || role === 'assistant');
@@ -143,10 +143,10 @@ function checkResource(label: string, { annotations = {}, ttlMs = 0, cacheScope 
     );
 }
 
-/** RFC 3986: a scheme, then only characters that are allowed in a URI. */
+/** Matches an absolute URI of RFC 3986: a scheme, then only characters that are allowed in a URI. */
 const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[\w.~:/?#[\]@!$&'()*+,;=%-]*$/;
 
-/** A resource at one URI. The URI is its key. */
+/** A resource registered at one URI. Its URI is its key. */
 class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredResource {
   get uri(): string {
     return this.key;
@@ -172,7 +172,7 @@ class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredReso
   }
 }
 
-/** A resource template. Its key is its name. */
+/** A registered resource template. Its name is its key. */
 class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredResourceTemplate {
   readonly template: ResourceTemplate;
 
@@ -193,7 +193,7 @@ class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredReso
     return { uriTemplate: this.uriTemplate, name: this.key, ...shownOf(this.config) };
   }
 
-  /** Completes a listed member with the template's title, description and other options. */
+  /** Adds the template's title, description and other options to a resource that its `list` callback returned. */
   defineMember(member: JsonObject): JsonObject {
     const { _meta: _own, ...shown } = shownOf(this.config);
     return { name: member['uri'], ...shown, ...member };
@@ -202,17 +202,17 @@ class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredReso
 
 // ---- what a reader gives
 
-/** The resource that is read. */
+/** The requested URI and the registered media type of a resource that is read. */
 interface ReadSubject {
   readonly uri: string;
   readonly mimeType: string | undefined;
 }
 
 /**
- * Converts a reader's value to a result. Text, bytes, one item or several become `contents`. An item without a URI gets the requested URI, an item
- * without a media type gets the registered one.
+ * Converts what a resource's reader returned to a result. Text, bytes, one item or several become `contents`. An item without a URI gets
+ * the requested URI, an item without a media type gets the registered one.
  *
- * @returns Undefined if the reader returned undefined: no such resource.
+ * @returns Undefined if the reader returned undefined, which means that there is no such resource.
  * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: the value is not a valid result.
  * @see 2026-07-28 server/resources#resource-contents
  */

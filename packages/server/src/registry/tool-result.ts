@@ -10,9 +10,9 @@ import { InvalidHandlerResultError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 
 /**
- * Converts a handler's value to a tool result. Text and blocks become `content`. `structuredContent` is checked against the output schema, takes the
- * schema's output value, and is repeated as JSON text if there is no `content`. An `isError` result is not checked. Results of another type
- * (`resultType: 'input_required'`, or an extension's) pass unchanged.
+ * Converts what a tool's handler returned to a tool result. Text and blocks become `content`. `structuredContent` is checked against the
+ * output schema, takes the schema's output value, and is repeated as JSON text if there is no `content`. An `isError` result is not
+ * checked. Results of another type (`resultType: 'input_required'`, or an extension's) are left unchanged.
  *
  * Returns a promise only if the output schema's check does.
  *
@@ -66,7 +66,7 @@ function complete(result: JsonObject, structuredContent: JsonValue | undefined, 
   return completed as CallToolResult;
 }
 
-/** `null` is a value and is repeated. An error without content gets an empty list. */
+/** Makes `content` from `structuredContent`, as JSON text (also `null`). An `isError` result without content gets an empty list. */
 function repeatAsText(result: JsonObject, structuredContent: JsonValue | undefined, tool: string): JsonValue {
   if (structuredContent === undefined) {
     if (result['isError'] === true || result['_meta'] !== undefined) return [];
@@ -84,7 +84,7 @@ function repeatAsText(result: JsonObject, structuredContent: JsonValue | undefin
   }
 }
 
-/** @see 2026-07-28 server/tools#tool-result */
+/** Checks one content block of a tool result. @see 2026-07-28 server/tools#tool-result */
 function checkBlock(block: unknown, index: number, tool: string): void {
   const { type, text, data } = (block ?? {}) as { readonly type?: unknown; readonly text?: unknown; readonly data?: unknown };
   // Fast path: nearly every block is text.
@@ -93,7 +93,7 @@ function checkBlock(block: unknown, index: number, tool: string): void {
   if (reason !== undefined) throw fault(tool, `content[${index}]${reason}`);
 }
 
-/** Checks `data`, which only images and audio have. */
+/** Tells whether the `data` of an image or audio block is valid base64. */
 function isBase64(data: unknown): boolean {
   return typeof data !== 'string' || (data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data));
 }

@@ -1,4 +1,4 @@
-/** The tools of a server: registering, finding and running them. */
+/** The tools of a server: registers and finds them, and serves `tools/list` and `tools/call`. */
 
 import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { andThen, isThenable } from '@mortise/jsonrpc-core/connection';
@@ -19,7 +19,7 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 import { toToolResult } from './tool-result.ts';
 
-/** The JSON-RPC code for a missing scope: the HTTP status code, outside the ranges that JSON-RPC and MCP reserve. */
+/** The JSON-RPC error code for a missing scope: the HTTP status 403, which lies outside the ranges that JSON-RPC and MCP reserve. */
 const MISSING_SCOPE = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** The `inputSchema` shown for a tool without parameters. @see 2025-11-25 server/tools#tool */
@@ -57,7 +57,7 @@ export class Tools {
     return this.#catalog.find(name, asker);
   }
 
-  /** Finds an enabled tool without checking its visibility. */
+  /** Finds an enabled tool, even if its option `visible` would hide it from the caller. */
   findAny(name: string): ToolItem | undefined {
     return this.#catalog.findAny(name);
   }
@@ -70,7 +70,7 @@ export class Tools {
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
   }
 
-  /** Runs a tool. Returns a promise only if the tool or a schema does. Throws or rejects only for protocol errors. */
+  /** Runs a tool. Returns a promise only if the handler or a schema's check does. Throws or rejects only with errors for JSON-RPC. */
   run(item: ToolItem, args: JsonObject, context: Context): CallToolResult | Promise<CallToolResult> {
     const { input } = item.parts;
     try {
@@ -97,13 +97,13 @@ export class Tools {
     });
   }
 
-  /** @see 2026-07-28 server/tools#embedded-resources */
+  /** Warns if a tool embeds resources but the server declares none. @see 2026-07-28 server/tools#embedded-resources */
   #warnOfEmbedding({ label }: ToolItem, { content }: CallToolResult, { revision }: Context): void {
     if (!content?.some(({ type }) => type === 'resource') || this.#server.capabilities.has(revision, 'resources')) return;
     this.#server.warnOnce(`${label} embeds a resource, but the server declares no resources: register them, or declare the capability`);
   }
 
-  /** @throws The error, if it must become a JSON-RPC error. */
+  /** Makes the `isError` result for an error thrown by a tool. @throws The same error, if it must become a JSON-RPC error. */
   #toFailure({ key }: ToolItem, error: unknown, context: Context): CallToolResult {
     if (isForProtocol(error, context)) throw error;
     context.span?.recordError(error);
@@ -139,9 +139,9 @@ interface ToolParts {
   readonly paramHeaders: ParamHeaders | undefined;
 }
 
-/** A registered tool. */
+/** A registered tool, with its prepared schemas. */
 export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
-  /** All options, including those of extensions. */
+  /** All options that the tool was registered with, including those that extensions define. */
   get options(): Readonly<Record<string, unknown>> {
     return this.config as Readonly<Record<string, unknown>>;
   }
@@ -163,7 +163,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
   }
 
   /**
-   * Checks the caller's scopes. A `local` caller has no token and needs no scope.
+   * Checks that the caller's token has the tool's `scopes`. A caller on stdio (principal `local`) has no token and needs no scope.
    *
    * @throws {ProtocolError} 403: the caller's token lacks a scope. `data.requiredScopes` lists all required scopes.
    */
@@ -191,7 +191,7 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
 const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]?key|credential|ssn/i;
 
 /**
- * Warns if an argument in an HTTP header looks like a secret, because proxies log headers.
+ * Warns if a tool's argument that is also sent in an HTTP header looks like a secret, because proxies log headers.
  *
  * @see 2026-07-28 server/tools#x-mcp-header
  */

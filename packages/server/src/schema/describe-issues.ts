@@ -1,30 +1,30 @@
-/** Writes the message for a value that does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
+/** Writes the error text for a value that does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
 
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { StandardIssue } from './standard-schema.ts';
 
-/** How many issues one message names. The rest are only counted. */
+/** How many schema issues one error text describes. The rest are only counted. */
 const MAX_ISSUES = 5;
-/** How many characters of a received string are shown. */
+/** How many characters of a received string an error text shows. */
 const MAX_SHOWN_CHARACTERS = 40;
-/** How many characters of a schema library's message are shown. */
+/** How many characters of a schema library's message an error text shows. */
 const MAX_MESSAGE_CHARACTERS = 300;
 
-/** Names for the parts of the message. */
+/** What an error text about a value needs to name: the value, its owner and its fields. */
 export interface IssueSubject {
-  /** The owner of the value: `tool "add"`, `prompt "greet"`. */
+  /** What the value belongs to: `tool "add"`, `prompt "greet"`. */
   readonly owner: string;
-  /** The name of the value's fields: `argument`, `structuredContent field`. */
+  /** What a field of the value is called: `argument`, `structuredContent field`. */
   readonly part: string;
-  /** The name of the value itself. @default the plural of `part` */
+  /** What the value itself is called. @default the plural of `part` */
   readonly whole?: string;
-  /** The value that was checked. */
+  /** The value that was checked against the schema. */
   readonly value: unknown;
-  /** Whether received strings and numbers are shown. If false, only their types are: use it if the reader did not send the value. @default true */
+  /** Whether strings and numbers are shown; if false, only their types. Set false if the reader did not send the value. @default true */
   readonly showValues?: boolean;
 }
 
-/** Describes what is wrong with a value: at most five issues, and at most 40 characters of a received value. */
+/** Describes how a value breaks its schema: at most five issues, with at most 40 characters of the received value each. */
 export function describeIssues(issues: readonly SchemaIssue[], subject: IssueSubject): string {
   const clauses = issues.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, subject));
   const rest = issues.length - clauses.length;
@@ -47,7 +47,7 @@ function renderPath(path: readonly (string | number)[]): string {
   return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${clip(key, 80)}`)).join('');
 }
 
-/** Follows own members only, so that a path never reads from a prototype. */
+/** Returns the part of a value that a path leads to. Follows own members only, so that a path never reads from a prototype. */
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   let at = value;
   for (const key of path) {
@@ -73,13 +73,13 @@ function clip(text: string, maxCharacters: number): string {
   return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Patterns of the default messages of zod 4, zod 3 and valibot, which are reworded. Custom messages match none of them and stay unchanged. */
+/** These match the default messages of zod 4, zod 3 and valibot, which are reworded. Custom messages match none and stay unchanged. */
 const REQUIRED =
   /^(?:Required|Invalid input: expected nonoptional, received undefined|Invalid key: Expected "[^"]*" but received undefined)$/;
 const WRONG_TYPE = /^(?:Invalid input: e|Invalid type: E|E)xpected ([\w-]+)(?:,| but) received /;
 const WRONG_VALUE = /^Invalid (?:input: expected |option: expected (one of ))(.+)$/s;
 
-/** Converts a library's issue: plain keys in its path, and uniform wording in its message. */
+/** Converts an issue of a schema library: plain keys in its path, and the same wording for all libraries in its message. */
 export function phraseIssue(issue: StandardIssue): SchemaIssue {
   // `Array.from` makes a plain array, even if a library uses its own array class.
   const path = Array.from(issue.path ?? [], (segment) => {
@@ -98,7 +98,7 @@ function phrase(message: string): string {
   return `must be ${oneOf}${oneOf === '' ? value : value.replaceAll('|', ', ')}`;
 }
 
-/** Removes the path and the value from arktype's message, because our message already has both. */
+/** Removes the path and the value from a message of arktype, because our error text already has both. */
 function withoutPath(message: string, path: readonly (string | number)[]): string {
   const prefix = `${path.join('.')} `;
   return (path.length > 0 && message.startsWith(prefix) ? message.slice(prefix.length) : message).replace(

@@ -1,4 +1,4 @@
-/** Adapters for plain JSON Schemas: shown as written, checked by a `JsonSchemaValidator`. */
+/** Adapters for plain JSON Schemas: clients see the schema as written, and a `JsonSchemaValidator` checks values. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { dialectOf } from '@mortise/protocol/checks';
@@ -10,7 +10,7 @@ type Check = (value: unknown) => readonly SchemaIssue[];
  * Adapts a plain JSON Schema. With a `validator` the schema is compiled at once. Without one, the first check loads the default validator of
  * `@mortise/protocol/json-schema`, so that a server without plain JSON Schemas never loads it. A `default` in the schema is shown but not applied.
  *
- * @throws {Error} The schema is not JSON, or cannot be compiled.
+ * @throws {Error} The schema contains something other than JSON, or cannot be compiled.
  */
 export function adaptJsonSchema(schema: object, validator?: JsonSchemaValidator): SchemaAdapter {
   const jsonSchema = copy(schema);
@@ -34,7 +34,7 @@ function toOutcome(value: unknown, issues: readonly SchemaIssue[]): ReturnType<S
   return issues.length === 0 ? { value } : { issues };
 }
 
-/** Copies the schema, so that later changes by the program have no effect. */
+/** Copies a JSON Schema, so that later changes by the program have no effect. */
 function copy(schema: object): JsonObject {
   try {
     return JSON.parse(JSON.stringify(schema)) as JsonObject;

@@ -6,7 +6,7 @@ import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
 
 /**
- * Returns the header names, as written, with the path of each argument. Undefined if there are none.
+ * Returns the HTTP headers that a tool's `x-mcp-header` annotations name, each with the path of its argument. Undefined if there are none.
  *
  * @throws {RegistrationError} `ERR_REGISTRATION`, naming the argument and the rule. Clients ignore a tool with an invalid annotation.
  * @see 2026-07-28 basic/transports/streamable-http#schema-extension
@@ -18,7 +18,7 @@ export function readParamHeaders(inputSchema: JsonObject, toolName: string): Par
   return headers.size === 0 ? undefined : headers;
 }
 
-/** Finds an integer whose bounds exceed the safe integers, which a header cannot represent exactly. A missing bound is accepted. */
+/** Finds an integer argument whose bounds exceed the safe integers, which a header cannot hold exactly. A missing bound is accepted. */
 function findUnsafe(inputSchema: JsonObject, headers: ParamHeaders): string | undefined {
   for (const path of headers.values()) {
     const { minimum, maximum } = path.reduce((schema, name) => (schema['properties'] as JsonObject)[name] as JsonObject, inputSchema);

@@ -1,6 +1,6 @@
 /**
- * The two open interfaces of schema libraries (zod, valibot, arktype and others), as far as a server needs them. Schemas are recognized by structure:
- * no library is imported.
+ * Standard Schema and Standard JSON Schema, which zod, valibot, arktype and others implement, as far as a server needs them. Schemas are
+ * recognized by structure: no library is imported.
  *
  * @see https://standardschema.dev/schema https://standardschema.dev/json-schema
  */
@@ -10,32 +10,32 @@ import { isThenable } from '@mortise/jsonrpc-core/connection';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { phraseIssue } from './describe-issues.ts';
 
-/** One problem that a library found in a value. */
+/** One problem that a schema library found in a value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The outcome of validation: the output value, or the issues. */
+/** The outcome of a Standard Schema validation: the output value, or the issues. */
 export type StandardResult<Output> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 
-/** Converts a schema to JSON Schema. Throws if that is impossible. */
+/** Converts a schema to JSON Schema, for its input or its output. Throws if that is impossible. */
 export interface StandardJsonSchemaConverter {
   readonly input: (options: { readonly target: string }) => Record<string, unknown>;
   readonly output: (options: { readonly target: string }) => Record<string, unknown>;
 }
 
-/** Which side of a schema peers see: its input or its output. */
+/** Which side of a schema is converted to JSON Schema: its input (before validation) or its output (after validation). */
 export type SchemaDirection = keyof StandardJsonSchemaConverter;
 
-/** The members of `~standard`. */
+/** The members of the `~standard` property of a Standard Schema. */
 export interface StandardProps<Input = unknown, Output = Input> {
   readonly version: 1;
   readonly vendor: string;
   readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-  /** Absent in libraries that cannot convert their schemas to JSON Schema. Such a schema is an error at registration. */
+  /** Converts the schema to JSON Schema. Absent in libraries that cannot do this: such a schema is an error at registration. */
   readonly jsonSchema?: StandardJsonSchemaConverter | undefined;
 }
 
@@ -51,10 +51,10 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return props?.version === 1 && typeof props.validate === 'function';
 }
 
-/** The dialect of every schema without `$schema`. It is left out of converted schemas to save bytes. */
+/** The JSON Schema dialect of every schema without `$schema`. It is left out of converted schemas to save bytes. */
 const DEFAULT_DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Converts a schema to JSON Schema 2020-12. @throws {TypeError} The library cannot convert it; the message has the library's reason. */
+/** Converts a schema to JSON Schema 2020-12. @throws {TypeError} The schema library cannot convert it; the message has its reason. */
 export function toJsonSchema(schema: StandardSchema, direction: SchemaDirection): JsonObject {
   const converter = schema['~standard'].jsonSchema;
   if (!converter) throw new TypeError(`cannot be converted to JSON Schema: ${remedyFor(schema)}`);
@@ -82,7 +82,7 @@ function remedyFor(schema: StandardSchema): string {
 /** Checks a value against a schema. Returns a promise only if the schema's own check does. */
 export type SchemaCheck = SchemaAdapter['validate'];
 
-/** The members of zod 4 schemas besides `~standard`. */
+/** The members of a zod 4 schema, besides `~standard`, that are read here. */
 interface ZodSchema {
   readonly _zod: { readonly def: Readonly<Record<string, unknown>>; readonly optin?: string; readonly optout?: string };
   safeParseAsync(value: unknown): Promise<{ readonly data?: unknown; readonly error?: { readonly issues: readonly StandardIssue[] } }>;
@@ -93,8 +93,8 @@ function isZod(schema: unknown): schema is ZodSchema {
 }
 
 /**
- * Makes the check of a schema. zod's `~standard.validate` first tries synchronously, and an async refinement that rejects there is an unhandled
- * rejection. So a zod schema with functions of the program is checked by zod's async method.
+ * Makes the function that checks values against a schema. A zod schema with functions of the program is checked by zod's async method,
+ * because its `~standard.validate` first tries synchronously, where an async refinement that rejects is an unhandled rejection.
  */
 export function createCheck(schema: StandardSchema): SchemaCheck {
   if (isZod(schema) && runsOwnCode(schema, new Set()))
@@ -108,9 +108,9 @@ export function createCheck(schema: StandardSchema): SchemaCheck {
   };
 }
 
-/** Kinds of zod schemas that run a function, or create their inner schema by one. */
+/** Kinds of zod schemas that run a function of the program, or create their inner schema by one. */
 const OWN_CODE: ReadonlySet<unknown> = new Set(['custom', 'transform', 'lazy', 'promise', 'function']);
-/** Members of a zod definition without schemas. Some are getters that run a function. */
+/** Members of a zod definition that hold no schemas and are not searched. Some are getters that run a function. */
 const NO_SCHEMAS: ReadonlySet<string> = new Set(['defaultValue', 'catchValue', 'error', 'pattern', 'values', 'entries']);
 
 /** Tells whether a zod 4 schema, or a list or object of them, contains refinements, transforms or other functions. */
@@ -147,7 +147,7 @@ export function mayMiss(schema: StandardSchema, direction: SchemaDirection): boo
   }
 }
 
-/** Copies a schema and adds the converter `convert`. The original is not changed. */
+/** Copies a schema and adds `convert`, which converts it to JSON Schema. The original schema is not changed. */
 export function withConverter<S extends object>(
   schema: S,
   props: StandardProps,

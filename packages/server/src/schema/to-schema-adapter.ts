@@ -1,4 +1,4 @@
-/** Converts every accepted form of schema to an adapter: the JSON Schema that peers see, and a check of values. */
+/** Converts every accepted form of schema to a `SchemaAdapter`: the JSON Schema that clients see, and a check of values. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isThenable } from '@mortise/jsonrpc-core/connection';
@@ -9,7 +9,7 @@ import { SchemaUnsupportedError } from '../errors.ts';
 import { adaptJsonSchema } from './json-schema.ts';
 import { createCheck, isStandardSchema, mayMiss, type SchemaCheck, type SchemaDirection, toJsonSchema } from './standard-schema.ts';
 
-/** The schema's owner and option in error messages. */
+/** What error texts call the owner of a schema and the option that holds it, for each purpose. */
 const PURPOSES = {
   'tool input': ['tool', 'inputSchema'],
   'tool output': ['tool', 'outputSchema'],
@@ -17,15 +17,16 @@ const PURPOSES = {
   elicitation: ['elicitation of', 'requestedSchema'],
 } as const;
 
-/** What a schema is used for. */
+/** What a schema is used for: a tool's input or output, a prompt's arguments, or a form. */
 export type SchemaPurpose = keyof typeof PURPOSES;
 
 /**
- * Adapts a raw shape, a Standard Schema with a JSON Schema form, a plain JSON Schema, or an existing adapter.
+ * Makes an adapter from a raw shape (a plain object of schemas), a Standard Schema with a JSON Schema form, a plain JSON Schema, or an
+ * existing adapter.
  *
  * The root must be an object for tool inputs, prompt arguments and forms. A tool's output may be any value.
  *
- * @param name The tool's or prompt's name, for messages.
+ * @param name The tool's or prompt's name, for error texts.
  * @param validator Checks values against plain JSON Schemas. @default the validator of `@mortise/protocol/json-schema`, loaded when first needed
  * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`, with the reason and the remedy.
  * @see 2026-07-28 basic/index#json-schema-usage
@@ -46,7 +47,7 @@ function adapt(schema: unknown, direction: SchemaDirection, validator: JsonSchem
   if (isStandardSchema(schema)) return { jsonSchema: toJsonSchema(schema, direction), validate: createCheck(schema) };
   if (!isJsonObject(schema)) {
     const got = Array.isArray(schema) ? 'an array' : schema === null ? 'null' : typeof schema;
-    throw new TypeError(`must be a shape, a schema or a JSON Schema, got ${got}`);
+    throw new TypeError(`must be an object of schemas, a Standard Schema or a JSON Schema, got ${got}`);
   }
   if (isSchemaAdapter(schema)) return schema;
   const fields = Object.values(schema);
@@ -60,11 +61,12 @@ function isSchemaAdapter(schema: object): schema is SchemaAdapter {
 
 // ---- the root
 
-/** Keywords that mark an object without `type` as a JSON Schema. */
+/** Keywords that show that an object without `type` is a JSON Schema, and not a shape. */
 const KEYWORDS = ['$ref', 'properties', 'required', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'];
 
 /**
- * Adds `type: "object"`, which the protocol requires, to a root without `type` (alternatives, a reference). Only objects are ever checked.
+ * Adds `type: "object"`, which the protocol requires, to a JSON Schema whose root has no `type` (alternatives, a reference). Its values are
+ * always objects.
  *
  * @see 2026-07-28 server/tools#tool
  */
@@ -81,7 +83,8 @@ function withObjectRoot(schema: JsonObject): JsonObject {
 const DEFINITION = '#/$defs/';
 
 /**
- * Replaces a root `{ $ref: '#/$defs/User', $defs }`, as zod makes for a schema with an id, by the schema `User`. Many clients expect `properties`.
+ * Replaces a root `{ $ref: '#/$defs/User', $defs }`, as zod makes for a schema with an id, by the schema `User`, because many clients
+ * expect `properties` at the root.
  */
 function inlineRoot(schema: JsonObject): JsonObject {
   const { $ref, $defs, ...beside } = schema;
@@ -102,8 +105,8 @@ interface Field {
 }
 
 /**
- * Adapts a raw shape. The check drops unknown fields, as zod's objects do, and does not reject them. The JSON Schema of an output, and of an input
- * without fields, has `additionalProperties: false`.
+ * Makes an adapter from a raw shape (a plain object of schemas). The check drops unknown fields, as z.object() does, and does not reject
+ * them. The JSON Schema of an output, and of an input without fields, has `additionalProperties: false`.
  */
 function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: SchemaDirection): SchemaAdapter {
   const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, direction));
@@ -121,7 +124,7 @@ function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: Sche
 }
 
 function toField(name: string, schema: unknown, direction: SchemaDirection): Field {
-  if (!isStandardSchema(schema)) throw new TypeError(`field "${name}" is not a schema: in a shape, each field is a schema of a library`);
+  if (!isStandardSchema(schema)) throw new TypeError(`field "${name}" is not a schema: pass a Standard Schema such as z.string()`);
   try {
     return { name, jsonSchema: toJsonSchema(schema, direction), required: !mayMiss(schema, direction), check: createCheck(schema) };
   } catch (cause) {
@@ -129,7 +132,7 @@ function toField(name: string, schema: unknown, direction: SchemaDirection): Fie
   }
 }
 
-/** Adjusts references: each field is converted as its own document, but ends up below `properties` of the whole schema. */
+/** Adjusts the `$ref`s of a field's JSON Schema, which was converted as its own document but ends up below `properties` of the whole. */
 function moveBelow(name: string, schema: JsonObject): JsonObject {
   const place = `#/properties/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
   const move = (part: JsonObject): JsonObject => {
@@ -142,7 +145,7 @@ function moveBelow(name: string, schema: JsonObject): JsonObject {
   return move(schema);
 }
 
-/** Checks every field. Returns a promise only if a field's check does. */
+/** Checks every field of a value against its schema. Returns a promise only if a field's check does. */
 function checkFields(fields: readonly Field[], value: unknown): ReturnType<SchemaCheck> {
   if (!isJsonObject(value)) return { issues: [{ message: 'must be an object', path: [] }] };
   const outcomes = fields.map(({ name, check }) => check(Object.hasOwn(value, name) ? value[name] : undefined));

@@ -69,7 +69,7 @@ it('questions that are asked together are given up when one of them fails the ca
   peer.onRequest = ({ params }) => (params.message === 'a' ? { error: { code: -1, message: 'no' } } : undefined);
   expect((await peer.call('tools/call', { name: 'run' })).isError).toBe(true);
   const open = peer.requests().find(({ params }) => params.message === 'b');
-  expect(peer.notifications('notifications/cancelled')).toMatchObject([{ params: { requestId: open?.id, reason: 'The call is over' } }]);
+  expect(peer.notifications('notifications/cancelled')).toMatchObject([{ params: { requestId: open?.id, reason: 'The call has ended' } }]);
 });
 
 it('what a peer calls things by is in no warning of a low-level server, so that it is told of once', async () => {

@@ -120,7 +120,7 @@ describe('what is refused, with the reason', () => {
     ['a map', { m: z.map(z.string(), z.string()) }, 'Map cannot be represented'],
     ['a member that is no schema', { a: z.string(), b: 4 }, 'field "b" is not a schema'],
     ['a root that is no object', z.string(), 'must have "type": "object" at its root, got "string"'],
-    ['null', null, 'must be a shape, a schema or a JSON Schema, got null'],
+    ['null', null, 'must be an object of schemas, a Standard Schema or a JSON Schema, got null'],
     ['an array', [], 'got an array'],
     ['a number', 5, 'got number'],
     ['undefined', undefined, 'got undefined'],
