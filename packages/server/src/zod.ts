@@ -67,7 +67,7 @@ export type ZodV3Converter = (schema: never, options: { readonly io: SchemaDirec
 export function fromZodV3(convert: ZodV3Converter): <Output, Input>(schema: ZodV3Schema<Output, Input>) => StandardSchema<Input, Output> {
   return <Output, Input>(schema: ZodV3Schema<Output, Input>) => {
     if (typeof (schema as Partial<typeof schema>).safeParseAsync !== 'function')
-      throw new TypeError('fromZodV3(convert)(schema): "schema" must be a zod 3 schema, such as z.object({ ... })');
+      throw new TypeError('fromZodV3(convert)(schema): "schema" must be a zod 3 schema. For a shape, pass z.object(shape)');
     // The async method, because an async refinement that rejects in a synchronous first try is an unhandled rejection.
     const validate: StandardSchema['~standard']['validate'] = async (value) => {
       const { data, error } = await schema.safeParseAsync(value);

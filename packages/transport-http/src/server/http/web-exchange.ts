@@ -144,14 +144,14 @@ class WebSink implements ByteSink {
           onCancel();
         },
       },
-      // So `pull` is called only when the reader has taken all data.
-      { highWaterMark: 0, size: (chunk) => chunk?.length ?? 0 },
+      // One byte, so that `pull` is called each time the reader has taken everything.
+      { highWaterMark: 1, size: (chunk) => chunk?.length ?? 0 },
     );
   }
 
   write(text: string): boolean {
     this.#controller?.enqueue(encoder.encode(text));
-    this.queuedBytes = -(this.#controller?.desiredSize ?? 0);
+    this.queuedBytes = 1 - (this.#controller?.desiredSize ?? 1);
     return this.queuedBytes === 0;
   }
 
