@@ -1,4 +1,4 @@
-/** The transport that is written here keeps the promises that every transport gives. */
+/** The transport that is written here keeps the guarantees that every transport gives. */
 
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
