@@ -12,16 +12,16 @@ import { checkJsonSchema, compiles, dialectOf } from './json-schema/check-json-s
 import { Evaluation, type EvaluationRules, type Pattern, TOO_COSTLY, Unchecked } from './json-schema/evaluate.ts';
 import { checksOf } from './json-schema/keywords.ts';
 
-/** The default of `maxPatternCharacters`. */
+/** The default of the option `maxPatternCharacters`. */
 const MAX_PATTERN_CHARACTERS = 10_000;
 
 /** The options of `createJsonSchemaValidator`. */
 export interface ValidatorOptions {
-  /** Who wrote the schemas. Schemas of the program's author have no limits. Schemas of a peer have limits on their size and patterns. */
+  /** Who wrote the schemas: the program's author (schemas have no limits), or a peer (their size and patterns are limited). */
   readonly from: 'author' | 'peer';
-  /** The longest string that an author's `pattern` is tested against. A longer string is invalid. @default 10_000 */
+  /** The longest string tested against a `pattern` of an author's schema. A longer string is invalid. @default 10_000 */
   readonly maxPatternCharacters?: number | undefined;
-  /** Called for each pattern of a peer that is not checked because it may take too long or is invalid. @default none */
+  /** Called for each pattern of a peer's schema that is not checked, because it may take too long or is invalid. @default none */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -96,7 +96,7 @@ function tooLong({ maxPatternCharacters = MAX_PATTERN_CHARACTERS }: ValidatorOpt
   return `has more than ${maxPatternCharacters} characters, the limit for strings with a "pattern" (option maxPatternCharacters of createJsonSchemaValidator)`;
 }
 
-/** Tells whether `JSON.stringify` keeps a value as it is: it has no undefined members, no `toJSON` methods, no `NaN`. */
+/** Tells whether a value is plain JSON, which `JSON.stringify` keeps: no undefined members, no `toJSON` methods, no `NaN`. */
 function isJson(value: unknown): value is JsonValue {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'string' || typeof value === 'boolean' || value === null;
