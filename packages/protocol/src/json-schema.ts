@@ -37,7 +37,7 @@ export interface ValidatorOptions {
 export function createJsonSchemaValidator(options: ValidatorOptions): JsonSchemaValidator {
   checkOptions('createJsonSchemaValidator', options, { from: 'string', maxPatternCharacters: 1, onWarning: 'function' });
   if (!['author', 'peer'].includes((options as Partial<ValidatorOptions> | undefined)?.from ?? ''))
-    throw new TypeError(`createJsonSchemaValidator: "from" says who wrote the schemas and must be "author" or "peer"`);
+    throw new TypeError(`createJsonSchemaValidator: the option "from" (who wrote the schemas) must be "author" or "peer"`);
   return { compile: (schema) => compile(schema, options) };
 }
 
@@ -53,7 +53,8 @@ function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown)
   const all: JsonObject[] = [];
   const targets = checkJsonSchema(schema, (each, pointer, depth) => {
     bound?.(each, pointer, depth);
-    if (each['$dynamicRef'] !== undefined) throw new SchemaNotCheckableError('"$dynamicRef" is not supported: use "$ref"', pointer);
+    if (each['$dynamicRef'] !== undefined)
+      throw new SchemaNotCheckableError('the keyword "$dynamicRef" is not supported: use "$ref"', pointer);
     all.push(each);
   });
   if (isFromPeer) boundExpansion(all, targets);

@@ -39,7 +39,7 @@ export function createSizeBound(root: JsonValue): SchemaVisitor {
 }
 
 function tooLarge(how: string, pointer: string): SchemaNotCheckableError {
-  return new SchemaNotCheckableError(`the schema is ${how}, the limit for schemas from peers`, pointer);
+  return new SchemaNotCheckableError(`the JSON Schema is too large: it is ${how}, the limit for schemas from peers`, pointer);
 }
 
 /**
@@ -54,7 +54,8 @@ export function boundExpansion(schemas: readonly JsonObject[], targets: Readonly
   const measure = (schema: JsonObject, depth: number): number => {
     const known = sizes.get(schema);
     if (known !== undefined) return known;
-    if (sizes.has(schema)) throw new SchemaNotCheckableError('the schema refers to itself without going deeper into the value', '');
+    if (sizes.has(schema))
+      throw new SchemaNotCheckableError('the JSON Schema refers to itself endlessly: put the "$ref" under a keyword such as "properties"', '');
     if (depth > MAX_CHAIN) throw tooLarge('a chain of too many references', '');
     sizes.set(schema, undefined);
     const size = inPlace(schema, targets.get(schema)).reduce((sum, part) => sum + measure(part, depth + 1), 1);

@@ -143,7 +143,7 @@ export function checkJsonSchema(root: JsonValue, visit?: SchemaVisitor): Readonl
 
 function checkKeywords(schema: JsonObject, pointer: string, dialect: Dialect | undefined): void {
   if (schema['$schema'] !== undefined && dialectOf(schema) !== dialect)
-    throw new SchemaNotCheckableError(`"$schema" at #${pointer} must name the same dialect as the root`, `${pointer}/$schema`);
+    throw new SchemaNotCheckableError(`"$schema" at #${pointer} must name the same dialect as the root schema`, `${pointer}/$schema`);
   if (dialect === '2020-12' && Array.isArray(schema['items']))
     throw new SchemaNotCheckableError(
       `"items" at #${pointer} must be a schema: for an array of schemas use "prefixItems"`,

@@ -126,7 +126,8 @@ function nextMethods(
   const methods = new Map([...(before ?? []), ...Object.entries(added)]);
   for (const [method, facts] of Object.entries(changed)) {
     const old = methods.get(method);
-    if (old === undefined) throw new TypeError(`${method} cannot change: the previous revision does not have it`);
+    if (old === undefined)
+      throw new TypeError(`The revision changes ${method}, which the previous revision does not have: list it in "adds"`);
     methods.set(
       method,
       Object.fromEntries(Object.entries({ ...old, ...facts }).filter(([, fact]) => fact !== undefined)) as unknown as MethodFacts,
@@ -145,7 +146,8 @@ function nextNames(
 
 function without<T extends Set<string> | Map<string, unknown>>(names: T, removed: readonly string[] = []): T {
   for (const name of removed) {
-    if (!names.delete(name)) throw new TypeError(`${name} cannot be removed: the previous revision does not have it`);
+    if (!names.delete(name))
+      throw new TypeError(`The revision removes ${name}, which the previous revision does not have: leave it out of "removes"`);
   }
   return names;
 }

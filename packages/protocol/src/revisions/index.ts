@@ -87,6 +87,6 @@ function sentBy(facts: MethodFacts | undefined, from: 'client' | 'server'): Meth
 /* @__NO_SIDE_EFFECTS__ */
 function newestOf(revisions: readonly Revision[]): Revision {
   const [newest] = revisions;
-  if (newest === undefined) throw new TypeError('There is no revision of that era');
+  if (newest === undefined) throw new TypeError('There is no newest protocol revision: the list of revisions is empty');
   return newest;
 }

@@ -71,18 +71,19 @@ const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(?::([1-9]\
 
 /** Parses a URI template into its parts. @throws {UriTemplateError} The template is invalid or exceeds a limit. */
 export function parseTemplate(template: string): readonly TemplatePart[] {
-  if (template.length > MAX_TEMPLATE_LENGTH) throw new UriTemplateError(`URI template is longer than ${MAX_TEMPLATE_LENGTH} characters`);
+  if (template.length > MAX_TEMPLATE_LENGTH)
+    throw new UriTemplateError(`URI template is longer than the maximum of ${MAX_TEMPLATE_LENGTH} characters`);
   const parts: TemplatePart[] = [];
   let variables = 0;
   let at = 0;
   while (at < template.length) {
     const open = template.indexOf('{', at);
     const literal = template.slice(at, open === -1 ? undefined : open);
-    if (literal.includes('}')) throw new UriTemplateError(`URI template "${template}": "}" without "{"`);
+    if (literal.includes('}')) throw new UriTemplateError(`URI template "${template}" has a "}" without a "{" before it`);
     if (literal !== '') parts.push(encodeLiteral(literal));
     if (open === -1) break;
     const close = template.indexOf('}', open);
-    if (close === -1) throw new UriTemplateError(`URI template "${template}": "{" without "}"`);
+    if (close === -1) throw new UriTemplateError(`URI template "${template}" has a "{" without a "}" after it`);
     const expression = parseExpression(template.slice(open + 1, close), template);
     variables += expression.variables.length;
     parts.push(expression);
@@ -103,7 +104,8 @@ function parseExpression(body: string, template: string): TemplateExpression {
   const list = operator === undefined ? body : body.slice(1);
   const variables = list.split(',').map((spec): TemplateVariable => {
     const [, name, maxLength, star] = VARIABLE.exec(spec) ?? [];
-    if (name === undefined) throw new UriTemplateError(`URI template "${template}": "{${body}}" is not an expression of RFC 6570`);
+    if (name === undefined)
+      throw new UriTemplateError(`URI template "${template}": "{${body}}" is not an RFC 6570 expression such as "{name}"`);
     return { name, explode: star !== undefined, maxLength: maxLength === undefined ? undefined : Number(maxLength) };
   });
   const { separator, stops } = operator ?? SIMPLE;

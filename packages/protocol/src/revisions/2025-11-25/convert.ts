@@ -17,7 +17,7 @@ function linkWithoutIcons(block: JsonObject): JsonObject {
 function formField(field: JsonObject, name: string): JsonObject {
   if (field['type'] === 'array') {
     throw new UnrepresentableError(
-      `Field "${name}": the client's protocol revision has no choice of several values: ask for one value, or for text`,
+      `Form field "${name}": the client's protocol revision has no multiple choice: ask for one value, or for text`,
     );
   }
   const older = field['type'] === 'boolean' ? field : drop('default')(field);
