@@ -1,4 +1,4 @@
-/** Checks of types that clients and servers both send. `/schemas` has the same types in zod; a property test proves that both agree. */
+/** Checks of types that clients and servers both send. A property test proves that they agree with the zod schemas of these types. */
 
 import { LOGGING_LEVELS } from '../model/logging.ts';
 import { META_SUBSCRIPTION_ID } from '../model/meta.ts';

@@ -120,7 +120,7 @@ export interface ToolCallRecord {
 /** Calls the next interceptor of the request, or after the last one the server's own handling. Resolves to the result. */
 export type NextCall = () => Promise<JsonObject>;
 
-/** Handles a request and returns the result in the form of `/model`. A thrown `ProtocolError` becomes the JSON-RPC error. */
+/** Handles a request. Its result has a type of `@mortise/protocol/model`. A thrown `ProtocolError` becomes the JSON-RPC error. */
 export type ExtensionMethod = (params: JsonObject, call: ExtensionCall) => JsonObject | Promise<JsonObject>;
 
 /** A key that an extension adds to the filter of `subscriptions/listen`. */
@@ -199,7 +199,7 @@ export interface InterceptedCall {
 
 /** What a client offers to an extension in `ClientExtension.install`. */
 export interface ClientExtensionHost {
-  /** Sends a request and resolves to its result, of any `resultType`, in the form of `/model`. */
+  /** Sends a request and resolves to its result, of any `resultType`, as `@mortise/protocol/model` defines it. */
   request(
     method: string,
     params: JsonObject,

@@ -48,7 +48,7 @@ export interface Call {
   cancel(reason: Error): void;
   /** Sends the caller a message that belongs to this request: a notification, or in the legacy era a request to the client. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
-  /** Closes the SSE stream early so that the client polls. Undefined if the host cannot. @param retryMs After which time to reconnect. */
+  /** Closes the request's SSE stream early; the client then polls. Undefined if impossible. @param retryMs When the client reconnects. */
   readonly closeStream?: ((retryMs?: number) => void) | undefined;
   readonly origin?: CallOrigin | undefined;
   /**

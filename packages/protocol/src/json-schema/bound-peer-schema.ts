@@ -55,7 +55,7 @@ export function boundExpansion(schemas: readonly JsonObject[], targets: Readonly
     const known = sizes.get(schema);
     if (known !== undefined) return known;
     if (sizes.has(schema))
-      throw new SchemaNotCheckableError('the JSON Schema refers to itself endlessly: put the "$ref" under a keyword such as "properties"', '');
+      throw new SchemaNotCheckableError('the JSON Schema refers to itself endlessly: put the "$ref" under "properties" or "items"', '');
     if (depth > MAX_CHAIN) throw tooLarge('a chain of too many references', '');
     sizes.set(schema, undefined);
     const size = inPlace(schema, targets.get(schema)).reduce((sum, part) => sum + measure(part, depth + 1), 1);
@@ -85,7 +85,7 @@ export function peerPatternLimit(pattern: string): number {
   return Math.min(MAX_PATTERN_CHARACTERS, Math.round(MAX_MATCH_STEPS ** (1 / (repetitions + (isAnchored ? 0 : 1)))));
 }
 
-/** The tokens of a regular expression that matter here: escapes, classes, group ends, alternatives and quantifiers. */
+/** The tokens of a regular expression that decide how long a match may take: escapes, classes, groups, alternatives and quantifiers. */
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|:|<[^>]*>))?|[)|*+?]|\{\d+(?:,\d*)?\}/gsu;
 
 function lookAt(pattern: string): { readonly isRisky: boolean; readonly repetitions: number; readonly choices: number } {

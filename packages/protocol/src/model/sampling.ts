@@ -29,7 +29,7 @@ export interface ModelHint extends JsonObject {
 
 /** Preferences for the choice of a model. Each priority is from 0 to 1. */
 export interface ModelPreferences extends JsonObject {
-  /** Hints in order of preference. The first hint that matches takes precedence over the priorities. */
+  /** Hints in order of preference. The first hint that matches a model takes precedence over the three priorities. */
   readonly hints?: readonly ModelHint[] | undefined;
   readonly costPriority?: number | undefined;
   readonly speedPriority?: number | undefined;

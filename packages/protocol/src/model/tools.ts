@@ -55,7 +55,7 @@ export interface ListToolsResult extends PaginatedResult, CacheableResult {
 export interface CallToolRequestParams extends InputResponseRequestParams {
   readonly name: string;
   readonly arguments?: JsonObject | undefined;
-  /** Requests that the server run this call as a task. @until 2025-11-25 */
+  /** Asks the server to run this tool call as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 

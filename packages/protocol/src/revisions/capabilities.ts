@@ -10,12 +10,12 @@ export type CapabilitySide = 'client' | 'server';
 
 type Keys = Pick<Revision, 'clientCapabilities' | 'serverCapabilities'>;
 
-/** Gives a client's capabilities without those that `revision` does not have; the same object if nothing is removed. */
+/** Removes from a client's capabilities those that `revision` does not have. Returns the same object if nothing is removed. */
 export function clientCapabilitiesFor(revision: Revision, capabilities: ClientCapabilities): ClientCapabilities {
   return dropCapabilities(capabilities, revision.foreignCapabilities.client);
 }
 
-/** Gives a server's capabilities without those that `revision` does not have; the same object if nothing is removed. */
+/** Removes from a server's capabilities those that `revision` does not have. Returns the same object if nothing is removed. */
 export function serverCapabilitiesFor(revision: Revision, capabilities: ServerCapabilities): ServerCapabilities {
   return dropCapabilities(capabilities, revision.foreignCapabilities.server);
 }

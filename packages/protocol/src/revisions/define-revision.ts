@@ -87,7 +87,8 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
 }
 
 /**
- * Returns a revision and all previous ones, newest first, each with conversions from and to the canonical model (the types of `/model`).
+ * Returns a revision and all previous ones, newest first, each with conversions from and to the canonical model (the types of
+ * `@mortise/protocol/model`).
  *
  * The conversion to a revision first reverts what newer revisions added (newest first), then drops what this or an older revision removed.
  * Methods that need no conversion have no entry.

@@ -46,12 +46,12 @@ export function negotiateLegacy(offered: unknown, supported: readonly Revision[]
   return legacy.find((revision) => revision.version === offered) ?? legacy[0];
 }
 
-/** Chooses the newest modern revision that both sides support. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
+/** Returns the newest modern revision that both sides have. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
 export function chooseModern(theirs: readonly string[], ours: readonly Revision[] = REVISIONS): Revision | undefined {
   return choose('modern', theirs, ours);
 }
 
-/** Chooses the newest legacy revision that both sides support. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
+/** Returns the newest legacy revision that both sides have. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
 export function chooseLegacy(theirs: readonly string[], ours: readonly Revision[] = REVISIONS): Revision | undefined {
   return choose('legacy', theirs, ours);
 }

@@ -103,8 +103,8 @@ export interface HttpRules {
 }
 
 /**
- * Converts params or a result between a revision's form and the canonical model (the types of `/model`). Has no side effects. Returns its
- * argument if nothing differs, and keeps unknown members.
+ * Converts params or a result between a revision's form and the canonical model (the types of `@mortise/protocol/model`). Has no side
+ * effects. Returns its argument if nothing differs, and keeps unknown members.
  *
  * @throws {UnrepresentableError} `ERR_NOT_REPRESENTABLE`: the revision has no form for the value, and dropping it would change its meaning.
  */
@@ -141,9 +141,9 @@ export interface Revision {
   readonly errorCodes: ReadonlyMap<string, number>;
   readonly rules: Rules;
   readonly http: HttpRules;
-  /** Converts from the canonical model (the types of `/model`) to this revision: drops or changes what the revision does not have. */
+  /** Converts from the canonical model (`@mortise/protocol/model`) to this revision: drops or changes what the revision does not have. */
   readonly toWire: Conversions;
-  /** Converts from this revision to the canonical model (the types of `/model`). */
+  /** Converts from this revision to the canonical model (`@mortise/protocol/model`). */
   readonly fromWire: Conversions;
 }
 
