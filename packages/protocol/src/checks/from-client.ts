@@ -61,5 +61,5 @@ const requests: Members = {
  */
 export const checkClientParams: MethodCheck = byMethod('params', params(), requests, taskRequests);
 
-/** Checks the params of a client's notification; an invalid one should be ignored. @returns As `checkClientParams`. */
+/** Checks the params of a client's notification, so that an invalid one can be ignored. @returns undefined if valid; else one sentence. */
 export const checkClientNotification: MethodCheck = byMethod('params', notificationParams(), commonNotifications);

@@ -186,10 +186,10 @@ const results: Members = {
  */
 export const checkServerParams: MethodCheck = byMethod('params', params(), requests, taskRequests);
 
-/** Checks the params of a notification from a server. @returns undefined if valid; else one sentence, as `checkServerParams` does. */
+/** Checks the params of a notification from a server. @returns undefined if valid; else one sentence. */
 export const checkServerNotification: MethodCheck = byMethod('params', notificationParams(), notifications, commonNotifications);
 
-/** Checks a complete result (not `input_required`), except the items of a list: see `checkListItem`. @returns As `checkServerParams`. */
+/** Checks a complete result (not `input_required`). `checkListItem` checks the items of a list. @returns undefined if valid; else a sentence. */
 export const checkServerResult: MethodCheck = byMethod('result', result(), results);
 
 /** Checks one item of a list result, such as a tool, so that the client can leave out an invalid item and keep the others. */

@@ -23,7 +23,7 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' |
 
 /** A request of a task to the client (elicitation, sampling, roots), and the client's answer. */
 export interface TaskAsk {
-  /** Identifies the request within the task. A task never uses a key for two requests. */
+  /** Identifies the request to the client within the task. A task never uses a key for two requests. */
   readonly key: string;
   /** A hash of the request's method and canonical params. A new run of the task reuses the answer only if this hash is equal. */
   readonly digest: string;
@@ -41,7 +41,7 @@ export interface TaskAsk {
 export interface TaskRecord {
   readonly id: string;
   readonly principal: Principal;
-  /** Which kind of tasks it is: that of 2025-11-25, or that of the extension. The kinds differ in the status that a result leads to. */
+  /** The kind of task: of the core protocol (2025-11-25) or of the extension. They differ in the status that a result leads to. */
   readonly generation: string;
   readonly status: TaskStatus;
   readonly statusMessage?: string;
@@ -67,7 +67,7 @@ export interface TaskRecord {
   readonly data?: JsonObject;
 }
 
-/** One page of `TaskStore.list`. */
+/** One page of tasks, as `TaskStore.list` returns it. */
 export interface TaskPage {
   readonly tasks: readonly TaskRecord[];
   readonly nextCursor?: string;

@@ -41,24 +41,24 @@ interface EnumOption extends JsonObject {
   readonly title: string;
 }
 
-/** A form field with which the user chooses one value; the values have no labels. */
+/** The schema of a form field with which the user chooses one value; the values have no labels. */
 export interface UntitledSingleSelectEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly enum: readonly string[];
   readonly default?: string | undefined;
 }
 
-/** A form field with which the user chooses one value; the values have labels. Since 2025-11-25. */
+/** The schema of a form field with which the user chooses one value; the values have labels. Since 2025-11-25. */
 export interface TitledSingleSelectEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly oneOf: readonly EnumOption[];
   readonly default?: string | undefined;
 }
 
-/** A form field with which the user chooses one value. */
+/** The schema of a form field with which the user chooses one value. */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema;
 
-/** A form field with which the user chooses several values; the values have no labels. Since 2025-11-25. */
+/** The schema of a form field with which the user chooses several values; the values have no labels. Since 2025-11-25. */
 export interface UntitledMultiSelectEnumSchema extends FieldBase {
   readonly type: 'array';
   readonly minItems?: number | undefined;
@@ -73,7 +73,7 @@ interface EnumItems extends JsonObject {
   readonly enum: readonly string[];
 }
 
-/** A form field with which the user chooses several values; the values have labels. Since 2025-11-25. */
+/** The schema of a form field with which the user chooses several values; the values have labels. Since 2025-11-25. */
 export interface TitledMultiSelectEnumSchema extends FieldBase {
   readonly type: 'array';
   readonly minItems?: number | undefined;
@@ -87,10 +87,10 @@ interface TitledEnumItems extends JsonObject {
   readonly anyOf: readonly EnumOption[];
 }
 
-/** A form field with which the user chooses several values. Since 2025-11-25. */
+/** The schema of a form field with which the user chooses several values. Since 2025-11-25. */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema;
 
-/** A form field for one of several labelled values. @deprecated since 2025-11-25: use `oneOf`. Still used with peers of 2025-06-18. */
+/** The schema of a form field for one of several labelled values. @deprecated since 2025-11-25: use `oneOf`. For peers of 2025-06-18. */
 export interface LegacyTitledEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly enum: readonly string[];
@@ -99,7 +99,7 @@ export interface LegacyTitledEnumSchema extends FieldBase {
   readonly default?: string | undefined;
 }
 
-/** A form field with which the user chooses one or several values. */
+/** The schema of a form field with which the user chooses one or several values. */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema;
 
 /** The schema of one field of an elicitation form. Fields cannot be nested. */

@@ -49,7 +49,7 @@ export interface InputResponses extends JsonObject {
 export interface InputRequiredResult extends Result {
   readonly resultType: 'input_required';
   readonly inputRequests?: InputRequests | undefined;
-  /** State of the server. Opaque: the client sends this string back unchanged when it retries the request. */
+  /** The server's state of the request. Opaque: the client sends this string back unchanged when it retries the request. */
   readonly requestState?: string | undefined;
 }
 
