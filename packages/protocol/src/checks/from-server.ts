@@ -189,7 +189,10 @@ export const checkServerParams: MethodCheck = byMethod('params', params(), reque
 /** Checks the params of a notification from a server. @returns undefined if valid; else one sentence. */
 export const checkServerNotification: MethodCheck = byMethod('params', notificationParams(), notifications, commonNotifications);
 
-/** Checks a complete result (not `input_required`). `checkListItem` checks the items of a list. @returns undefined if valid; else a sentence. */
+/**
+ * Checks a complete result (not `input_required`), except list items: see `checkListItem`.
+ * @returns undefined if valid; else one sentence.
+ */
 export const checkServerResult: MethodCheck = byMethod('result', result(), results);
 
 /** Checks one item of a list result, such as a tool, so that the client can leave out an invalid item and keep the others. */

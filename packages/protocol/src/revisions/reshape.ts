@@ -31,7 +31,9 @@ export function mapField(key: string, convert: Convert): Convert {
   };
 }
 
-/** Creates a conversion that applies `convert` to each object in the array `key`. If it returns an array, its items replace the object. */
+/**
+ * Creates a conversion that applies `convert` to each object in a message's array `key`. If it returns an array, its items are inserted.
+ */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapList(key: string, convert: (item: JsonObject) => JsonObject | readonly JsonObject[]): Convert {
   return (value) => {
@@ -48,7 +50,7 @@ export function mapList(key: string, convert: (item: JsonObject) => JsonObject |
   };
 }
 
-/** Creates a conversion that applies `convert` to the member `key`, a content block or an array of content blocks. */
+/** Creates a conversion that applies `convert` to a message's member `key`, which is a content block or an array of content blocks. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapBlocks(key: string, convert: Convert): Convert {
   const one = mapField(key, convert);
