@@ -25,7 +25,7 @@ import type {
 } from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './auth.ts';
 
-/** The HTTP request that a call arrived in. */
+/** The HTTP request of a call. */
 export interface CallOrigin {
   readonly method: string;
   /** The absolute URL of the HTTP request. */

@@ -31,9 +31,7 @@ export function mapField(key: string, convert: Convert): Convert {
   };
 }
 
-/**
- * Creates a conversion that applies `convert` to each object in a message's array `key`. If it returns an array, its items are inserted.
- */
+/** Creates a conversion that applies `convert` to each object in the array `key`. An array that it returns replaces the object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapList(key: string, convert: (item: JsonObject) => JsonObject | readonly JsonObject[]): Convert {
   return (value) => {
