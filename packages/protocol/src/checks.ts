@@ -1,4 +1,4 @@
-/** `@mortise/protocol/checks`: checks messages of peers against the canonical model without zod, and looks up capabilities. */
+/** `@mortise/protocol/checks`: checks messages received from clients and servers, without zod, and looks up capabilities. */
 
 export { MAX_COMPLETION_VALUES } from './model/completion.ts';
 export { block as checkContentBlock } from './checks/shapes.ts';

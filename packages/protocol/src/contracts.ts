@@ -1,6 +1,6 @@
 /**
- * `@mortise/protocol/contracts`: the interfaces between packages, except those of `@mortise/jsonrpc-core`. Types only.
- * The interfaces of `extension.ts` are listed by name because declaration merging does not work through `export *`.
+ * `@mortise/protocol/contracts`: the interfaces through which Mortise's packages use each other, except those of `@mortise/jsonrpc-core`.
+ * Types only. The interfaces of `extension.ts` are listed by name because declaration merging does not work through `export *`.
  */
 
 export type * from './contracts/auth.ts';

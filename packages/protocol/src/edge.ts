@@ -1,6 +1,6 @@
 /**
- * `@mortise/protocol/edge`: what transports, the client and auth share: the check of `Host` and `Origin`, the policy for URLs from
- * peers, reading of bodies and `Authorization`, limits, and in-memory stores.
+ * `@mortise/protocol/edge`: helpers that the transports, the client and the auth packages share: the check of `Host` and `Origin`, the
+ * policy for URLs from peers, reading of bodies and `Authorization`, limits, and in-memory stores.
  */
 
 export { createHostGuard, type HostGuard } from './edge/host-guard.ts';

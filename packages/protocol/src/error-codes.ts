@@ -19,10 +19,10 @@ export const MISSING_CLIENT_CAPABILITY = -32021;
 /** The server does not support the request's protocol version. Since 2026-07-28. */
 export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
 
-/** The code that drafts had for -32021. Read, never sent. */
+/** The code that drafts of 2026-07-28 had for -32021. It is accepted from servers, but never sent. */
 const MISSING_CAPABILITY_DRAFT = -32003;
 
-/** The `data` of a -32042 error. */
+/** The `data` of a -32042 error: the URLs that the user must first open. */
 export interface UrlElicitationData extends JsonObject {
   readonly elicitations: readonly ElicitRequestURLParams[];
 }
@@ -41,23 +41,23 @@ export function missingCapabilityError(requiredCapabilities: ClientCapabilities)
   return new ProtocolError(MISSING_CLIENT_CAPABILITY, message, { requiredCapabilities });
 }
 
-/** Creates the error for a resource that does not exist. @param code `revision.rules.resourceNotFoundCode`. */
+/** Creates the error for a resource that does not exist. @param code The code that the client's revision has for it. */
 export function resourceNotFoundError(uri: string, code: number): ProtocolError {
   return new ProtocolError(code, 'Resource not found', { uri });
 }
 
-/** Creates a -32602 error. @param reason The sentence that a check returned. */
+/** Creates a -32602 error (invalid params). @param reason The sentence that a check of the params returned. */
 export function invalidParamsError(reason: string): ProtocolError {
   return new ProtocolError(INVALID_PARAMS, `Invalid params: ${reason}`);
 }
 
-/** Creates a -32042 error. 2025-11-25 only. @see 2025-11-25 client/elicitation#url-elicitation-required-error */
+/** Creates a -32042 error (the user must open a URL). 2025-11-25 only. @see 2025-11-25 client/elicitation#url-elicitation-required-error */
 export function urlElicitationRequiredError(elicitations: readonly ElicitRequestURLParams[]): ProtocolError {
   const data: UrlElicitationData = { elicitations };
   return new ProtocolError(URL_ELICITATION_REQUIRED, 'The user must first open a URL', data);
 }
 
-/** Tells whether only a peer of the modern era sends this error code. Codes of drafts and -32601 do not count. */
+/** Tells whether an error code is sent only by peers of the modern era. False for the codes of drafts and for -32601. */
 export function isModernError(code: number): boolean {
   return code === HEADER_MISMATCH || code === MISSING_CLIENT_CAPABILITY || code === UNSUPPORTED_PROTOCOL_VERSION;
 }
@@ -65,7 +65,7 @@ export function isModernError(code: number): boolean {
 /**
  * Reads the capabilities that an error requires the client to declare.
  *
- * Reads -32021, and -32003 (its code in drafts) if `data` has the same shape.
+ * Accepts a -32021 error, and a -32003 error (the code in drafts) if its `data` has the same shape.
  *
  * @returns undefined for every other error.
  */

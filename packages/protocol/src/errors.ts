@@ -8,11 +8,11 @@ export class UnrepresentableError extends MortiseError {
   override readonly code: 'ERR_NOT_REPRESENTABLE' = 'ERR_NOT_REPRESENTABLE';
 }
 
-/** The validator does not support a JSON Schema. The message says why: its dialect, depth, size, a pattern or a reference. */
+/** The validator does not support a JSON Schema. The message says why: its dialect, depth, size, a keyword, pattern or reference. */
 export class SchemaNotCheckableError extends MortiseError {
   override readonly name: string = 'SchemaNotCheckableError';
   override readonly code: 'ERR_SCHEMA_NOT_CHECKABLE' = 'ERR_SCHEMA_NOT_CHECKABLE';
-  /** The place in the schema, as a JSON Pointer. */
+  /** The place of the problem in the schema, as a JSON Pointer. */
   readonly pointer: string;
 
   constructor(message: string, pointer: string, options?: ErrorOptions) {
@@ -27,15 +27,15 @@ export class UriTemplateError extends MortiseError {
   override readonly code: 'ERR_URI_TEMPLATE' = 'ERR_URI_TEMPLATE';
 }
 
-/** A `TokenVerifier` rejects with this error to refuse a request whose caller can try again, for example with another token. */
+/** `TokenVerifier.verify` rejects with this error if the caller can try again, for example with another token. */
 export class AuthChallengeError extends MortiseError {
   override readonly name: string = 'AuthChallengeError';
   override readonly code: 'ERR_AUTH_CHALLENGE' = 'ERR_AUTH_CHALLENGE';
-  /** The HTTP status: 401, 403 or 400. */
+  /** The HTTP status of the response: 401, 403 or 400. */
   readonly status: number;
-  /** The value of `WWW-Authenticate`. */
+  /** The value of the response's `WWW-Authenticate` header. */
   readonly challenge: string;
-  /** More headers for the response. */
+  /** Further headers of the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

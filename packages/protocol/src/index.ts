@@ -1,7 +1,7 @@
 /**
- * `@mortise/protocol`: the types that most programs use, and MCP's five revisions as values. All types are at `/model`.
- * Authors of servers, clients, transports and extensions also need `/revisions`, `/checks`, `/wire` and `/contracts`.
- * Needs neither zod nor Node. The zod schemas are at `/schemas`.
+ * `@mortise/protocol`: the types that most programs use, and MCP's five protocol revisions as objects. All types are at `/model`. Authors
+ * of servers, clients, transports and extensions also need `/revisions`, `/checks`, `/wire` and `/contracts`. Needs neither zod nor Node.
+ * The zod schemas are at `/schemas`.
  */
 
 export type { ClientCapabilities, ServerCapabilities } from './model/capabilities.ts';

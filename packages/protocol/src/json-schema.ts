@@ -12,16 +12,16 @@ import { checkJsonSchema, compiles, dialectOf } from './json-schema/check-json-s
 import { Evaluation, type EvaluationRules, type Pattern, TOO_COSTLY, Unchecked } from './json-schema/evaluate.ts';
 import { checksOf } from './json-schema/keywords.ts';
 
-/** The default of `maxPatternCharacters`. */
+/** The default of the option `maxPatternCharacters`. */
 const MAX_PATTERN_CHARACTERS = 10_000;
 
 /** The options of `createJsonSchemaValidator`. */
 export interface ValidatorOptions {
-  /** Who wrote the schemas. Schemas of the program's author have no limits. Schemas of a peer have limits on their size and patterns. */
+  /** Who wrote the schemas: the program's author (schemas have no limits), or a peer (their size and patterns are limited). */
   readonly from: 'author' | 'peer';
-  /** The longest string that an author's `pattern` is tested against. A longer string is invalid. @default 10_000 */
+  /** The longest string tested against a `pattern` of an author's schema. A longer string is invalid. @default 10_000 */
   readonly maxPatternCharacters?: number | undefined;
-  /** Called for each pattern of a peer that is not checked because it may take too long or is invalid. @default none */
+  /** Called for each pattern of a peer's schema that is not checked, because it may take too long or is invalid. @default none */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface ValidatorOptions {
 export function createJsonSchemaValidator(options: ValidatorOptions): JsonSchemaValidator {
   checkOptions('createJsonSchemaValidator', options, { from: 'string', maxPatternCharacters: 1, onWarning: 'function' });
   if (!['author', 'peer'].includes((options as Partial<ValidatorOptions> | undefined)?.from ?? ''))
-    throw new TypeError(`createJsonSchemaValidator: "from" says who wrote the schemas and must be "author" or "peer"`);
+    throw new TypeError(`createJsonSchemaValidator: the option "from" (who wrote the schemas) must be "author" or "peer"`);
   return { compile: (schema) => compile(schema, options) };
 }
 
@@ -53,7 +53,8 @@ function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown)
   const all: JsonObject[] = [];
   const targets = checkJsonSchema(schema, (each, pointer, depth) => {
     bound?.(each, pointer, depth);
-    if (each['$dynamicRef'] !== undefined) throw new SchemaNotCheckableError('"$dynamicRef" is not supported: use "$ref"', pointer);
+    if (each['$dynamicRef'] !== undefined)
+      throw new SchemaNotCheckableError('the keyword "$dynamicRef" is not supported: use "$ref"', pointer);
     all.push(each);
   });
   if (isFromPeer) boundExpansion(all, targets);
@@ -96,7 +97,7 @@ function tooLong({ maxPatternCharacters = MAX_PATTERN_CHARACTERS }: ValidatorOpt
   return `has more than ${maxPatternCharacters} characters, the limit for strings with a "pattern" (option maxPatternCharacters of createJsonSchemaValidator)`;
 }
 
-/** Tells whether `JSON.stringify` keeps a value as it is: it has no undefined members, no `toJSON` methods, no `NaN`. */
+/** Tells whether a value is plain JSON, which `JSON.stringify` keeps: no undefined members, no `toJSON` methods, no `NaN`. */
 function isJson(value: unknown): value is JsonValue {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'string' || typeof value === 'boolean' || value === null;

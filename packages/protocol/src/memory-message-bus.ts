@@ -1,9 +1,9 @@
-/** A `MessageBus` for one process. */
+/** A `MessageBus` within one process. */
 
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { BusMessage, MessageBus } from './contracts/message-bus.ts';
 
-/** One object per subscription, because the same function may subscribe twice. */
+/** One subscription. Each has an object of its own, because the same function may subscribe twice. */
 interface Subscriber {
   readonly onMessage: (message: BusMessage) => void;
 }
@@ -11,7 +11,7 @@ interface Subscriber {
 /**
  * A `MessageBus` for one process. Calls subscribers synchronously within `publish`, in the order of subscription.
  *
- * Keeps promises B1 to B5 of `MessageBus`. `close` removes all subscribers. A message on a topic without subscribers is dropped.
+ * Fulfils the guarantees B1 to B5 of `MessageBus`. `close` removes all subscribers. A message on a topic without subscribers is dropped.
  */
 export class MemoryMessageBus implements MessageBus {
   readonly #topics = new Map<string, Set<Subscriber>>();

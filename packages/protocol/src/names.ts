@@ -8,7 +8,7 @@ const BARE_RESERVED: ReadonlySet<string> = new Set(['progressToken', 'traceparen
 /**
  * Checks the syntax of a `_meta` key.
  *
- * @returns undefined for a valid key, even a reserved one; else one sentence.
+ * @returns undefined for a valid key, even a reserved one; else one sentence that says what is wrong.
  * @see 2026-07-28 basic/index#meta
  */
 export function checkMetaKey(key: string): string | undefined {
@@ -25,8 +25,8 @@ export function checkMetaKey(key: string): string | undefined {
 }
 
 /**
- * Tells whether any MCP revision reserves a `_meta` key: a key without prefix that MCP defines, or a prefix with a label `mcp` or
- * `modelcontextprotocol` in a reserved position. Revisions differ in these positions.
+ * Tells whether any MCP revision reserves a `_meta` key: a key without prefix that MCP defines, or a key whose prefix has `mcp` or
+ * `modelcontextprotocol` as a label in a reserved position. Revisions differ in which positions are reserved.
  */
 export function isReservedMetaKey(key: string): boolean {
   const slash = key.indexOf('/');
@@ -64,7 +64,7 @@ export const MAX_TOOL_NAME_LENGTH = 128;
 /**
  * Checks a tool name against rules that peers of every revision accept.
  *
- * @returns undefined for a name of 1 to 128 ASCII letters, digits, `_`, `-` and `.`; else one sentence.
+ * @returns undefined for a name of 1 to 128 ASCII letters, digits, `_`, `-` and `.`; else one sentence that says what is wrong.
  * @see 2025-11-25 server/tools#tool-names
  */
 export function checkToolName(name: string): string | undefined {

@@ -8,7 +8,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from './contracts/tracer.ts';
 import { readTraceContext, writeTraceContext } from './opentelemetry/trace-context.ts';
 
-/** The name of the instrumentation scope. */
+/** The name of the OpenTelemetry instrumentation scope of all spans. */
 const SCOPE = '@mortise/protocol';
 
 /**

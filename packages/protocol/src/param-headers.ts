@@ -3,17 +3,17 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { forEachSubschema } from './json-schema/check-json-schema.ts';
 
-/** The schema keyword that names the header of an argument. */
+/** The keyword in a tool's input schema that names the HTTP header of an argument. */
 export const PARAM_HEADER_KEYWORD = 'x-mcp-header';
 
-/** A header token. @see RFC 9110 section 5.6.2 */
+/** A token, as names of HTTP headers must be. @see RFC 9110 section 5.6.2 */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MIRRORED_TYPES: readonly unknown[] = ['integer', 'string', 'boolean'];
 
 /**
- * Collects the arguments with an `x-mcp-header` keyword.
+ * Finds the arguments of a tool that have an `x-mcp-header` keyword in its input schema.
  *
- * @param headers Filled with the path of each argument by header name as written, including those of invalid keywords.
+ * @param headers Filled with the path of each such argument, by the header name as written, also if the keyword is invalid.
  * @returns One sentence about the first invalid keyword; undefined if all are valid.
  * @see 2026-07-28 basic/transports/streamable-http#schema-extension
  */

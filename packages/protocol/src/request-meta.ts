@@ -11,9 +11,9 @@ import type { LoggingLevel } from './model/logging.ts';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION } from './model/meta.ts';
 import type { ProgressToken } from './model/progress.ts';
 
-/** The values that a modern request has in `_meta`. They apply to that request only. */
+/** The values in the `_meta` of a modern request. They apply to that request only. */
 export interface RequestMetaFacts {
-  /** As received. The caller checks whether this version is supported. */
+  /** The protocol version as received. It may be one that the server does not support. */
   readonly protocolVersion: string;
   readonly clientCapabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
@@ -22,8 +22,8 @@ export interface RequestMetaFacts {
 }
 
 /**
- * Tells whether a request is of the modern era: its `_meta` has the protocol version or the client capabilities, whatever their values. One
- * that lacks the other of them is modern but wrong, and must get a modern error.
+ * Tells whether a request is of the modern era: its `_meta` has the protocol version or the client capabilities, whatever their values. A
+ * request with only one of these two members is modern but invalid, and must get an error of the modern era.
  */
 export function isModernParams(params: JsonObject | undefined): boolean {
   const meta = params?.['_meta'];

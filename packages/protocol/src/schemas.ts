@@ -1,7 +1,7 @@
 /**
- * `@mortise/protocol/schemas`: the canonical model as zod 4 schemas, for gateways and tests: params and results by method, and the
- * types inside them. Objects accept unknown members. The rest of Mortise never loads this entry: it uses hand-written checks, and a
- * property test proves that both accept the same values.
+ * `@mortise/protocol/schemas`: the types of `@mortise/protocol/model` as zod 4 schemas, for gateways and tests: params and results by
+ * method, and the types inside them. Objects accept unknown members. The rest of Mortise never loads this entry: it uses hand-written
+ * checks, and a property test proves that these and the schemas accept the same values.
  */
 
 export {

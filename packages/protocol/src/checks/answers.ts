@@ -1,4 +1,4 @@
-/** Checks of a client's answers to a server's questions. The server checks what it receives, the client what its program returns. */
+/** Checks of a client's answers to a server's requests. The server checks answers it receives, the client those of its own handlers. */
 
 import {
   anyObject,
@@ -15,7 +15,7 @@ import {
 } from './check.ts';
 import { role, samplingBlock, strings, task } from './shapes.ts';
 
-/** The value of a form field. */
+/** Checks one value that the user entered in a form: a string, number, boolean or array of strings. */
 const answer: Check = (value) => {
   if (typeof value === 'object') return strings(value);
   return typeof value === 'number' || typeof value === 'boolean' ? undefined : string(value);
@@ -35,5 +35,5 @@ const results: Members = {
   'tasks/cancel': object(task),
 };
 
-/** Checks a client's result of `elicitation/create`, `sampling/createMessage`, `roots/list` or a task request. */
+/** Checks the result that a client sends for `elicitation/create`, `sampling/createMessage`, `roots/list` or a task request. */
 export const checkClientResult: MethodCheck = byMethod('result', anyObject, results);

@@ -1,19 +1,19 @@
 /**
- * Checks of JSON values, in one pass and without allocations for a valid value. For the first error a check returns the end of a
- * sentence that begins with the name of the value (`.name must be a string, got 5`).
+ * Functions that check JSON values, in one pass and without allocations if the value is valid. If it is not, a check returns the end of a
+ * sentence about the first error; the sentence begins with the name of the value (`.name must be a string, got 5`).
  *
  * The functions that create checks are marked as free of side effects, so that bundlers drop unused checks.
  */
 
 import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core/messages';
 
-/** Returns undefined for a valid value, else the end of a sentence about it. */
+/** Checks a value. Returns undefined if it is valid, else the end of an error message, such as ` must be a string, got 5`. */
 export type Check = (value: unknown) => string | undefined;
 
-/** The checks of an object's members by name. A name that ends in `?` marks an optional member. */
+/** The checks of an object's members, by member name. A `?` at the end of a name marks an optional member. */
 export type Members = Readonly<Record<string, Check>>;
 
-/** Longer strings are shortened in messages. In characters. */
+/** The maximum length of a value quoted in an error message, in characters. Longer strings are shortened. */
 const MAX_QUOTED = 40;
 
 export const string: Check = (value) => (typeof value === 'string' ? undefined : expected('a string', value));
@@ -22,17 +22,17 @@ export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefine
 export const boolean: Check = (value) => (typeof value === 'boolean' ? undefined : expected('a boolean', value));
 export const anyObject: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value));
 export const anyValue: Check = (value) => (value === undefined ? expected('a value', value) : undefined);
-/** A request id or progress token. */
+/** Accepts a request id or progress token: a string or an integer. */
 export const id: Check = (value) => (isRequestId(value) ? undefined : expected('a string or an integer', value));
 
-/** Accepts one of the given strings. */
+/** Creates a check that accepts any of the given strings. */
 /* @__NO_SIDE_EFFECTS__ */
 export function oneOf(values: readonly string[]): Check {
   return (value) =>
     (values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value);
 }
 
-/** Accepts an object with these members. Other members are ignored. */
+/** Creates a check that accepts an object if the given members pass their checks. Other members are ignored. */
 /* @__NO_SIDE_EFFECTS__ */
 export function object(...parts: readonly Members[]): Check {
   // Built at first use, because most programs use few of the checks.
@@ -52,14 +52,14 @@ export function object(...parts: readonly Members[]): Check {
   };
 }
 
-/** Creates a check at its first use. */
+/** Creates a check that calls `make` at its first use to obtain the actual check. */
 /* @__NO_SIDE_EFFECTS__ */
 export function later(make: () => Check): Check {
   let check: Check | undefined;
   return (value) => (check ??= make())(value);
 }
 
-/** Accepts an array whose items all pass. */
+/** Creates a check that accepts an array if all its items pass the given check. */
 /* @__NO_SIDE_EFFECTS__ */
 export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY): Check {
   return (value) => {
@@ -73,7 +73,7 @@ export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY):
   };
 }
 
-/** Accepts an object of any member names whose values all pass. A member that is `undefined` counts as absent. */
+/** Creates a check that accepts an object with any member names if all values pass. A member that is `undefined` counts as absent. */
 /* @__NO_SIDE_EFFECTS__ */
 export function record(member: Check): Check {
   return (value) => {
@@ -86,7 +86,7 @@ export function record(member: Check): Check {
   };
 }
 
-/** Accepts a tagged union: the object's member `key` selects the check. */
+/** Creates a check for a tagged union: the string in the object's member `key` selects the check for the object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function tagged(key: string, shapes: Members): Check {
   const tag = later(() => object({ [key]: oneOf(Object.keys(shapes)) }));
@@ -97,7 +97,7 @@ export function tagged(key: string, shapes: Members): Check {
   };
 }
 
-/** Accepts a value that passes any of the checks. The message comes from the first check. */
+/** Creates a check that accepts a value if any of the given checks does. If none does, the message is that of the first check. */
 /* @__NO_SIDE_EFFECTS__ */
 export function anyOf(first: Check, ...others: readonly Check[]): Check {
   return (value) => {
@@ -106,21 +106,21 @@ export function anyOf(first: Check, ...others: readonly Check[]): Check {
   };
 }
 
-/** Accepts one item or an array of items. */
+/** Creates a check that accepts one item, or an array of items, that pass the given check. */
 /* @__NO_SIDE_EFFECTS__ */
 export function oneOrMany(item: Check): Check {
   const many = array(item);
   return (value) => (Array.isArray(value) ? many(value) : item(value));
 }
 
-/** Checks params, a result or an item of a method. Returns undefined if valid, else one sentence. */
+/** Checks the params or result of a method, or one item of its list result. Returns undefined if valid, else an error sentence. */
 export type MethodCheck = (method: string, value: unknown) => string | undefined;
 
 /**
- * Creates a check that selects its rules by method.
+ * Creates a check of params, results or list items, which looks up in `tables` what to check for each method.
  *
- * @param what The name of the value in messages. Absent `params` count as `{}`.
- * @param otherwise The check for a method that is in no table.
+ * @param what What the value is, for error messages. For `params`, an absent value counts as `{}`.
+ * @param otherwise The check for a method that is not in `tables`.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function byMethod(what: 'params' | 'result' | 'item', otherwise: Check, ...tables: readonly Members[]): MethodCheck {

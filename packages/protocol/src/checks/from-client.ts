@@ -1,4 +1,4 @@
-/** Checks of requests and notifications from clients. They cover the members that a server uses. */
+/** Checks of requests and notifications that clients send. Only the members that a server uses are checked. */
 
 import { anyObject, boolean, byMethod, type Check, type Members, type MethodCheck, object, record, string, tagged } from './check.ts';
 import {
@@ -29,7 +29,7 @@ export const clientCapabilities: Check = object({
 const page = params({ 'cursor?': string });
 const byUri = params({ uri: string });
 const stringMap = record(string);
-/** The members of a retry after an `input_required` result. */
+/** The params that a client adds when it retries a request after an `input_required` result, with their checks. */
 const round: Members = { 'inputResponses?': record(anyObject), 'requestState?': string };
 
 const requests: Members = {
@@ -61,5 +61,5 @@ const requests: Members = {
  */
 export const checkClientParams: MethodCheck = byMethod('params', params(), requests, taskRequests);
 
-/** Checks the params of a notification from a client. Callers ignore an invalid notification. @returns See `checkClientParams`. */
+/** Checks the params of a client's notification, so that an invalid one can be ignored. @returns undefined if valid; else one sentence. */
 export const checkClientNotification: MethodCheck = byMethod('params', notificationParams(), commonNotifications);

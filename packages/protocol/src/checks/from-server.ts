@@ -1,4 +1,4 @@
-/** Checks of requests, notifications and results from servers. They cover the members that a client uses. */
+/** Checks of requests, notifications and results that servers send. Only the members that a client uses are checked. */
 
 import { MAX_COMPLETION_VALUES } from '../model/completion.ts';
 import { META_SERVER_INFO, META_SUBSCRIPTION_ID } from '../model/meta.ts';
@@ -67,13 +67,13 @@ const items: Members = {
   'tasks/list': object(task),
 };
 
-/** The members that every form field may have. */
+/** The members that every field of an elicitation form may have, with their checks. */
 const label: Members = { 'title?': string, 'description?': string };
 const option = object({ const: string, title: string });
 const numberField = object(label, { 'minimum?': number, 'maximum?': number, 'default?': number });
 const choices: Members = { 'minItems?': integer, 'maxItems?': integer, 'default?': strings };
 
-/** One form field. */
+/** Checks the schema of one field of an elicitation form. */
 const formField = tagged('type', {
   string: anyOf(
     object(label, {
@@ -131,7 +131,7 @@ const notifications: Members = {
   'notifications/elicitation/complete': notificationParams({ elicitationId: string }),
 };
 
-/** Accepts a result with these members, and with the members that every result may have. */
+/** Creates a check for a result: the given members, plus `_meta` and the others that every result may have. */
 /* @__NO_SIDE_EFFECTS__ */
 function result(...parts: readonly Members[]): Check {
   return object({ 'resultType?': string, '_meta?': resultMeta }, ...parts);
@@ -156,7 +156,7 @@ const serverCapabilities = object({
 
 const aboutServer: Members = { capabilities: serverCapabilities, 'instructions?': string };
 const cacheable: Members = { 'ttlMs?': number, 'cacheScope?': oneOf(['public', 'private']) };
-/** A `nextCursor` of `null` counts as absent. `checkListItem` checks the items, so that one invalid item does not hide the others. */
+/** The member `nextCursor` of a list result; `null` counts as absent. The list's items are checked one by one, by `checkListItem`. */
 const page: Members = { 'nextCursor?': (value) => (value === null ? undefined : string(value)) };
 const list = array(anyObject);
 
@@ -179,18 +179,21 @@ const results: Members = {
 };
 
 /**
- * Checks the params of a request from a server, sent by itself or embedded in an `input_required` result. Absent params count as `{}`.
- * Params of an unknown method pass.
+ * Checks the params of a request to the client: one that a server sends, or an entry of an `input_required` result. Absent params count as
+ * `{}`. Params of an unknown method pass.
  *
  * @returns undefined if valid; else one sentence (`params.message must be a string, got 5`).
  */
 export const checkServerParams: MethodCheck = byMethod('params', params(), requests, taskRequests);
 
-/** Checks the params of a notification from a server. @returns See `checkServerParams`. */
+/** Checks the params of a notification from a server. @returns undefined if valid; else one sentence. */
 export const checkServerNotification: MethodCheck = byMethod('params', notificationParams(), notifications, commonNotifications);
 
-/** Checks a complete result from a server. Does not check list items: `checkListItem` does. @returns See `checkServerParams`. */
+/**
+ * Checks a complete result (not `input_required`), except list items: see `checkListItem`.
+ * @returns undefined if valid; else one sentence.
+ */
 export const checkServerResult: MethodCheck = byMethod('result', result(), results);
 
-/** Checks one item of a list result, so that the client can leave out an invalid item and keep the others. */
+/** Checks one item of a list result, such as a tool, so that the client can leave out an invalid item and keep the others. */
 export const checkListItem: MethodCheck = byMethod('item', anyObject, items);

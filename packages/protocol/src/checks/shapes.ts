@@ -1,4 +1,4 @@
-/** Checks of types that both sides send. `/schemas` has the same types in zod; a property test proves that both agree. */
+/** Checks of types that clients and servers both send. A property test proves that they agree with the zod schemas of these types. */
 
 import { LOGGING_LEVELS } from '../model/logging.ts';
 import { META_SUBSCRIPTION_ID } from '../model/meta.ts';
@@ -24,15 +24,15 @@ import {
 export const strings: Check = array(string);
 export const role: Check = oneOf(['user', 'assistant']);
 export const level: Check = oneOf(LOGGING_LEVELS);
-/** Settings of extensions by identifier, or of `experimental` capabilities by name. */
+/** Checks the settings of extensions by identifier, or of `experimental` capabilities by name. */
 export const settings: Check = record(anyObject);
 
 export const icons: Check = array(object({ src: string, 'mimeType?': string, 'sizes?': strings, 'theme?': oneOf(['light', 'dark']) }));
 export const annotations: Check = object({ 'audience?': array(role), 'priority?': number, 'lastModified?': string });
 
-/** The members that tools, prompts, resources and templates share. */
+/** The members that tools, prompts, resources and resource templates share, with their checks. */
 export const named: Members = { name: string, 'title?': string, 'description?': string, 'icons?': icons, '_meta?': anyObject };
-/** The members that every content block may have. */
+/** The members that every content block may have, with their checks. */
 const shown: Members = { 'annotations?': annotations, '_meta?': anyObject };
 
 export const implementation: Check = object({
@@ -60,7 +60,7 @@ export const block: Check = tagged('type', {
   resource: object({ resource: resourceContents }, shown),
 });
 
-/** A block of a sampling message. */
+/** Checks a content block of a sampling message. */
 export const samplingBlock: Check = tagged('type', {
   text,
   image: media,
@@ -75,21 +75,21 @@ export const samplingBlock: Check = tagged('type', {
   }),
 });
 
-/** Accepts params of a request: these members, and a `_meta` that may have a progress token. */
+/** Creates a check for the params of a request: the given members, and a `_meta` that may have a progress token. */
 /* @__NO_SIDE_EFFECTS__ */
 export function params(...parts: readonly Members[]): Check {
   return object({ '_meta?': progressMeta }, ...parts);
 }
 const progressMeta = object({ 'progressToken?': id });
 
-/** Accepts params of a notification: these members, and a `_meta` that may have a subscription id. */
+/** Creates a check for the params of a notification: the given members, and a `_meta` that may have a subscription id. */
 /* @__NO_SIDE_EFFECTS__ */
 export function notificationParams(...parts: readonly Members[]): Check {
   return object({ '_meta?': subscriptionMeta }, ...parts);
 }
 const subscriptionMeta = later(() => object({ [`${META_SUBSCRIPTION_ID}?`]: id }));
 
-/** The filter of `subscriptions/listen`. */
+/** Checks the filter of a `subscriptions/listen` request. */
 export const filter: Check = object({
   'toolsListChanged?': boolean,
   'promptsListChanged?': boolean,
@@ -97,9 +97,9 @@ export const filter: Check = object({
   'resourceSubscriptions?': strings,
 });
 
-/** The `task` member of a request that should run as a task. @until 2025-11-25 */
+/** Checks the `task` member of a request that asks to run as a task. @until 2025-11-25 */
 export const taskWish: Check = object({ 'ttl?': number });
-/** The members of a task. @until 2025-11-25 */
+/** The members of a task, with their checks. @until 2025-11-25 */
 export const task: Members = {
   taskId: string,
   status: oneOf(['working', 'input_required', 'completed', 'failed', 'cancelled']),
@@ -110,14 +110,14 @@ export const task: Members = {
   'pollInterval?': number,
 };
 
-/** The task requests, which both sides may send. @until 2025-11-25 */
+/** The params of the task requests that both clients and servers may send, with their checks. @until 2025-11-25 */
 export const taskRequests: Members = {
   'tasks/get': params({ taskId: string }),
   'tasks/result': params({ taskId: string }),
   'tasks/cancel': params({ taskId: string }),
 };
 
-/** The notifications that both sides may send. */
+/** The params of the notifications that both clients and servers may send, with their checks. */
 export const commonNotifications: Members = {
   'notifications/cancelled': notificationParams({ 'requestId?': id, 'reason?': string }),
   'notifications/progress': notificationParams({ progressToken: id, progress: number, 'total?': number, 'message?': string }),

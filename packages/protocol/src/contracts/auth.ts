@@ -1,4 +1,4 @@
-/** Authorization: verified tokens and their callers on the server; credentials of requests on the client. */
+/** Interfaces for authorization: a server verifies tokens and learns who calls; a client adds credentials to its requests. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
@@ -8,26 +8,26 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
  */
 export type Principal = string;
 
-/** The caller of a request, as a `TokenVerifier` verified it. Every member comes from a verified source. */
+/** Who sent a request, as a `TokenVerifier` found out from its access token. Every member comes from a verified source. */
 export interface AuthInfo {
   readonly principal: Principal;
   readonly issuer?: string;
   readonly subject?: string;
   readonly clientId?: string;
   readonly scopes: readonly string[];
-  /** When the token expires, in milliseconds since the epoch. */
+  /** When the access token expires, in milliseconds since the epoch. */
   readonly expiresAtMs?: number;
-  /** The audience that the token was issued for. */
+  /** The audience of the access token: the resource that it was issued for. */
   readonly resource?: string;
-  /** The verified claims, for handlers that need more. */
+  /** The verified claims of the access token, for handlers that need more than the other members tell. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** The token itself, for token exchange. Never log it, store it or forward it unchanged. */
+  /** The access token itself, to exchange it for another token (RFC 8693). Never log it, store it or forward it unchanged. */
   readonly token?: string;
 }
 
-/** A token, and the HTTP request that carried it (a DPoP token is bound to its request). */
+/** What a `TokenVerifier` checks: an access token, and the HTTP request that carried it (a DPoP token is bound to its request). */
 export interface TokenRequest {
-  /** `Bearer` or `DPoP`; undefined without an `Authorization` header. */
+  /** The authentication scheme, `Bearer` or `DPoP`; undefined if the request has no `Authorization` header. */
   readonly scheme: string | undefined;
   readonly token: string | undefined;
   readonly method: string;
@@ -36,43 +36,44 @@ export interface TokenRequest {
 }
 
 /**
- * Verifies the access token of a request and returns its caller.
+ * Verifies the access token of a request and returns who the caller is.
  *
- * N1  Resolves only for a token that is valid now and was issued for this resource.
- * N2  Rejects with `AuthChallengeError` (from `@mortise/protocol`) if the caller must send another token. Any other error is a fault
- *     of the verifier: the caller gets status 500 without the cause.
+ * N1  Resolves only for a token that is valid now and was issued for this server.
+ * N2  Rejects with `AuthChallengeError` (from `@mortise/protocol`) if the caller must send another token. Any other error counts as a
+ *     failure of the verifier: the caller gets status 500, without the cause.
  */
 export interface TokenVerifier {
   verify(request: TokenRequest, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
 }
 
-/** An optional interface of verifiers: creates the challenge for a verified caller whose token lacks scopes. */
+/** May also be implemented by a `TokenVerifier`: creates the `WWW-Authenticate` challenge for a valid token that lacks scopes. */
 export interface ScopeChallenger {
   /**
-   * @param auth The result of `verify` for the request.
-   * @param scopes The scopes that the operation needs.
+   * @param auth What `TokenVerifier.verify` returned for the request.
+   * @param scopes The scopes that the request needs.
    * @returns The `WWW-Authenticate` value for the 403 response.
    */
   challengeScopes(auth: AuthInfo, scopes: readonly string[], request: { readonly scheme: string }): string;
 }
 
-/** The response of a server that refused a request with 401 or 403. */
+/** The 401 or 403 response to a client's HTTP request, as an `Authorizer` gets it. */
 export interface Challenge {
   readonly status: number;
   readonly url: string;
   header(name: string): string | undefined;
-  /** The number of the refused attempt within one call, from 1. */
+  /** Which attempt of the call was refused: 1 for the first. */
   readonly attempt: number;
-  /** The headers that `headers` returned for the refused request, by lower-case name. Another call may have got a newer token since. */
+  /** The headers that `Authorizer.headers` returned for the refused request, by lower-case name. By now there may be a newer token. */
   readonly given?: Readonly<Record<string, string>>;
 }
 
 /**
- * Adds authorization to a client's requests.
+ * Adds authorization headers to a client's HTTP requests, and decides what to do after a 401 or 403 response.
  *
- * A1  `headers` is called before every request. It is fast if a token is available.
- * A2  `onChallenge` is called after a 401 or 403, at most three times per call. It returns `retry` only if the next attempt differs.
- * A3  Concurrent calls share one sign-in or refresh.
+ * A1  `headers` is called before every HTTP request, so it must be fast if a token is available.
+ * A2  `onChallenge` is called after a 401 or 403, at most three times per call. It resolves to `retry` only if the next attempt will send
+ *     other headers.
+ * A3  Concurrent calls share one sign-in or token refresh.
  */
 export interface Authorizer {
   headers(
@@ -83,9 +84,9 @@ export interface Authorizer {
 }
 
 /**
- * Stores a client's credentials and tokens by issuer. A value of one issuer is never returned for another.
+ * Stores a client's credentials and tokens, separately for each authorization server (issuer).
  *
- * C1  `get` returns what the last finished `put` wrote for that issuer and key.
+ * C1  `get` returns what the last finished `put` wrote for that issuer and key, never a value of another issuer.
  */
 export interface CredentialStore {
   get(issuer: string, key: string): Promise<JsonObject | undefined>;
@@ -94,9 +95,10 @@ export interface CredentialStore {
 }
 
 /**
- * An optional interface of credential stores.
+ * May also be implemented by a `CredentialStore`: a lock for several processes that share the store.
  *
- * C2  `withLock` runs one `fn` at a time across all processes that share the store. It releases the lock when `fn` settles.
+ * C2  `withLock` runs one `fn` at a time across all processes that share the store. It releases the lock when the promise that `fn`
+ *     returned resolves or rejects.
  */
 export interface LockingStore {
   withLock<T>(name: string, fn: () => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>;

@@ -1,15 +1,15 @@
 /**
- * Stores for tasks. A store only keeps records; the engine in `@mortise/tasks` interprets them.
+ * Stores for tasks. A store only keeps records of tasks; the engine in `@mortise/tasks` runs the tasks.
  *
  * K1  `create` resolves when every machine can read the record. It rejects if the id exists already.
- * K2  `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`. A change
- *     to undefined removes the member from the record.
- * K3  `lease` succeeds only if no other owner has a lease at `nowMs`. Of concurrent callers exactly one succeeds. It increments
+ * K2  `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`. A change to
+ *     undefined removes the member from the record.
+ * K3  `lease` succeeds only if no other owner has an unexpired lease at `nowMs`. Of concurrent callers exactly one succeeds. It increments
  *     `version`, so that an earlier owner's `update` fails.
  * K4  `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
  *     records are added and removed. An unknown cursor rejects with a RangeError.
- * K5  A step is written once: a second write of its key returns the first value.
- * K6  A record past `expiresAtMs` is not found. `deleteExpired` deletes it with its steps.
+ * K5  The value of a step (`ctx.once`) is written once: a second write with the same key returns the first value.
+ * K6  A task whose `expiresAtMs` has passed is not found. `deleteExpired` deletes it with its steps.
  * K7  Returned records are copies.
  * K8  `listOrphans` returns only tasks whose `driver` is `engine` and that are neither finished nor expired, oldest first.
  */
@@ -21,34 +21,34 @@ import type { ToolCallRecord } from './extension.ts';
 /** The status of a task. `completed`, `failed` and `cancelled` are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** A question of a task to the client. */
+/** A request of a task to the client (elicitation, sampling, roots), and the client's answer. */
 export interface TaskAsk {
-  /** Identifies the question. A task never uses a key for two questions. */
+  /** Identifies the request to the client within the task. A task never uses a key for two requests. */
   readonly key: string;
-  /** A hash of the method and canonical params. A new run of the task reuses an answer only if the digest is equal. */
+  /** A hash of the request's method and canonical params. A new run of the task reuses the answer only if this hash is equal. */
   readonly digest: string;
   readonly method: string;
   readonly params: JsonObject;
-  /** The client's answer. */
+  /** The client's answer; absent until it has arrived. */
   readonly answer?: JsonObject;
   /** The error that the client sent instead of an answer. */
   readonly error?: JsonRpcErrorObject;
-  /** True if the task no longer needs the answer. A late answer is ignored. */
+  /** True if the task no longer needs the client's answer. An answer that still arrives is ignored. */
   readonly isWithdrawn?: boolean;
 }
 
-/** One stored task. */
+/** A task, as a `TaskStore` stores it. */
 export interface TaskRecord {
   readonly id: string;
   readonly principal: Principal;
-  /** The form of the protocol that created the task (core tasks or the extension). It decides which status a result leads to. */
+  /** The kind of task: of the core protocol (2025-11-25) or of the extension. They differ in the status that a result leads to. */
   readonly generation: string;
   readonly status: TaskStatus;
   readonly statusMessage?: string;
-  /** `engine`: the engine runs the task and resumes it. `hand`: the program completes the task, possibly on another machine. */
+  /** `engine`: the engine of `@mortise/tasks` runs the task and resumes it. `hand`: the program completes it, maybe on another machine. */
   readonly driver: 'engine' | 'hand';
   readonly call?: ToolCallRecord;
-  /** The request's progress token, if progress notifications continue while the task runs. */
+  /** The progress token of the request that created the task, if progress notifications continue while the task runs. */
   readonly progressToken?: string | number;
   readonly resumable: boolean;
   readonly asks: readonly TaskAsk[];
@@ -60,40 +60,40 @@ export interface TaskRecord {
   readonly ttlMs: number | null;
   readonly expiresAtMs: number | null;
   readonly pollIntervalMs?: number;
-  /** The engine that runs the task, or ran it last; undefined before the first run. */
+  /** The engine that runs the task, or ran it last, and when its exclusive right ends; undefined before the first run. */
   readonly lease?: { readonly owner: string; readonly untilMs: number };
-  /** The number of writes so far: 1 after the first. */
+  /** The number of times that the task has been written: 1 after the first. */
   readonly version: number;
   readonly data?: JsonObject;
 }
 
-/** One page of tasks. */
+/** One page of tasks, as `TaskStore.list` returns it. */
 export interface TaskPage {
   readonly tasks: readonly TaskRecord[];
   readonly nextCursor?: string;
 }
 
-/** The changes of `TaskStore.update`. A member set to undefined is removed from the record. */
+/** The changes to a task in `TaskStore.update`. A member set to undefined is removed from the record. */
 export type TaskChanges = {
   readonly [K in Exclude<keyof TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>]?: TaskRecord[K] | undefined;
 };
 
-/** Stores tasks with compare-and-set and leases. Promises K1 to K8 are at the top of this file. */
+/** Stores tasks with compare-and-set and leases. Guarantees K1 to K8 are at the top of this file. */
 export interface TaskStore {
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
   get(id: string): Promise<TaskRecord | undefined>;
-  /** @returns The updated record; undefined if the stored version differs or the task does not exist. */
+  /** Changes a task. @returns The updated record; undefined if the stored version is not `version`, or the task does not exist. */
   update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined>;
   list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage>;
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
-  /** Takes or renews the lease for running a task. @returns The record; undefined if another owner has an unexpired lease. */
+  /** Takes or renews the exclusive right to run a task. @returns The record; undefined if another owner has an unexpired lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
-  /** Gives the ids of unfinished `engine` tasks without an unexpired lease. K8. */
+  /** Returns the ids of unfinished `engine` tasks that no owner has an unexpired lease on. See K8 at the top of this file. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
   /**
-   * Drops nothing that a process may still ask for: a store in memory drops the steps of a task that has ended, one that processes share keeps
-   * them until the task expires, since a process that lost its lease may go on for a while.
+   * Stores the value of a step (`ctx.once`) of a task. A store in memory drops the steps when the task ends. A store that several processes
+   * share keeps them until the task expires, because a process that lost its lease may go on for a while.
    *
    * @returns The stored value: that of the first `putStep` for this key.
    */
@@ -103,15 +103,16 @@ export interface TaskStore {
 }
 
 /**
- * Distributes runs of tasks to workers.
+ * Distributes tasks to the workers that run them.
  *
- * Q1  An accepted job reaches a worker at least once, even after a crash.
- * Q2  A job whose handler rejects is delivered again after a delay. The lease in the `TaskStore` prevents two runs at a time.
+ * Q1  An accepted job (one run of a task) reaches a worker at least once, even after a crash.
+ * Q2  A job whose handler rejects is delivered again after a delay. The lease in the `TaskStore` prevents two runs of a task at the same
+ *     time.
  * Q3  A task that is already waiting in the queue is not added again.
  */
 export interface TaskQueue {
   enqueue(taskId: string): Promise<void>;
-  /** Starts to take jobs. @returns A function that stops taking jobs and waits for the running ones. */
+  /** Passes the ids of queued tasks to `handler`. @returns A function that stops this and waits for the running handlers. */
   work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }
@@ -129,9 +130,9 @@ export interface TaskHandleStore {
   list(server: string): Promise<readonly TaskHandleRecord[]>;
 }
 
-/** One stored task of a client. */
+/** A task of a client, as a `TaskHandleStore` stores it. */
 export interface TaskHandleRecord {
-  /** Identifies the server: its URL or command line. */
+  /** Identifies the server that has the task: its URL or command line. */
   readonly server: string;
   readonly taskId: string;
   readonly method: string;

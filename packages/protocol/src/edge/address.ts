@@ -1,9 +1,9 @@
-/** Classifies hosts as loopback, private or public by their text alone, without DNS. */
+/** Classifies hosts as loopback (this machine), private or public by their text alone, without DNS. */
 
-/** The kind of a host. `private` includes link-local, metadata, shared, reserved and documentation addresses. */
+/** How a host is classified. `private` includes link-local, cloud metadata, shared, reserved and documentation addresses. */
 export type HostKind = 'loopback' | 'private' | 'public';
 
-/** The IPv4 ranges that are not public: first address and prefix length. @see IANA IPv4 Special-Purpose Address Registry */
+/** The IPv4 ranges that are not public: first address, prefix length and kind. @see IANA IPv4 Special-Purpose Address Registry */
 const SPECIAL_IPV4: readonly (readonly [string, number, HostKind])[] = [
   ['127.0.0.0', 8, 'loopback'],
   ['0.0.0.0', 8, 'private'],
@@ -21,11 +21,11 @@ const SPECIAL_IPV4: readonly (readonly [string, number, HostKind])[] = [
   ['224.0.0.0', 3, 'private'],
 ];
 
-/** Suffixes of host names that are never public. */
+/** The endings of host names that only private networks use. */
 const PRIVATE_SUFFIXES: readonly string[] = ['.local', '.internal', '.home.arpa', '.lan', '.intranet', '.corp', '.home'];
 
 /**
- * Tells whether a host is this machine, private or public, by its text alone. Does not resolve names.
+ * Tells whether a host is this machine, private or public, by its text alone. Does not look up names in DNS.
  *
  * @param hostname The value of `URL.hostname`, which writes every form of an IPv4 address (decimal, octal, hex, short) with dots; or an
  * address from a DNS resolver. Brackets and a trailing dot are allowed.
@@ -42,7 +42,7 @@ export function classifyHost(hostname: string): HostKind {
   return isBareName || PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix)) ? 'private' : 'public';
 }
 
-/** Tells whether a host is `localhost` or a loopback address. Does not resolve names. */
+/** Tells whether a host is `localhost` or a loopback address. Does not look up names in DNS. */
 export function isLoopbackHost(hostname: string): boolean {
   return classifyHost(hostname) === 'loopback';
 }
@@ -63,7 +63,7 @@ function toNumber(dotted: string): number {
   return dotted.split('.').reduce((sum, part) => (Number(part) > 255 ? Number.NaN : sum * 256 + Number(part)), 0);
 }
 
-/** An address that contains an IPv4 address has the kind of that address. Every other address outside global unicast is private. */
+/** Classifies an IPv6 address: by the IPv4 address in it, if any; else it is loopback, public (global unicast) or private. */
 function classifyIpv6(host: string): HostKind {
   const groups = toGroups(host.replace(/%.*$/, ''));
   if (groups === undefined) return 'private';
@@ -95,7 +95,7 @@ function toGroups(host: string): readonly number[] | undefined {
   return isAddress ? parts.map((part) => Number.parseInt(part, 16)) : undefined;
 }
 
-/** The network of a remote address: of IPv6 the /64, which is what one customer has; an IPv4 address as it is. */
+/** Returns the network of a remote address: the /64 of an IPv6 address, which is what one customer has; an IPv4 address as it is. */
 export function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/, '');
   const [head = '', tail] = address.replace(/%.*$/, '').split('::');

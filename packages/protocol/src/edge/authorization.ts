@@ -4,9 +4,9 @@ import type { AuthInfo } from '../contracts/auth.ts';
 
 /** The scheme and token of an `Authorization` header. */
 export interface Credentials {
-  /** `Bearer` and `DPoP` in this case, other schemes as received. */
+  /** The scheme. `Bearer` and `DPoP` are always spelled like this, other schemes as received. */
   readonly scheme: string;
-  /** Undefined if the header has only a scheme. */
+  /** The token; undefined if the header has only a scheme. */
   readonly token: string | undefined;
 }
 
@@ -16,7 +16,7 @@ const CREDENTIALS = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?: +([A-Za-z0-9\-._~+/]+=*)
  * Parses an `Authorization` header with one scheme and at most one token.
  *
  * @param header The header value.
- * @returns undefined for any other header.
+ * @returns undefined if the header has another form.
  * @see RFC 9110 section 11.4; RFC 6750 section 2.1
  */
 export function parseAuthorization(header: string): Credentials | undefined {
@@ -29,10 +29,10 @@ export function parseAuthorization(header: string): Credentials | undefined {
 const SPELLINGS: readonly string[] = ['Bearer', 'DPoP'];
 
 /**
- * Checks that a `TokenVerifier` returned an `AuthInfo` with a principal and scopes, and returns it. This way a verifier that forgets
- * them lets nobody in.
+ * Checks that a `TokenVerifier` returned an `AuthInfo` with a principal and scopes, and returns it. So a verifier that forgets them lets
+ * nobody in.
  *
- * @throws {TypeError} The verifier is wrong: it returned undefined, a boolean, or an object without a principal or scopes.
+ * @throws {TypeError} The verifier has a bug: it returned undefined, a boolean, or an object without a principal or scopes.
  */
 export function checkAuthInfo(info: unknown): AuthInfo {
   const { principal, scopes } = (typeof info === 'object' && info !== null ? info : {}) as Partial<AuthInfo>;

@@ -1,41 +1,42 @@
 /**
- * The check of `Host` and `Origin` for all requests and upgrades. It prevents web pages from calling servers on this machine or in a
- * private network, including by DNS rebinding.
+ * The check of the headers `Host` and `Origin` for all HTTP requests and WebSocket upgrades. It prevents web pages from calling servers on
+ * this machine or in a private network, including by DNS rebinding.
  */
 
 import { isLoopbackHost } from './address.ts';
 
-/** Which requests a guard allows, besides those from this machine to this machine. */
+/** Which requests a `HostGuard` allows, besides those from this machine to this machine. */
 export interface GuardOptions {
   /**
-   * Allowed values of `Host`: `example.com` for any port, or `example.com:8443` for one. On a loopback socket `localhost` and loopback
-   * addresses are always allowed.
-   * @default any host; on a loopback socket only `localhost` and loopback addresses
+   * The allowed values of the `Host` header: `example.com` for any port, or `example.com:8443` for one. On a connection to a loopback
+   * address, `localhost` and loopback addresses are always allowed.
+   * @default any host; on a connection to a loopback address only `localhost` and loopback addresses
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins of web pages that may call, such as `https://app.example.com`. @default none; on a loopback socket local pages */
+  /** Origins of web pages that may call, such as `https://app.example.com`. @default none; on a loopback connection, local pages */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
-/** What a guard checks of a request. */
+/** The parts of an HTTP request that a `HostGuard` checks. */
 export interface GuardedRequest {
   /** The `Host` header as received; undefined if absent or sent twice. */
   readonly host: string | undefined;
   /** The `Origin` header as received; undefined if absent. Only browsers send it. */
   readonly origin: string | undefined;
-  /** Whether the server's address of the socket is a loopback address. */
+  /** Whether the client connected to a loopback address of the server. */
   readonly isLoopbackSocket: boolean;
 }
 
-/** Returns the reason to refuse a request with 403; undefined to allow it. */
+/** Checks the `Host` and `Origin` of a request. Returns the reason to refuse it with 403; undefined to allow it. */
 export type HostGuard = (request: GuardedRequest) => string | undefined;
 
 /**
- * Creates a guard.
+ * Creates a function that checks the `Host` and `Origin` headers of requests.
  *
- * An `Origin` that is not allowed is always refused. `Host` is checked only on a loopback socket or with `allowedHosts`.
+ * An `Origin` that is not allowed is always refused. `Host` is checked only on a connection to a loopback address, or if `allowedHosts` is
+ * set.
  *
- * @throws {TypeError} An entry is not a valid host or origin.
+ * @throws {TypeError} An entry of `allowedHosts` or `allowedOrigins` is not a valid host or origin.
  * @see 2025-11-25 basic/transports#security-warning
  */
 export function createHostGuard(options: GuardOptions = {}): HostGuard {
@@ -76,13 +77,13 @@ function isAllowed(host: HostName, allowed: readonly HostName[] | undefined): bo
   return allowed?.some(({ name, port }) => name === host.name && (port === undefined || port === host.port)) === true;
 }
 
-/** Parses `name`, `name:port`, `[address]` or `[address]:port`. */
+/** Parses a host in the form `name`, `name:port`, `[address]` or `[address]:port`; undefined if invalid. */
 function readHost(text: string): HostName | undefined {
   const [, name, port] = /^(\[[\da-fA-F:.]+\]|[A-Za-z\d._-]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
   return name === undefined ? undefined : { name: name.toLowerCase().replace(/\.$/, ''), port };
 }
 
-/** Parses an origin: scheme, host and optional port. */
+/** Parses an origin: scheme, host and optional port; undefined if invalid. */
 function readOrigin(text: string): URL | undefined {
   if (!/^[a-zA-Z][a-zA-Z\d+.-]*:\/\/[^/?#@\s\\]+$/.test(text)) return undefined;
   try {

@@ -1,6 +1,6 @@
 /** Limits the number of open connections, sessions or streams, in total and by key (such as the caller). */
 
-/** A counter with two limits: in total and by key. */
+/** Counts open connections, sessions or streams, with a limit for all keys together and a limit for each key. */
 export class KeyedLimit {
   readonly #max: number;
   readonly #maxPerKey: number;
@@ -8,26 +8,26 @@ export class KeyedLimit {
   #total = 0;
 
   /**
-   * @param max The limit in total.
-   * @param maxPerKey The limit for one key.
+   * @param max The limit for all keys together.
+   * @param maxPerKey The limit for each key, such as a caller.
    */
   constructor(max: number, maxPerKey: number) {
     this.#max = max;
     this.#maxPerKey = maxPerKey;
   }
 
-  /** The current count in total. */
+  /** The current count of all keys together. */
   get total(): number {
     return this.#total;
   }
 
-  /** Tells which limit one more would exceed; undefined for none. */
+  /** Tells whether one more for this key would exceed the limit for all keys or that for one key; undefined if neither. */
   check(key: string): 'all' | 'key' | undefined {
     if (this.#total >= this.#max) return 'all';
     return (this.#counts.get(key) ?? 0) >= this.#maxPerKey ? 'key' : undefined;
   }
 
-  /** Counts one more. @returns false if that would exceed a limit; nothing is counted then. */
+  /** Counts one more for this key. @returns false if that would exceed a limit; nothing is counted then. */
   acquire(key: string): boolean {
     if (this.check(key) !== undefined) return false;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
@@ -35,7 +35,7 @@ export class KeyedLimit {
     return true;
   }
 
-  /** Counts one less. Does nothing for a key with a count of 0. */
+  /** Counts one less for this key. Does nothing for a key with a count of 0. */
   release(key: string): void {
     const count = this.#counts.get(key);
     if (count === undefined) return;

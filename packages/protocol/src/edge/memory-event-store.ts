@@ -1,4 +1,4 @@
-/** An in-memory `EventStore`. */
+/** An `EventStore` that keeps the events of streams in memory. */
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -6,15 +6,15 @@ import type { EventStore, StoredEvent } from '../contracts/session-stores.ts';
 
 /** The options of `MemoryEventStore`. */
 export interface MemoryEventStoreOptions {
-  /** The maximum number of events of one stream. The oldest are dropped first. @default 1000 */
+  /** The maximum number of stored events of one stream. The oldest are dropped first. @default 1000 */
   readonly maxEventsPerStream?: number | undefined;
   /**
-   * The maximum size of all events, in bytes (two per character). The least recently used session is dropped first. One session may
-   * use a quarter; beyond that, events of its least recently used stream are dropped first.
+   * The maximum size of all stored events, in bytes (two per character). The events of the least recently used session are dropped first.
+   * One session may use a quarter of it; beyond that, events of its least recently used stream are dropped first.
    * @default 64 MiB
    */
   readonly maxBytes?: number | undefined;
-  /** The maximum age of events, in milliseconds. Older events are dropped at the next use of their stream. @default 300000 */
+  /** The maximum age of stored events, in milliseconds. Older ones are dropped at the next use of their stream. @default 300000 */
   readonly maxAgeMs?: number | undefined;
   /** The clock that measures the age of events. @default the system clock */
   readonly clock?: Clock | undefined;
@@ -22,13 +22,13 @@ export interface MemoryEventStoreOptions {
 
 interface Kept {
   readonly id: string;
-  /** The message as JSON; undefined for a priming event. */
+  /** The event's message as JSON; undefined for a priming event, which has no data. */
   readonly text: string | undefined;
   readonly atMs: number;
 }
 
 interface Stream {
-  /** The number of the next event. */
+  /** The number that the stream's next event gets. */
   next: number;
   /** The stored events, numbered `next - events.length` to `next - 1`. */
   readonly events: Kept[];
@@ -39,25 +39,25 @@ interface Session {
   bytes: number;
 }
 
-/** The estimated size of an event without its texts, including its share of stream and session. In bytes. */
+/** The estimated size of an event without its id and message, in bytes. Includes its share of the stream and the session. */
 const EVENT_BYTES = 500;
 /** The share of `maxBytes` that one session may use. */
 const SESSION_SHARE = 1 / 4;
 
 /**
- * An in-memory `EventStore`, with limits by count, size and age. Keeps promises V1 to V3 of `EventStore`.
+ * An in-memory `EventStore`, with limits by count, size and age. Fulfils the guarantees V1 to V3 of `EventStore`.
  *
  * The newest event is always kept, so a very large event can exceed `maxBytes`.
  */
 export class MemoryEventStore implements EventStore {
-  /** Ordered by last use, most recent last; so are the streams of a session. */
+  /** The sessions, ordered by last use, most recent last. The streams of a session are ordered in the same way. */
   readonly #sessions = new Map<string, Session>();
   readonly #maxEventsPerStream: number;
   readonly #maxBytes: number;
   readonly #maxAgeMs: number;
   readonly #clock: Clock;
   #bytes = 0;
-  /** The highest event number so far. A stream that was dropped and is used again continues above it, so that ids stay unique. */
+  /** The highest event number so far. If a dropped stream is used again, it continues above this number, so that ids stay unique. */
   #highest = 0;
 
   /** @throws {TypeError} An option is unknown, or a limit is not a number or too low. */
@@ -69,7 +69,7 @@ export class MemoryEventStore implements EventStore {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The estimated size of all events, in bytes. */
+  /** The estimated size of all stored events, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -119,7 +119,7 @@ export class MemoryEventStore implements EventStore {
     this.#dropEvents(session, events, Math.max(tooOld, events.length - this.#maxEventsPerStream));
   }
 
-  /** Drops events until the limits hold. Always keeps the newest event of `stream`. */
+  /** Drops events until the size limits hold. Always keeps the newest event of `stream`. */
   #makeRoom(session: Session, stream: Stream): void {
     for (const [id, other] of this.#sessions) {
       if (other === session || this.#bytes <= this.#maxBytes) break;
@@ -160,7 +160,7 @@ function toStoredEvent({ id, text }: Kept): StoredEvent {
   return text === undefined ? { id } : { id, message: JSON.parse(text) as JsonRpcMessage };
 }
 
-/** Gets an entry, or creates it, and moves it to the end of the map. */
+/** Returns the map's entry for a key, or creates it, and moves it to the end of the map. */
 function useLast<T>(map: Map<string, T>, key: string, make: () => T): T {
   const value = map.get(key) ?? make();
   map.delete(key);

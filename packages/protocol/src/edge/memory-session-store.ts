@@ -1,4 +1,4 @@
-/** An in-memory `SessionStore`. */
+/** A `SessionStore` that keeps legacy sessions in memory. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -12,7 +12,7 @@ export interface MemorySessionStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** An in-memory `SessionStore`. Keeps promises S1 to S4 of `SessionStore`. Its sessions are lost when the process ends. */
+/** A `SessionStore` in memory. Fulfils the guarantees S1 to S4 of `SessionStore`. Sessions are lost when the process ends. */
 export class MemorySessionStore implements SessionStore {
   readonly #records = new Map<string, SessionRecord>();
   readonly #maxSessions: number;
@@ -65,7 +65,7 @@ export class MemorySessionStore implements SessionStore {
     return record !== undefined && record.expiresAtMs > this.#clock.now() ? record : undefined;
   }
 
-  /** Stores a record at the end of the map, which is thus ordered by last use. */
+  /** Stores a session at the end of the map, so that the map is ordered by last use. */
   #keep(record: SessionRecord): void {
     this.#records.delete(record.id);
     this.#records.set(record.id, record);

@@ -67,12 +67,12 @@ export class BytePieces {
 }
 
 /**
- * Reads a body to its end.
+ * Reads the body of a request or response to its end.
  *
  * @param body The body of a request or response; null counts as empty.
  * @param maxBytes The size limit. A longer body is cancelled.
  * @returns undefined if the body is longer than `maxBytes`.
- * @throws The error of the stream: the connection broke, or a signal aborted.
+ * @throws The error of the stream, if the connection broke or a signal aborted it.
  */
 export async function readBytes(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array | undefined> {
   const pieces = new BytePieces();

@@ -2,23 +2,23 @@
 
 import { classifyHost } from './address.ts';
 
-/** Which URLs are allowed besides https URLs of public hosts. */
+/** Which URLs `checkUrl` allows, besides https URLs of public hosts. */
 export interface UrlPolicy {
-  /** Allows http and https to this machine. For peers that run on this machine. @default false */
+  /** Allows http and https URLs of this machine. Set it for peers that run on this machine. @default false */
   readonly allowLoopback?: boolean;
-  /** Allows private, link-local, metadata and reserved addresses. @default false */
+  /** Allows URLs of private, link-local, cloud metadata and reserved addresses. @default false */
   readonly allowPrivate?: boolean;
-  /** Allows http to hosts other than this machine. @default false */
+  /** Allows http URLs of hosts other than this machine. @default false */
   readonly allowHttp?: boolean;
   /** Hosts that are allowed even if they are local or private, by exact name without port. @default none */
   readonly allowedHosts?: readonly string[];
 }
 
 /**
- * Checks a URL and returns the reason not to use it.
+ * Checks a URL from a peer, and returns the reason if it must not be used.
  *
- * Checks only the text, in all its forms: decimal, octal, hex and IPv6-mapped addresses, trailing dots. Does not resolve names: also
- * check the resolved address with `classifyHost` before you connect.
+ * Checks only the text, but in all its forms: decimal, octal, hex and IPv6-mapped addresses, trailing dots. Does not look up names in DNS:
+ * also check the resolved address with `classifyHost` before you connect.
  *
  * @returns undefined if the URL is allowed; else one sentence. It names the host only, not the rest of the URL.
  * @see 2026-07-28 basic/authorization/security-considerations

@@ -1,4 +1,4 @@
-/** Limits on schemas from peers, so that checking a value cannot take too long: on their size and on their patterns. */
+/** Limits the size and the patterns of schemas from peers, so that checking a value against them cannot take too long. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -8,22 +8,22 @@ import { compiles, type SchemaVisitor } from './check-json-schema.ts';
 const MAX_CHARACTERS = 4_000_000;
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
-/** The maximum number of subschemas that apply to one place of a value, including those behind references. */
+/** The maximum number of subschemas that apply to one part of a value, including those behind references. */
 const MAX_EXPANDED = 5000;
-/** The maximum length of a chain of subschemas and `$ref`s for one place of a value. */
+/** The maximum length of a chain of subschemas and `$ref`s that apply to one part of a value. */
 const MAX_CHAIN = 500;
-/** `$id` is limited because references are resolved against it. */
+/** The maximum length of an `$id`, in characters. It is limited because references are resolved against it. */
 const MAX_ID_CHARACTERS = 2000;
 
-/** The limit on the length of a pattern, and of a string that it is tested against. */
+/** The maximum length of a peer's pattern, and of a string that is tested against it, in characters. */
 const MAX_PATTERN_CHARACTERS = 1000;
 /** The maximum number of `?` and `|` in a pattern. */
 const MAX_CHOICES = 16;
-/** The maximum number of steps of one match, by an estimate that is too high rather than too low. */
+/** The maximum number of steps of testing one string against a pattern. The steps are estimated, rather too high than too low. */
 const MAX_MATCH_STEPS = 1e9;
 
 /**
- * Creates a visitor for `checkJsonSchema` that limits the size of a schema.
+ * Creates a visitor for `checkJsonSchema` that throws if a peer's schema is too large.
  *
  * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: the schema is too large.
  */
@@ -39,22 +39,23 @@ export function createSizeBound(root: JsonValue): SchemaVisitor {
 }
 
 function tooLarge(how: string, pointer: string): SchemaNotCheckableError {
-  return new SchemaNotCheckableError(`the schema is ${how}, the limit for schemas from peers`, pointer);
+  return new SchemaNotCheckableError(`the JSON Schema is too large: it is ${how}, the limit for schemas from peers`, pointer);
 }
 
 /**
- * Limits the number of subschemas that apply to one place of a value, including those behind references.
+ * Throws if too many subschemas apply to one part of a value, including those behind references.
  *
  * @param targets The target of each `$ref`, by the schema that contains the `$ref`.
- * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: too many subschemas, or the schema refers to itself for the same place.
+ * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: too many subschemas, or the schema refers to itself for the same part.
  */
 export function boundExpansion(schemas: readonly JsonObject[], targets: ReadonlyMap<JsonObject, JsonValue>): void {
-  /** The size of each schema; undefined while it is being measured. */
+  /** For each schema, the number of subschemas that apply to one part of a value; undefined while it is being counted. */
   const sizes = new Map<JsonObject, number | undefined>();
   const measure = (schema: JsonObject, depth: number): number => {
     const known = sizes.get(schema);
     if (known !== undefined) return known;
-    if (sizes.has(schema)) throw new SchemaNotCheckableError('the schema refers to itself without going deeper into the value', '');
+    if (sizes.has(schema))
+      throw new SchemaNotCheckableError('the JSON Schema refers to itself endlessly: put the "$ref" under "properties" or "items"', '');
     if (depth > MAX_CHAIN) throw tooLarge('a chain of too many references', '');
     sizes.set(schema, undefined);
     const size = inPlace(schema, targets.get(schema)).reduce((sum, part) => sum + measure(part, depth + 1), 1);
@@ -72,7 +73,7 @@ function inPlace(schema: JsonObject, target: JsonValue | undefined): readonly Js
 }
 
 /**
- * Gives the length of the longest string that a peer's pattern is tested against; 0 if the pattern is not tested at all.
+ * Returns the length of the longest string that a peer's pattern is tested against; 0 if the pattern is not tested at all.
  *
  * A heuristic: a repeated group that contains a repetition, `?` or `|`, and a back-reference, may take exponential time. Every other
  * repetition multiplies the time by the length of the string.
@@ -84,7 +85,7 @@ export function peerPatternLimit(pattern: string): number {
   return Math.min(MAX_PATTERN_CHARACTERS, Math.round(MAX_MATCH_STEPS ** (1 / (repetitions + (isAnchored ? 0 : 1)))));
 }
 
-/** The tokens of a regular expression that matter here: escapes, classes, group ends, alternatives and quantifiers. */
+/** The tokens of a regular expression that decide how long a match may take: escapes, classes, groups, alternatives and quantifiers. */
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|:|<[^>]*>))?|[)|*+?]|\{\d+(?:,\d*)?\}/gsu;
 
 function lookAt(pattern: string): { readonly isRisky: boolean; readonly repetitions: number; readonly choices: number } {

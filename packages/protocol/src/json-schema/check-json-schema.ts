@@ -111,7 +111,11 @@ export function forEachSubschema(schema: JsonObject, visit: (subschema: JsonObje
   });
 }
 
-/** Called for each schema object before it is checked. @param pointer Its JSON Pointer from the root. @param depth 0 for the root. */
+/**
+ * Called for each schema object, root included, before its check.
+ * @param pointer JSON Pointer from the root.
+ * @param depth 0 for the root.
+ */
 export type SchemaVisitor = (schema: JsonObject, pointer: string, depth: number) => void;
 
 /**
@@ -139,7 +143,7 @@ export function checkJsonSchema(root: JsonValue, visit?: SchemaVisitor): Readonl
 
 function checkKeywords(schema: JsonObject, pointer: string, dialect: Dialect | undefined): void {
   if (schema['$schema'] !== undefined && dialectOf(schema) !== dialect)
-    throw new SchemaNotCheckableError(`"$schema" at #${pointer} must name the same dialect as the root`, `${pointer}/$schema`);
+    throw new SchemaNotCheckableError(`"$schema" at #${pointer} must name the same dialect as the root schema`, `${pointer}/$schema`);
   if (dialect === '2020-12' && Array.isArray(schema['items']))
     throw new SchemaNotCheckableError(
       `"items" at #${pointer} must be a schema: for an array of schemas use "prefixItems"`,
@@ -155,18 +159,18 @@ function checkKeyword(keyword: string, value: JsonValue, pointer: string): void 
   throw new SchemaNotCheckableError(`"${keyword}" at #${pointer} must be ${rule.noun}, got ${got}`, `${pointer}/${keyword}`);
 }
 
-/** The base URI of a root without `$id`. */
+/** The base URI of a root schema without `$id`. */
 const ROOT_URI = 'https://schema.invalid/';
 
-/** The schemas of one document by URI, and the references between them. */
+/** The schemas of one JSON Schema document by URI, and the references between them. */
 class References {
-  /** The root and schemas with an `$id`, by URI; schemas with an anchor, by URI and anchor. */
+  /** The root schema and schemas with an `$id`, by URI; schemas with an anchor, by URI and anchor. */
   readonly #byUri = new Map<string, JsonObject>();
   /** The base URI of each schema, against which its references are resolved. */
   readonly #bases = new Map<JsonObject, string>();
   readonly #found: { readonly schema: JsonObject; readonly ref: string; readonly pointer: string }[] = [];
 
-  /** @returns The base URI for the subschemas. */
+  /** Adds a schema and its reference. @returns The base URI for its subschemas. */
   add(schema: JsonObject, pointer: string, around: string, dialect: Dialect | undefined): string {
     const { $ref, $id, $anchor, $dynamicAnchor } = schema;
     // In draft-07, `$ref` makes all keywords beside it ignored.
@@ -225,12 +229,12 @@ function isNonEmpty(value: JsonValue, test: Test): boolean {
   return isListOf(value, test) && value.length > 0;
 }
 
-/** Some schema libraries write patterns (with an escaped `-` outside a class) that are valid only without the `u` flag. */
+/** Tells whether a value is a regular expression, with or without the `u` flag. Some schema libraries write patterns valid only without. */
 function isPattern(value: JsonValue): boolean {
   return typeof value === 'string' && ['u', ''].some((flags) => compiles(value, flags));
 }
 
-/** Tells whether a pattern is a valid regular expression with these flags. */
+/** Tells whether a pattern is a valid regular expression with the given flags. */
 export function compiles(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags) instanceof RegExp;

@@ -10,20 +10,20 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { SchemaIssue } from '../contracts/schema-adapter.ts';
 import type { KeywordCheck } from './keywords.ts';
 
-/** The maximum number of issues that are collected. */
+/** The maximum number of issues that one check of a value collects. */
 const MAX_ISSUES = 20;
-/** The maximum number of steps of one check. A subschema, a member and a character of a matched string are one step each. */
+/** The maximum number of steps of one check of a value. Each subschema, member and character of a matched string is one step. */
 const MAX_STEPS = 20_000_000;
-/** The time limit of one check, on platforms whose clock advances while code runs. */
+/** The time limit of one check of a value, in milliseconds. Has an effect only where the clock advances while code runs. */
 const MAX_CHECK_MS = 2000;
 /** The maximum depth of nested schemas, including those behind references. */
 const MAX_DEPTH = 512;
-/** The number of steps between two reads of the clock. */
+/** The number of steps after which the clock is read again. */
 const STEPS_A_LOOK = 512;
 
 export const TOO_COSTLY = 'takes too long to check against its schema';
 
-/** Thrown to end a check early. The value counts as invalid, with this message as its issue. */
+/** Thrown to end the check of a value early. The value counts as invalid, with this message as its issue. */
 export class Unchecked extends Error {
   readonly path: SchemaIssue['path'];
 
@@ -33,38 +33,39 @@ export class Unchecked extends Error {
   }
 }
 
-/** A `pattern`, and the length of the longest string that it is tested against; 0 if it is not tested. */
+/** A compiled `pattern`, and the length of the longest string that is tested against it; 0 if none is tested. */
 export interface Pattern {
   readonly regex: RegExp;
   readonly maxCharacters: number;
 }
 
-/** A schema, prepared for checks. */
+/** A JSON Schema, prepared for checks of values. */
 export interface EvaluationRules {
-  /** The checks of each schema object, in order. */
+  /** The keyword checks of each schema object, in the order in which they run. */
   readonly checks: ReadonlyMap<JsonObject, readonly KeywordCheck[]>;
   /** The target of each `$ref`, by the schema that contains the `$ref`. */
   readonly targets: ReadonlyMap<JsonObject, JsonValue>;
-  /** The patterns of the schema, by source. */
+  /** The compiled patterns of the schema, by their source text. */
   readonly patterns: ReadonlyMap<string, Pattern>;
-  /** The issue of a string that is too long for its pattern; if undefined, such a string passes. */
+  /** The issue of a string that is too long to be tested against its pattern; if undefined, such a string counts as valid. */
   readonly tooLong: string | undefined;
 }
 
-/** One check of one value. */
+/** The check of one value against one schema. */
 export class Evaluation {
   readonly issues: SchemaIssue[] = [];
   readonly rules: EvaluationRules;
   /**
-   * The names and indices already evaluated in the current object or array; `unevaluated*` apply to the rest. `ALL` means all.
-   * Entries of a nested value, or of a branch that does not match, are removed again.
+   * The member names or indices that keywords have already evaluated in the current object or array; `unevaluatedProperties` and
+   * `unevaluatedItems` apply to the rest. `ALL` means all of them. Entries of a nested value, or of a branch that does not match, are
+   * removed again.
    */
   readonly evaluated: (string | number | symbol)[] = [];
-  /** True within an odd number of `not`. There an untested pattern counts as not matching, so that the value still passes. */
+  /** True within an odd number of `not` keywords. There a pattern that is not tested counts as not matching, so the value still passes. */
   isNegated = false;
   /** The path from the root of the value to the part being checked. */
   readonly #path: (string | number)[] = [];
-  /** Above 0 while no issues are collected: in branches, conditions and `contains`. */
+  /** Above 0 while no issues are collected, because a mismatch is allowed: in branches such as `anyOf`, conditions and `contains`. */
   #quiet = 0;
   #depth = 0;
   #steps = 0;
@@ -76,7 +77,7 @@ export class Evaluation {
   }
 
   /**
-   * Tells whether the value matches the schema, and collects issues.
+   * Tells whether a value matches a schema, and collects the issues if it does not.
    *
    * @throws {Unchecked} The check takes too long, or a string is too long for its pattern.
    */
@@ -95,7 +96,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Checks a member or item of the value. */
+  /** Checks a member or item of the current value against a schema. */
   checkPart(schema: JsonValue | undefined, part: JsonValue, key: string | number): boolean {
     const from = this.evaluated.length;
     this.#path.push(key);
@@ -105,7 +106,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Tells whether the value matches, without collecting issues. */
+  /** Tells whether the current value matches a branch such as one of `anyOf`, without collecting issues. */
   fitsBranch(schema: JsonValue, value: JsonValue): boolean {
     const from = this.evaluated.length;
     this.#quiet += 1;
@@ -115,7 +116,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** Tells whether a member or item of the value matches, without collecting issues. */
+  /** Tells whether a member or item of the current value matches a schema, without collecting issues. */
   fitsPart(schema: JsonValue, part: JsonValue, key: string | number): boolean {
     this.#quiet += 1;
     const fits = this.checkPart(schema, part, key);
@@ -123,7 +124,7 @@ export class Evaluation {
     return fits;
   }
 
-  /** @returns undefined if a peer's pattern is not tested. */
+  /** Tests a string against a pattern. @returns undefined if a peer's pattern is not tested, because that could take too long. */
   matches(pattern: string, text: string): boolean | undefined {
     const { regex, maxCharacters } = this.rules.patterns.get(pattern) as Pattern;
     this.spend(Math.min(text.length, maxCharacters) + 1);
@@ -136,7 +137,7 @@ export class Evaluation {
     return this.#quiet === 0 && this.issues.length < MAX_ISSUES;
   }
 
-  /** Adds an issue. @param key The name of a member that is missing or not allowed. */
+  /** Adds an issue at the current part of the value. @param key The name of a member that is missing or not allowed. */
   fail(message: string | (() => string), key?: string): false {
     if (this.isLoud)
       this.issues.push({

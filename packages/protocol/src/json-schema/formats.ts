@@ -1,4 +1,4 @@
-/** The checks of `format`. Each takes time linear in the length of the string. */
+/** The checks of the keyword `format`, by format name. Each takes time linear in the length of the string. */
 
 import { compiles } from './check-json-schema.ts';
 
@@ -17,7 +17,7 @@ const isDate: Format = (text) => {
   return month >= 1 && month <= 12 && day >= 1 && day <= days;
 };
 
-/** Second 60 is valid only as the last second of a UTC day (a leap second). */
+/** Tells whether a text is a time. Second 60 (a leap second) is valid only as the last second of a UTC day. */
 const isTime: Format = (text) => {
   const parts = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i.exec(text);
   if (parts === null) return false;
@@ -41,7 +41,7 @@ const isEmail: Format = (text) => {
   return literal === null ? isHostname(host) : (literal[1] === undefined ? isIpv4 : isIpv6)(literal[2] ?? '');
 };
 
-/** RFC 3986: scheme, authority (an IP literal or a name), path, query and fragment. */
+/** A URI or relative reference (RFC 3986): scheme, authority (an IP literal or a name), path, query and fragment. */
 const URI =
   /^([a-z][a-z\d+.-]*:|(?![^/?#]*:))(?:\/\/(?:(?:[\w.~!$&'()*+,;=:-]|%[\da-f]{2})*@)?(?:\[([\da-f:.]+)\]|\[v[\da-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?(?=[/?#]|$)|(?!\/\/))(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*(?:\?(?:[\w.~!$&'()*+,;=:@/?-]|%[\da-f]{2})*)?(?:#(?:[\w.~!$&'()*+,;=:@/?-]|%[\da-f]{2})*)?$/i;
 

@@ -1,4 +1,4 @@
-/** The checks of a value by JSON Schema keyword. They rely on `checkJsonSchema`: keywords have valid values. */
+/** The checks of a value by JSON Schema keyword. They assume that `checkJsonSchema` has checked the values of the keywords. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
@@ -10,7 +10,7 @@ import { FORMATS } from './formats.ts';
 /**
  * Checks a value against some keywords of a schema.
  *
- * @param from The index in `run.evaluated` of the first entry of this schema.
+ * @param from The index in `run.evaluated` at which the entries of this schema begin.
  */
 export type KeywordCheck = (run: Evaluation, schema: JsonObject, value: JsonValue, from: number) => boolean;
 
@@ -18,11 +18,11 @@ type Members = Readonly<Record<string, JsonValue>>;
 type Strings = readonly string[];
 type Schemas = readonly JsonValue[];
 
-/** The maximum length of an `enum`, `const` or pattern in an issue. */
+/** The maximum length of an `enum`, `const` or pattern shown in an issue, in characters. */
 const SHOWN_CHARACTERS = 200;
 const ALL = Symbol('all');
 
-/** All checks, in order. `unevaluated*` come last because they depend on the other keywords. */
+/** All keyword checks, in the order in which they run. `unevaluated*` come last because they depend on the other keywords. */
 const CHECKS: readonly (readonly [keywords: string, check: KeywordCheck])[] = [
   ['$ref', (run, schema, value) => run.check(run.rules.targets.get(schema), value)],
   ['type', checkType],
@@ -44,7 +44,7 @@ const CHECKS: readonly (readonly [keywords: string, check: KeywordCheck])[] = [
   ['unevaluatedItems unevaluatedProperties', checkUnevaluated],
 ];
 
-/** Gives the checks that apply to a schema object. */
+/** Returns the keyword checks that apply to a schema object. */
 export function checksOf(schema: JsonObject, dialect: Dialect): readonly KeywordCheck[] {
   // In draft-07, `$ref` makes all keywords beside it ignored.
   const read = dialect === '7' && schema['$ref'] !== undefined ? CHECKS.slice(0, 1) : CHECKS;
@@ -100,7 +100,7 @@ function checkNumber(run: Evaluation, schema: JsonObject, value: JsonValue): boo
   return run.fail(() => `must be a multiple of ${String(multipleOf)}`);
 }
 
-/** Computes with decimals instead of binary floats, so that 0.3 is a multiple of 0.1. */
+/** Tells whether a number is a multiple of another. Computes with decimals, not binary floats, so that 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, of: number): boolean {
   const [digits, exponent] = toDecimal(value);
   const [otherDigits, otherExponent] = toDecimal(of);
@@ -108,7 +108,7 @@ function isMultipleOf(value: number, of: number): boolean {
   return (digits * 10n ** BigInt(exponent - shift)) % (otherDigits * 10n ** BigInt(otherExponent - shift)) === 0n;
 }
 
-/** Splits a number into an integer and an exponent of ten. */
+/** Splits a number into an integer and an exponent of ten: 1.5 becomes 15 and -1. */
 function toDecimal(value: number): readonly [bigint, number] {
   const [digits = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = digits.split('.');
@@ -203,12 +203,12 @@ function checkMembers(run: Evaluation, schema: JsonObject, value: JsonValue): bo
   return fits;
 }
 
-/** Checks an additional or unevaluated member or item. */
+/** Checks a member or item to which an `additional*` or `unevaluated*` keyword applies. */
 function checkOther(run: Evaluation, schema: JsonValue, member: JsonValue, key: string | number): boolean {
   return schema === false && typeof key === 'string' ? run.fail('is not an allowed property', key) : run.checkPart(schema, member, key);
 }
 
-/** Checks required names, or a schema, for each member that the object has. */
+/** Checks the `dependent*` keywords: the required names, or a schema, for each member that the object has. */
 function checkDependent(run: Evaluation, schema: JsonObject, value: JsonValue): boolean {
   if (!isJsonObject(value)) return true;
   const { dependentRequired, dependentSchemas, dependencies } = schema;
@@ -223,7 +223,7 @@ function countFits(run: Evaluation, schemas: JsonValue | undefined, value: JsonV
   return (schemas as Schemas).filter((schema) => run.fitsBranch(schema, value)).length;
 }
 
-/** Members evaluated within `not` need no removal: if the branch matches, the whole value is invalid anyway. */
+/** Checks `not`. Members evaluated within it need not be removed from the list: if it matches, the whole value is invalid anyway. */
 function checkNot(run: Evaluation, { not = false }: JsonObject, value: JsonValue): boolean {
   run.isNegated = !run.isNegated;
   const fits = run.fitsBranch(not, value);

@@ -12,36 +12,36 @@ type ExtensionSettings = Readonly<Record<string, JsonObject>>;
  */
 export interface ClientCapabilities extends JsonObject {
   readonly experimental?: Readonly<Record<string, JsonObject>> | undefined;
-  /** @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
+  /** The client answers `roots/list`. @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
   readonly roots?: RootsCapability | undefined;
-  /** @deprecated since 2026-07-28: call a model provider's API from the server. */
+  /** The client answers `sampling/createMessage`. @deprecated since 2026-07-28: call a model provider's API from the server. */
   readonly sampling?: SamplingCapability | undefined;
-  /** Since 2025-06-18. `{}` means forms only. */
+  /** The client answers `elicitation/create`. Since 2025-06-18. `{}` means form mode only. */
   readonly elicitation?: ElicitationCapability | undefined;
-  /** @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`. */
+  /** What the client supports of tasks. @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`. */
   readonly tasks?: ClientTasksCapability | undefined;
   readonly extensions?: ExtensionSettings | undefined;
 }
 
 /** The client answers `roots/list`. */
 interface RootsCapability extends JsonObject {
-  /** @until 2025-11-25 */
+  /** The client sends `notifications/roots/list_changed`. @until 2025-11-25 */
   readonly listChanged?: boolean | undefined;
 }
 
-/** The client answers `sampling/createMessage`. Members since 2025-11-25. */
+/** The client answers `sampling/createMessage`. The members exist since 2025-11-25. */
 interface SamplingCapability extends JsonObject {
   readonly context?: JsonObject | undefined;
   readonly tools?: JsonObject | undefined;
 }
 
-/** The client answers `elicitation/create`, in the declared modes. Members since 2025-11-25. */
+/** The client answers `elicitation/create`, in the declared modes. The members exist since 2025-11-25. */
 interface ElicitationCapability extends JsonObject {
   readonly form?: JsonObject | undefined;
   readonly url?: JsonObject | undefined;
 }
 
-/** The task methods that a client has, and its requests that may run as tasks. @until 2025-11-25 */
+/** The task methods that a client supports, and the requests to the client that may run as tasks. @until 2025-11-25 */
 interface ClientTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
@@ -71,19 +71,19 @@ interface ElicitationTaskRequests extends JsonObject {
  */
 export interface ServerCapabilities extends JsonObject {
   readonly experimental?: Readonly<Record<string, JsonObject>> | undefined;
-  /** @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. */
+  /** The server can send log messages. @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. */
   readonly logging?: JsonObject | undefined;
-  /** Since 2025-03-26. */
+  /** The server completes arguments (`completion/complete`). Since 2025-03-26. */
   readonly completions?: JsonObject | undefined;
   readonly prompts?: ListCapability | undefined;
   readonly resources?: ResourcesCapability | undefined;
   readonly tools?: ListCapability | undefined;
-  /** @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`. */
+  /** What the server supports of tasks. @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`. */
   readonly tasks?: ServerTasksCapability | undefined;
   readonly extensions?: ExtensionSettings | undefined;
 }
 
-/** A feature with a list. `listChanged`: the server sends a notification when the list changes. */
+/** A server feature with a list, such as tools. `listChanged`: the server sends a notification when the list changes. */
 interface ListCapability extends JsonObject {
   readonly listChanged?: boolean | undefined;
 }
@@ -93,7 +93,7 @@ interface ResourcesCapability extends ListCapability {
   readonly subscribe?: boolean | undefined;
 }
 
-/** The task methods that a server has, and its requests that may run as tasks. @until 2025-11-25 */
+/** The task methods that a server supports, and the requests to the server that may run as tasks. @until 2025-11-25 */
 interface ServerTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;

@@ -23,7 +23,7 @@ export interface ResourceTemplateReference extends JsonObject {
 export interface CompleteRequestParams extends RequestParams {
   readonly ref: PromptReference | ResourceTemplateReference;
   readonly argument: CompletionArgument;
-  /** The values of other arguments. Since 2025-06-18. */
+  /** The values that other arguments already have. Since 2025-06-18. */
   readonly context?: CompletionContext | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface CompletionContext extends JsonObject {
   readonly arguments?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The maximum number of values in a completion. */
+/** The maximum number of suggested values in the result of `completion/complete`. */
 export const MAX_COMPLETION_VALUES = 100;
 
-/** The suggested values, best first. */
+/** The values that a server suggests for an argument, best first. */
 export interface Completion extends JsonObject {
-  /** At most `MAX_COMPLETION_VALUES`. */
+  /** The suggested values, at most `MAX_COMPLETION_VALUES` (100). */
   readonly values: readonly string[];
-  /** The number of all matching values, if known. */
+  /** The number of all matching values, also those not in `values`, if known. */
   readonly total?: number | undefined;
   readonly hasMore?: boolean | undefined;
 }

@@ -9,18 +9,18 @@ export type Role = 'user' | 'assistant';
 
 /** Hints on how to use a resource or content block. Do not rely on them unless you trust the server. */
 export interface Annotations extends JsonObject {
-  /** The intended audience. */
+  /** Whom the content is meant for: the user, the model (`assistant`) or both. */
   readonly audience?: readonly Role[] | undefined;
-  /** Importance, from 0 (optional) to 1 (required). */
+  /** How important the content is, from 0 (optional) to 1 (required). */
   readonly priority?: number | undefined;
-  /** An ISO 8601 timestamp. Since 2025-06-18. */
+  /** When the resource was last modified, as an ISO 8601 timestamp. Since 2025-06-18. */
   readonly lastModified?: string | undefined;
 }
 
 /** The members that every content block may have. */
 export interface BlockBase extends JsonObject {
   readonly annotations?: Annotations | undefined;
-  /** Since 2025-06-18. */
+  /** Metadata of the content block. Since 2025-06-18. */
   readonly _meta?: MetaObject | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface TextContent extends BlockBase {
 /** An image block. */
 export interface ImageContent extends BlockBase {
   readonly type: 'image';
-  /** Base64. */
+  /** The image, in base64. */
   readonly data: string;
   readonly mimeType: string;
 }
@@ -41,7 +41,7 @@ export interface ImageContent extends BlockBase {
 /** An audio block. Since 2025-03-26. */
 export interface AudioContent extends BlockBase {
   readonly type: 'audio';
-  /** Base64. */
+  /** The audio, in base64. */
   readonly data: string;
   readonly mimeType: string;
 }
@@ -76,10 +76,10 @@ export interface ToolUseContent extends JsonObject {
 /** The result of a tool call that the model requested. Since 2025-11-25, in sampling only. */
 export interface ToolResultContent extends JsonObject {
   readonly type: 'tool_result';
-  /** The `id` of the `tool_use` block. */
+  /** The `id` of the `tool_use` block that this is the result of. */
   readonly toolUseId: string;
   readonly content: readonly ContentBlock[];
-  /** An object up to 2025-11-25; any JSON value in later revisions. */
+  /** The tool's result as JSON: an object up to 2025-11-25; any JSON value in later revisions. */
   readonly structuredContent?: JsonValue | undefined;
   readonly isError?: boolean | undefined;
   readonly _meta?: MetaObject | undefined;

@@ -1,11 +1,11 @@
-/** The name and version of a peer, and icons. */
+/** The name, version and icons of a client or server. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
-/** A thing with a name for programs and a title for people. */
+/** The base of types that have a name for programs and a title for people, such as tools. */
 export interface BaseMetadata extends JsonObject {
   readonly name: string;
-  /** Shown to people. If absent, show `name`. Since 2025-06-18. */
+  /** The title to show to people. If absent, show `name`. Since 2025-06-18. */
   readonly title?: string | undefined;
 }
 
@@ -16,27 +16,27 @@ export interface BaseMetadata extends JsonObject {
  */
 export interface Implementation extends BaseMetadata, Icons {
   readonly version: string;
-  /** Since 2025-11-25. */
+  /** A text about the client or server. Since 2025-11-25. */
   readonly description?: string | undefined;
-  /** Since 2025-11-25. */
+  /** The URL of the website about the client or server. Since 2025-11-25. */
   readonly websiteUrl?: string | undefined;
 }
 
 /**
- * One icon. Since 2025-11-25. Only `https:` and `data:` URLs are safe to show.
+ * An icon of a server, client, tool, prompt or resource. Since 2025-11-25. Only `https:` and `data:` URLs are safe to show.
  *
  * @see 2026-07-28 basic/index#icons
  */
 export interface Icon extends JsonObject {
   readonly src: string;
   readonly mimeType?: string | undefined;
-  /** Such as `48x48`, or `any` for scalable images. */
+  /** The sizes, such as `48x48`, or `any` for scalable images. */
   readonly sizes?: readonly string[] | undefined;
-  /** The background that the icon is made for. */
+  /** Whether the icon is made for a light or a dark background. */
   readonly theme?: 'light' | 'dark' | undefined;
 }
 
-/** A thing that may have icons. */
+/** The base of types that may have icons, such as tools. */
 export interface Icons extends JsonObject {
   readonly icons?: readonly Icon[] | undefined;
 }

@@ -41,7 +41,7 @@ export function isInitializeRequest(value: unknown): value is InitializeRequest 
  * @see 2026-07-28 server/discover
  */
 export interface DiscoverResult extends CacheableResult {
-  /** May also list legacy revisions; to use one of them, the client sends `initialize`. */
+  /** The protocol versions that the server supports. May also list legacy revisions; to use one of them, the client sends `initialize`. */
   readonly supportedVersions: readonly string[];
   readonly capabilities: ServerCapabilities;
   /** Instructions for the model on how to use the server. */

@@ -29,12 +29,12 @@ export interface LoggingMessageNotificationParams extends NotificationParams {
   readonly data: JsonValue;
 }
 
-/** Tells whether a value is one of the eight levels. */
+/** Tells whether a value is one of the eight log levels. */
 export function isLoggingLevel(value: unknown): value is LoggingLevel {
   return (LOGGING_LEVELS as readonly unknown[]).includes(value);
 }
 
-/** Tells whether `level` is at least as severe as `threshold`. */
+/** Tells whether the log level `level` is at least as severe as `threshold`. */
 export function isLevelEnabled(level: LoggingLevel, threshold: LoggingLevel): boolean {
   return LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(threshold);
 }

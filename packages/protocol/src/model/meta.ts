@@ -6,29 +6,29 @@ import type { Implementation } from './implementation.ts';
 import type { LoggingLevel } from './logging.ts';
 import type { ProgressToken } from './progress.ts';
 
-/** On each modern request: its protocol version. */
+/** `_meta` key of each modern request: its protocol version. */
 export const META_PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
-/** On each modern request: the client's capabilities. */
+/** `_meta` key of each modern request: the client's capabilities. */
 export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-/** On modern requests: the client's name and version. */
+/** `_meta` key of modern requests: the client's name and version. */
 export const META_CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
-/** On modern requests: the lowest level of log messages that the client wants for this request. */
+/** `_meta` key of modern requests: the lowest level of log messages that the client wants for this request. */
 export const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
-/** On modern results: the server's name and version. */
+/** `_meta` key of modern results: the server's name and version. */
 export const META_SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
-/** On all messages of a subscription: the id of the `subscriptions/listen` request. */
+/** `_meta` key of all messages of a subscription: the id of the `subscriptions/listen` request. */
 export const META_SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
-/** On messages that belong to a task. @until 2025-11-25 */
+/** `_meta` key of messages that belong to a task: names the task. @until 2025-11-25 */
 export const META_RELATED_TASK = 'io.modelcontextprotocol/related-task';
-/** On a `CreateTaskResult`: a text for the model while the task runs. @until 2025-11-25 */
+/** `_meta` key of a `CreateTaskResult`: a text for the model while the task runs. @until 2025-11-25 */
 export const META_MODEL_IMMEDIATE_RESPONSE = 'io.modelcontextprotocol/model-immediate-response';
-/** On requests: the token for progress notifications. */
+/** `_meta` key of requests: the token that progress notifications about the request will carry. */
 export const META_PROGRESS_TOKEN = 'progressToken';
-/** W3C Trace Context: the parent span. */
+/** `_meta` key for W3C Trace Context: the parent span. */
 export const META_TRACEPARENT = 'traceparent';
-/** W3C Trace Context: vendor-specific state. */
+/** `_meta` key for W3C Trace Context: vendor-specific state. */
 export const META_TRACESTATE = 'tracestate';
-/** W3C Baggage. */
+/** `_meta` key for W3C Baggage. */
 export const META_BAGGAGE = 'baggage';
 
 /** Any `_meta` object. Unknown keys are kept. */
@@ -40,7 +40,7 @@ export interface RequestMeta extends MetaObject {
   readonly 'io.modelcontextprotocol/protocolVersion'?: string | undefined;
   readonly 'io.modelcontextprotocol/clientCapabilities'?: ClientCapabilities | undefined;
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined;
-  /** @deprecated since 2026-07-28, as all logging: write to stderr, or use OpenTelemetry. */
+  /** The lowest level of wanted log messages. @deprecated since 2026-07-28, as all logging: write to stderr, or use OpenTelemetry. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined;
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
@@ -69,13 +69,13 @@ export interface NotificationParams extends JsonObject {
 }
 
 /**
- * The kind of a result. Extensions may add values.
+ * The kind of a result: complete, or asking for input. Extensions may add kinds.
  *
  * @see 2026-07-28 basic/index#resulttype
  */
 export type ResultType = 'complete' | 'input_required' | (string & {});
 
-/** The base of every result. Modern servers always send `resultType`; absent means `complete`. */
+/** The base of every result. Modern servers always send `resultType`; if it is absent, the result is `complete`. */
 export interface Result extends JsonObject {
   readonly _meta?: ResultMeta | undefined;
   readonly resultType?: ResultType | undefined;
@@ -88,7 +88,7 @@ export interface EmptyResult extends Result {}
 export type Cursor = string;
 
 /**
- * Params of a list method.
+ * Params of a list method, such as `tools/list`.
  *
  * @see 2026-07-28 server/utilities/pagination
  */
@@ -96,7 +96,7 @@ export interface PaginatedRequestParams extends RequestParams {
   readonly cursor?: Cursor | undefined;
 }
 
-/** The result of a list method. On the last page `nextCursor` is absent. */
+/** The result of a list method, such as `tools/list`. On the last page `nextCursor` is absent. */
 export interface PaginatedResult extends Result {
   readonly nextCursor?: Cursor | undefined;
 }
@@ -105,7 +105,7 @@ export interface PaginatedResult extends Result {
 export type CacheScope = 'public' | 'private';
 
 /**
- * A result that clients may cache. Modern servers always send both members; absent means 0 and `private`.
+ * A result that clients may cache. Modern servers always send `ttlMs` and `cacheScope`; if absent, they mean 0 and `private`.
  *
  * @see 2026-07-28 server/utilities/caching
  */

@@ -1,6 +1,6 @@
 /**
- * The types of params and result by method name. Extensions add methods by declaration merging. `Revision.requests` tells which
- * methods a revision has.
+ * The types of the params and the result of each MCP method, by its name. Extensions add methods by declaration merging.
+ * `Revision.requests` tells which methods a revision has.
  */
 
 import type { CancelledNotificationParams, ProgressNotificationParams } from './progress.ts';
@@ -28,7 +28,7 @@ import type {
 import type { CancelTaskResult, GetTaskResult, ListTasksResult, TaskRequestParams, TaskStatusNotificationParams } from './tasks.ts';
 import type { CallToolRequestParams, CallToolResult, ListToolsResult } from './tools.ts';
 
-/** Requests that clients send. `result` is the complete result; `input_required` and results of extensions are not included. */
+/** The requests that clients send, by method. `result` is the complete result, not `input_required` or that of an extension. */
 export interface ClientRequestMap {
   initialize: { params: InitializeRequestParams; result: InitializeResult };
   ping: { params: RequestParams | undefined; result: EmptyResult };
@@ -51,7 +51,7 @@ export interface ClientRequestMap {
   'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
 }
 
-/** Requests that servers send (legacy era) or put in an `input_required` result (modern era). */
+/** The requests that servers send (legacy era) or put in an `input_required` result (modern era), by method. */
 export interface ServerRequestMap {
   ping: { params: RequestParams | undefined; result: EmptyResult };
   'elicitation/create': { params: ElicitRequestParams; result: ElicitResult };
@@ -63,10 +63,10 @@ export interface ServerRequestMap {
   'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
 }
 
-/** Every request. */
+/** The params and results of all requests, by method. */
 export interface RequestMap extends ClientRequestMap, ServerRequestMap {}
 
-/** Notifications that clients send. */
+/** The params of notifications that clients send, by method. */
 export interface ClientNotificationMap {
   'notifications/initialized': NotificationParams | undefined;
   'notifications/cancelled': CancelledNotificationParams;
@@ -75,7 +75,7 @@ export interface ClientNotificationMap {
   'notifications/tasks/status': TaskStatusNotificationParams;
 }
 
-/** Notifications that servers send. */
+/** The params of notifications that servers send, by method. */
 export interface ServerNotificationMap {
   'notifications/cancelled': CancelledNotificationParams;
   'notifications/progress': ProgressNotificationParams;
@@ -89,16 +89,16 @@ export interface ServerNotificationMap {
   'notifications/tasks/status': TaskStatusNotificationParams;
 }
 
-/** Every notification. */
+/** The params of all notifications, by method. */
 export interface NotificationMap extends ClientNotificationMap, ServerNotificationMap {}
 
-/** The names of requests that clients send. */
+/** The methods of requests that clients send. */
 export type ClientRequestMethod = keyof ClientRequestMap;
-/** The names of requests that servers send. */
+/** The methods of requests that servers send. */
 export type ServerRequestMethod = keyof ServerRequestMap;
-/** The names of all requests. */
+/** The methods of all requests. */
 export type RequestMethod = keyof RequestMap;
-/** The names of all notifications. */
+/** The methods of all notifications. */
 export type NotificationMethod = keyof NotificationMap;
 /** The params type of a request method. */
 export type ParamsOf<M extends RequestMethod> = RequestMap[M]['params'];

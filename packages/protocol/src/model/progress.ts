@@ -3,7 +3,7 @@
 import type { RequestId } from '@mortise/jsonrpc-core';
 import type { NotificationParams } from './meta.ts';
 
-/** Identifies the request of a progress notification. A string or integer, sent back with the same JSON type. */
+/** Tells which request a progress notification belongs to. A string or integer, to be sent back with the same JSON type. */
 export type ProgressToken = string | number;
 
 /**
@@ -13,7 +13,7 @@ export type ProgressToken = string | number;
  */
 export interface ProgressNotificationParams extends NotificationParams {
   readonly progressToken: ProgressToken;
-  /** Greater than in the previous notification. May be fractional. */
+  /** How far the request is, greater than in the previous notification. May be fractional. */
   readonly progress: number;
   /** The value of `progress` at the end, if known. */
   readonly total?: number | undefined;
@@ -21,7 +21,7 @@ export interface ProgressNotificationParams extends NotificationParams {
   readonly message?: string | undefined;
 }
 
-/** The progress that a caller receives, without the token. */
+/** A progress notification as the sender of the request receives it, without the token. */
 export interface Progress {
   readonly progress: number;
   readonly total?: number | undefined;
@@ -39,8 +39,8 @@ export function isProgressToken(value: unknown): value is ProgressToken {
  * @see 2026-07-28 basic/patterns/cancellation
  */
 export interface CancelledNotificationParams extends NotificationParams {
-  /** The request to cancel. May be absent in 2025-11-25; such a notification is ignored (tasks have `tasks/cancel`). */
+  /** The id of the request to cancel. May be absent in 2025-11-25; such a notification is ignored (tasks have `tasks/cancel`). */
   readonly requestId?: RequestId | undefined;
-  /** The reason, for logs and people. */
+  /** Why the request is cancelled, for logs and people. */
   readonly reason?: string | undefined;
 }

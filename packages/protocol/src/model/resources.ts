@@ -16,23 +16,23 @@ export interface Resource extends BaseMetadata, Icons {
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
-  /** Size in bytes, before base64 encoding. */
+  /** The size of the resource in bytes, before base64 encoding. */
   readonly size?: number | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
 /** A resource template, as `resources/templates/list` returns it. To create one, use the class `ResourceTemplate` of `@mortise/server`. */
 export interface ResourceTemplate extends BaseMetadata, Icons {
-  /** An RFC 6570 URI template. */
+  /** The template of the resources' URIs, as RFC 6570 defines it. */
   readonly uriTemplate: string;
   readonly description?: string | undefined;
-  /** Only if all resources of the template have this type. */
+  /** The MIME type of all resources of the template; absent if they differ. */
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
   readonly _meta?: MetaObject | undefined;
 }
 
-/** The members that text and binary contents share. */
+/** The members that text and binary contents of resources share. */
 export interface ResourceContents extends JsonObject {
   readonly uri: string;
   readonly mimeType?: string | undefined;
@@ -47,7 +47,7 @@ export interface TextResourceContents extends ResourceContents {
 
 /** Binary contents of a resource. */
 export interface BlobResourceContents extends ResourceContents {
-  /** Base64. */
+  /** The contents, in base64. */
   readonly blob: string;
   readonly text?: undefined;
 }
@@ -69,7 +69,7 @@ export interface ReadResourceRequestParams extends InputResponseRequestParams {
 
 /** The result of `resources/read`. */
 export interface ReadResourceResult extends CacheableResult {
-  /** A resource that does not exist is an error, not an empty array. */
+  /** The contents of the resource. If it does not exist, the response is an error, not an empty array. */
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[];
 }
 
@@ -80,6 +80,6 @@ export interface SubscribeRequestParams extends RequestParams {
 
 /** Params of `notifications/resources/updated`. */
 export interface ResourceUpdatedNotificationParams extends NotificationParams {
-  /** The resource that changed: the one subscribed to, or a sub-resource of it. */
+  /** The URI of the resource that changed: the one subscribed to, or a sub-resource of it. */
   readonly uri: string;
 }

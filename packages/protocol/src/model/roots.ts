@@ -7,9 +7,9 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { MetaObject } from './meta.ts';
 
-/** One root. @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
+/** A directory that a server should work in. @deprecated since 2026-07-28: use tool arguments, resource URIs or configuration. */
 export interface Root extends JsonObject {
-  /** Begins with `file://`. */
+  /** The URI of the directory, which begins with `file://`. */
   readonly uri: string;
   readonly name?: string | undefined;
   readonly _meta?: MetaObject | undefined;

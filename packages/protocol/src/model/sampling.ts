@@ -16,12 +16,12 @@ export type SamplingMessageContentBlock = TextContent | ImageContent | AudioCont
 /** One message to or from the model. @deprecated since 2026-07-28: call a model provider's API from the server. */
 export interface SamplingMessage extends JsonObject {
   readonly role: Role;
-  /** One block up to 2025-06-18; one block or an array in later revisions. */
+  /** The content: one block up to 2025-06-18; one block or an array in later revisions. */
   readonly content: SamplingMessageContentBlock | readonly SamplingMessageContentBlock[];
   readonly _meta?: MetaObject | undefined;
 }
 
-/** A hint at a model that the server prefers. */
+/** A hint at which model the server prefers. */
 export interface ModelHint extends JsonObject {
   /** Part of a model's name, such as `sonnet`. */
   readonly name?: string | undefined;
@@ -29,14 +29,14 @@ export interface ModelHint extends JsonObject {
 
 /** Preferences for the choice of a model. Each priority is from 0 to 1. */
 export interface ModelPreferences extends JsonObject {
-  /** In order of preference. The first hint that matches takes precedence over the priorities. */
+  /** Hints in order of preference. The first hint that matches a model takes precedence over the three priorities. */
   readonly hints?: readonly ModelHint[] | undefined;
   readonly costPriority?: number | undefined;
   readonly speedPriority?: number | undefined;
   readonly intelligencePriority?: number | undefined;
 }
 
-/** How the model uses tools. Since 2025-11-25. */
+/** How the model may use tools. Since 2025-11-25. */
 export interface ToolChoice extends JsonObject {
   /** Whether the model may (`auto`), must (`required`) or must not (`none`) use tools. @default 'auto' */
   readonly mode?: 'auto' | 'required' | 'none' | undefined;
@@ -52,17 +52,17 @@ export interface CreateMessageRequestParams extends RequestParams {
   readonly messages: readonly SamplingMessage[];
   readonly modelPreferences?: ModelPreferences | undefined;
   readonly systemPrompt?: string | undefined;
-  /** `thisServer` and `allServers` are deprecated: leave this member out. */
+  /** Which servers' context the client adds to the prompt. `thisServer` and `allServers` are deprecated: leave this member out. */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined;
   readonly temperature?: number | undefined;
   readonly maxTokens: number;
   readonly stopSequences?: readonly string[] | undefined;
   readonly metadata?: JsonObject | undefined;
-  /** Needs the client capability `sampling.tools`. Since 2025-11-25. */
+  /** The tools that the model may use. Needs the client capability `sampling.tools`. Since 2025-11-25. */
   readonly tools?: readonly Tool[] | undefined;
-  /** Needs the client capability `sampling.tools`. Since 2025-11-25. */
+  /** How the model may use the tools. Needs the client capability `sampling.tools`. Since 2025-11-25. */
   readonly toolChoice?: ToolChoice | undefined;
-  /** Requests that the client run this as a task. @until 2025-11-25 */
+  /** Asks the client to run this sampling request as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 

@@ -26,12 +26,12 @@ export interface SubscriptionsListenResult extends Result {
   readonly _meta: SubscriptionsListenResultMeta;
 }
 
-/** Identifies the subscription that ended. */
+/** The `_meta` of a `SubscriptionsListenResult`: tells which subscription has ended. */
 interface SubscriptionsListenResultMeta extends ResultMeta {
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId;
 }
 
-/** Params of the first notification of a subscription: the part of the filter that the server accepts. */
+/** Params of the first notification of a subscription: the part of the client's filter that the server accepts. */
 export interface SubscriptionsAcknowledgedNotificationParams extends NotificationParams {
   readonly notifications: SubscriptionFilter;
 }

@@ -1,6 +1,6 @@
 /**
- * Tasks, as the core protocol has them. @until 2025-11-25; later revisions have the extension `io.modelcontextprotocol/tasks`, whose
- * types are in `@mortise/tasks`.
+ * Tasks as the core protocol defines them.
+ * @until 2025-11-25; later revisions have the extension `io.modelcontextprotocol/tasks`, whose types are in `@mortise/tasks`.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -9,7 +9,7 @@ import type { NotificationParams, PaginatedResult, RequestParams, Result } from 
 /** The status of a task. `completed`, `failed` and `cancelled` are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** Requests that the receiver run the request as a task. @until 2025-11-25 */
+/** Asks the receiver of a request to run the request as a task. @until 2025-11-25 */
 export interface TaskMetadata extends JsonObject {
   /** How long to keep the task after creation, in milliseconds. */
   readonly ttl?: number | undefined;
@@ -25,9 +25,9 @@ export interface Task extends JsonObject {
   readonly taskId: string;
   readonly status: TaskStatus;
   readonly statusMessage?: string | undefined;
-  /** ISO 8601. */
+  /** When the task was created, as an ISO 8601 timestamp. */
   readonly createdAt: string;
-  /** ISO 8601. */
+  /** When the task was last updated, as an ISO 8601 timestamp. */
   readonly lastUpdatedAt: string;
   /** How long the task is kept after creation, in milliseconds; `null` for no limit. */
   readonly ttl: number | null;
@@ -35,7 +35,7 @@ export interface Task extends JsonObject {
   readonly pollInterval?: number | undefined;
 }
 
-/** The result of a request that runs as a task. @until 2025-11-25 */
+/** The result of a request that asked to run as a task: the task, not yet the result of the request. @until 2025-11-25 */
 export interface CreateTaskResult extends Result {
   readonly task: Task;
 }

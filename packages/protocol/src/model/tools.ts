@@ -14,17 +14,17 @@ import type { TaskMetadata } from './tasks.ts';
  */
 export interface ToolAnnotations extends JsonObject {
   readonly title?: string | undefined;
-  /** The tool changes nothing. @default false */
+  /** Whether the tool changes nothing. @default false */
   readonly readOnlyHint?: boolean | undefined;
-  /** The tool may delete or overwrite data. Meaningful only if it is not read-only. @default true */
+  /** Whether the tool may delete or overwrite data. Meaningful only if the tool is not read-only. @default true */
   readonly destructiveHint?: boolean | undefined;
-  /** Repeating a call has no further effect. Meaningful only if the tool is not read-only. @default false */
+  /** Whether repeating a call has no further effect. Meaningful only if the tool is not read-only. @default false */
   readonly idempotentHint?: boolean | undefined;
-  /** The tool deals with an open set of things, such as the web. @default true */
+  /** Whether the tool deals with an open set of things, such as the web. @default true */
   readonly openWorldHint?: boolean | undefined;
 }
 
-/** How a tool is executed. @until 2025-11-25; later revisions have the tasks extension. */
+/** How a tool is executed: as a task or not. @until 2025-11-25; later revisions have the tasks extension. */
 export interface ToolExecution extends JsonObject {
   /** Whether the tool may, must or must not be called as a task. @default 'forbidden' */
   readonly taskSupport?: 'forbidden' | 'optional' | 'required' | undefined;
@@ -38,10 +38,10 @@ export interface ToolExecution extends JsonObject {
 export interface Tool extends BaseMetadata, Icons {
   readonly description?: string | undefined;
   readonly inputSchema: ObjectJsonSchema;
-  /** The schema of `structuredContent`. Up to 2025-11-25 its root type is an object; later revisions allow any type. Since 2025-06-18. */
+  /** The schema of the result's `structuredContent`. Its root type is an object up to 2025-11-25, then any type. Since 2025-06-18. */
   readonly outputSchema?: JsonSchemaObject | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  /** @until 2025-11-25 */
+  /** How the tool is executed: as a task or not. @until 2025-11-25 */
   readonly execution?: ToolExecution | undefined;
   readonly _meta?: MetaObject | undefined;
 }
@@ -55,7 +55,7 @@ export interface ListToolsResult extends PaginatedResult, CacheableResult {
 export interface CallToolRequestParams extends InputResponseRequestParams {
   readonly name: string;
   readonly arguments?: JsonObject | undefined;
-  /** Requests that the server run this call as a task. @until 2025-11-25 */
+  /** Asks the server to run this tool call as a task. @until 2025-11-25 */
   readonly task?: TaskMetadata | undefined;
 }
 
@@ -65,9 +65,9 @@ export interface CallToolRequestParams extends InputResponseRequestParams {
  * @see 2026-07-28 server/tools#tool-result
  */
 export interface CallToolResult extends Result {
-  /** Always present; may be empty. */
+  /** The tool's result as content blocks. Always present; may be empty. */
   readonly content: readonly ContentBlock[];
-  /** An object since 2025-06-18; any JSON value, including `null`, since 2026-07-28. */
+  /** The tool's result as JSON: an object since 2025-06-18; any JSON value, including `null`, since 2026-07-28. */
   readonly structuredContent?: JsonValue | undefined;
   /** True if the tool failed; `content` describes the error. @default false */
   readonly isError?: boolean | undefined;

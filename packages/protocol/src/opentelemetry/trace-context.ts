@@ -17,16 +17,16 @@ import {
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { META_BAGGAGE, META_TRACEPARENT, META_TRACESTATE } from '../model/meta.ts';
 
-/** Versions after 00 may have more fields after the flags. Version ff is invalid. */
+/** The form of a `traceparent` value. Versions after 00 may have more fields after the flags. Version ff is invalid. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const MAX_TRACESTATE_CHARACTERS = 8_192;
-/** The limits of W3C Baggage. */
+/** The limits that W3C Baggage sets for `baggage`, here in characters. */
 const MAX_BAGGAGE_CHARACTERS = 8_192;
 const MAX_BAGGAGE_ENTRIES = 64;
-/** A token. @see RFC 9110 section 5.6.2 */
+/** A key in `baggage`, which must be a token. @see RFC 9110 section 5.6.2 */
 const BAGGAGE_KEY = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Gives a context with the trace context and baggage of a peer's `_meta`. */
+/** Returns the context `around` with the trace context and baggage of a peer's `_meta` added. */
 export function readTraceContext(around: Context, meta: JsonObject): Context {
   const parsed = parseTraceparent(meta[META_TRACEPARENT]);
   const state = textOf(meta[META_TRACESTATE], MAX_TRACESTATE_CHARACTERS);
@@ -39,7 +39,7 @@ export function readTraceContext(around: Context, meta: JsonObject): Context {
   return entries.length === 0 ? read : propagation.setBaggage(read, propagation.createBaggage(Object.fromEntries(entries)));
 }
 
-/** Gives the `_meta` members for the trace context and baggage of a context; empty if it has neither. */
+/** Returns the `_meta` members for the trace context and baggage of a context; an empty object if it has neither. */
 export function writeTraceContext(from: Context): JsonObject {
   const span = trace.getSpanContext(from);
   const members: Record<string, string> = {};

@@ -1,31 +1,29 @@
-/**
- * Builds a revision from the previous one and a change log, and the `Revision` values from the list of all revisions.
- */
+/** Builds a protocol revision from the previous one and a list of changes, and the `Revision` objects from the list of all revisions. */
 
 import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './capabilities.ts';
 import { mapField } from './reshape.ts';
 import type { Conversions, Convert, HttpRules, MethodFacts, Revision, Rules } from './revision.ts';
 
-/** Conversions by method, as `convert.ts` defines them. */
+/** Functions that convert params, results and notifications, by method. */
 export interface ConvertTable {
   readonly params?: Readonly<Record<string, Convert>>;
   readonly results?: Readonly<Record<string, Convert>>;
   readonly notifications?: Readonly<Record<string, Convert>>;
 }
 
-/** The conversions between a revision's messages and those of the previous revision. */
+/** The conversions between the messages of a revision and those of the previous revision. */
 export interface Hop {
-  /** Reverts what this revision added or changed, for older peers. Keeps members that only older revisions have. */
+  /** Converts messages to the previous revision: reverts what this revision added or changed. Keeps members only older revisions have. */
   readonly toPrevious?: ConvertTable;
-  /** Drops what this revision removed, for peers of this and newer revisions. */
+  /** Drops from messages what this revision removed, for peers of this and newer revisions. */
   readonly withoutRemoved?: ConvertTable;
-  /** Converts messages of older peers to the form of this revision. */
+  /** Converts messages of peers of older revisions to the form of this revision. */
   readonly fromPrevious?: ConvertTable;
 }
 
-/** A revision before `composeRevisions` joins the conversions of all revisions. */
+/** A revision from `defineRevision`, before `composeRevisions` joins its conversions with those of the other revisions. */
 export type RevisionFacts = Omit<Revision, 'toWire' | 'fromWire' | 'foreignCapabilities'> & {
-  /** The previous revision; undefined for the first. */
+  /** The previous revision; undefined for the first revision. */
   readonly after: RevisionFacts | undefined;
   readonly hop: Hop;
 };
@@ -39,10 +37,10 @@ export interface Additions {
   readonly errorCodes?: Readonly<Record<string, number>>;
 }
 
-/** Changed facts of a method. A member set to `undefined` is removed; absent members stay unchanged. */
+/** Changes to the definition of a method. A member set to `undefined` is removed; absent members stay unchanged. */
 export type ChangedFacts = { readonly [Name in keyof MethodFacts]?: MethodFacts[Name] | undefined };
 
-/** The methods whose facts a revision changes. */
+/** The methods whose definition a revision changes. */
 export interface Changes {
   readonly requests?: Readonly<Record<string, ChangedFacts>>;
   readonly notifications?: Readonly<Record<string, ChangedFacts>>;
@@ -51,7 +49,7 @@ export interface Changes {
 /** The names of methods, capabilities and error codes that a revision removes. */
 export type Removals = { readonly [K in keyof Additions]?: readonly string[] };
 
-/** A revision as a change log. The first revision has no `after` and defines every rule. */
+/** A revision, defined by its changes to the previous one (`after`). The first revision has no `after` and defines every rule. */
 export type RevisionDefinition = {
   readonly version: string;
   readonly era: Revision['era'];
@@ -65,9 +63,9 @@ export type RevisionDefinition = {
 );
 
 /**
- * Applies a change log to the previous revision. Pass the newest result to `composeRevisions`.
+ * Creates a revision by applying its changes to the previous one. Pass the newest result to `composeRevisions`.
  *
- * @throws {TypeError} The log changes or removes a name that the previous revision does not have.
+ * @throws {TypeError} The definition changes or removes a name that the previous revision does not have.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function defineRevision(definition: RevisionDefinition): RevisionFacts {
@@ -89,10 +87,11 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
 }
 
 /**
- * Gives a revision and all previous ones, newest first, each with conversions from and to the canonical model.
+ * Returns a revision and all previous ones, newest first, each with conversions from and to the canonical model (the types of
+ * `@mortise/protocol/model`).
  *
- * Writing for a revision first reverts what newer revisions added (newest first), then drops what this or an older revision removed.
- * A method that needs no conversion is in no table.
+ * The conversion to a revision first reverts what newer revisions added (newest first), then drops what this or an older revision removed.
+ * Methods that need no conversion have no entry.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function composeRevisions(newest: RevisionFacts): readonly Revision[] {
@@ -101,7 +100,7 @@ export function composeRevisions(newest: RevisionFacts): readonly Revision[] {
   return all.map((facts, index) => composeRevision(facts, { newer: all.slice(0, index), older: all.slice(index + 1) }));
 }
 
-/** Joins the conversions of one revision. Both lists are newest first. */
+/** Creates one `Revision` by joining the conversions that its messages need. Both lists of revisions are newest first. */
 function composeRevision(
   facts: RevisionFacts,
   { newer, older }: { readonly newer: readonly RevisionFacts[]; readonly older: readonly RevisionFacts[] },
@@ -128,7 +127,8 @@ function nextMethods(
   const methods = new Map([...(before ?? []), ...Object.entries(added)]);
   for (const [method, facts] of Object.entries(changed)) {
     const old = methods.get(method);
-    if (old === undefined) throw new TypeError(`${method} cannot change: the previous revision does not have it`);
+    if (old === undefined)
+      throw new TypeError(`The revision changes ${method}, which the previous revision does not have: list it in "adds"`);
     methods.set(
       method,
       Object.fromEntries(Object.entries({ ...old, ...facts }).filter(([, fact]) => fact !== undefined)) as unknown as MethodFacts,
@@ -147,7 +147,8 @@ function nextNames(
 
 function without<T extends Set<string> | Map<string, unknown>>(names: T, removed: readonly string[] = []): T {
   for (const name of removed) {
-    if (!names.delete(name)) throw new TypeError(`${name} cannot be removed: the previous revision does not have it`);
+    if (!names.delete(name))
+      throw new TypeError(`The revision removes ${name}, which the previous revision does not have: leave it out of "removes"`);
   }
   return names;
 }
@@ -167,7 +168,7 @@ function joinOf(tables: readonly (ConvertTable | undefined)[], kind: keyof Conve
   return joined;
 }
 
-/** Drops the capabilities that only other revisions have, on writing and reading. @param keep A name that is not dropped. */
+/** Creates conversions that drop the capabilities of other revisions, when sending and receiving. @param keep A name that is kept. */
 function convertCapabilities(facts: RevisionFacts, foreign: Revision['foreignCapabilities'], keep?: string): ConvertTable {
   const convert = (side: CapabilitySide): Convert => {
     const dropped = new Set([...foreign[side]].filter((name) => name !== keep));

@@ -1,4 +1,4 @@
-/** The list of all revisions, and functions to find and negotiate one. */
+/** The list of all protocol revisions, and functions to find and negotiate one. */
 
 import type { RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -6,12 +6,12 @@ import { composeRevisions } from './define-revision.ts';
 import { newest } from './newest.ts';
 import type { Era, MethodFacts, Revision } from './revision.ts';
 
-/** Every revision, newest first. */
+/** Every protocol revision that Mortise supports, newest first. */
 export const REVISIONS: readonly Revision[] = /* @__PURE__ */ composeRevisions(newest);
 
-/** The newest revision. */
+/** The newest protocol revision. */
 export const NEWEST: Revision = newestOf(REVISIONS);
-/** The newest revision of the legacy era, which begins with `initialize`. */
+/** The newest revision of the legacy era, in which a session begins with `initialize`. */
 export const NEWEST_LEGACY: Revision = newestOf(revisionsOf('legacy'));
 /** The revision assumed for an HTTP request without `MCP-Protocol-Version`. @see 2025-06-18 basic/transports#protocol-version-header */
 export const ASSUMED_WITHOUT_HEADER: Revision = newestOf(/* @__PURE__ */ REVISIONS.filter(({ http }) => http.versionHeader === 'never'));
@@ -22,13 +22,13 @@ export function findRevision(version: unknown): Revision | undefined {
   return REVISIONS.find((revision) => revision.version === version);
 }
 
-/** Gives the revisions of one era, in the order of `among`. @param among @default REVISIONS */
+/** Returns the revisions of one era, in the order of `among`. @param among The revisions to choose from. @default REVISIONS */
 /* @__NO_SIDE_EFFECTS__ */
 export function revisionsOf(era: Era, among: readonly Revision[] = REVISIONS): readonly Revision[] {
   return among.filter((revision) => revision.era === era);
 }
 
-/** Gives the version strings of revisions, in the same order. @param revisions @default REVISIONS */
+/** Returns the version strings of the given revisions, in the same order. @param revisions @default REVISIONS */
 export function supportedVersions(revisions: readonly Revision[] = REVISIONS): readonly string[] {
   return revisions.map((revision) => revision.version);
 }
@@ -46,30 +46,30 @@ export function negotiateLegacy(offered: unknown, supported: readonly Revision[]
   return legacy.find((revision) => revision.version === offered) ?? legacy[0];
 }
 
-/** Chooses the newest modern revision that both sides support. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
+/** Returns the newest modern revision that both sides have. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
 export function chooseModern(theirs: readonly string[], ours: readonly Revision[] = REVISIONS): Revision | undefined {
   return choose('modern', theirs, ours);
 }
 
-/** Chooses the newest legacy revision that both sides support. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
+/** Returns the newest legacy revision that both sides have. @param theirs The peer's `supportedVersions`. @param ours @default REVISIONS */
 export function chooseLegacy(theirs: readonly string[], ours: readonly Revision[] = REVISIONS): Revision | undefined {
   return choose('legacy', theirs, ours);
 }
 
 /**
- * Finds the facts of a request that `from` may send in a revision. Undefined means a -32601 error: the method is unknown in this
- * revision, goes the other way, or exists only inside `input_required` results.
+ * Finds the definition of a request that `from` may send in a revision. Undefined means a -32601 error: the revision does not have the
+ * method, only the other side may send it, or it exists only inside `input_required` results.
  */
 export function findRequest(revision: Revision, method: string, from: 'client' | 'server'): MethodFacts | undefined {
   return sentBy(revision.requests.get(method), from);
 }
 
-/** Finds the facts of a notification that `from` may send in a revision; undefined if it does not exist or goes the other way. */
+/** Finds the definition of a notification that `from` may send in a revision; undefined if there is none, or only the other side may. */
 export function findNotification(revision: Revision, method: string, from: 'client' | 'server'): MethodFacts | undefined {
   return sentBy(revision.notifications.get(method), from);
 }
 
-/** Tells whether an error means "resource not found" in any revision. -32602 counts only if its data has a `uri`. */
+/** Tells whether an error means "resource not found" in any revision. -32602 counts only if the error's `data` has a `uri`. */
 export function isResourceNotFound({ rpcCode, data }: Pick<RemoteError, 'rpcCode' | 'data'>): boolean {
   const hasUri = isJsonObject(data) && typeof data['uri'] === 'string';
   return (hasUri || rpcCode !== INVALID_PARAMS) && REVISIONS.some(({ rules }) => rules.resourceNotFoundCode === rpcCode);
@@ -87,6 +87,6 @@ function sentBy(facts: MethodFacts | undefined, from: 'client' | 'server'): Meth
 /* @__NO_SIDE_EFFECTS__ */
 function newestOf(revisions: readonly Revision[]): Revision {
   const [newest] = revisions;
-  if (newest === undefined) throw new TypeError('There is no revision of that era');
+  if (newest === undefined) throw new TypeError('There is no newest protocol revision: the list of revisions is empty');
   return newest;
 }

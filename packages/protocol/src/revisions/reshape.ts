@@ -1,13 +1,13 @@
 /**
- * The building blocks of conversions. Each returns its argument, not a copy, if there is nothing to change. Conversions do not check:
- * they leave values of an unexpected type unchanged.
+ * Functions that build the conversions of messages between revisions. A conversion returns its argument, not a copy, if there is nothing to
+ * change. It does not check values: it leaves those of an unexpected type unchanged.
  */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Convert } from './revision.ts';
 
-/** Creates a conversion that drops members by name. */
+/** Creates a conversion that drops the given members of an object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function drop(...keys: readonly string[]): Convert {
   return (value) => {
@@ -17,12 +17,12 @@ export function drop(...keys: readonly string[]): Convert {
   };
 }
 
-/** Sets one member in a copy. */
+/** Returns a copy of an object with one member set; the same object if the member has that value already. */
 export function set(value: JsonObject, key: string, field: JsonValue): JsonObject {
   return value[key] === field ? value : { ...value, [key]: field };
 }
 
-/** Creates a conversion of one member that is an object. */
+/** Creates a conversion that applies `convert` to the member `key` of an object, if that member is an object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapField(key: string, convert: Convert): Convert {
   return (value) => {
@@ -31,7 +31,7 @@ export function mapField(key: string, convert: Convert): Convert {
   };
 }
 
-/** Creates a conversion of the objects in one member that is an array. If `convert` returns an array, its items replace the object. */
+/** Creates a conversion that applies `convert` to each object in the array `key`. An array that it returns replaces the object. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapList(key: string, convert: (item: JsonObject) => JsonObject | readonly JsonObject[]): Convert {
   return (value) => {
@@ -48,7 +48,7 @@ export function mapList(key: string, convert: (item: JsonObject) => JsonObject |
   };
 }
 
-/** Creates a conversion of one member that is a block or an array of blocks. */
+/** Creates a conversion that applies `convert` to a message's member `key`, which is a content block or an array of content blocks. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapBlocks(key: string, convert: Convert): Convert {
   const one = mapField(key, convert);
@@ -56,7 +56,7 @@ export function mapBlocks(key: string, convert: Convert): Convert {
   return (value) => (Array.isArray(value[key]) ? many(value) : one(value));
 }
 
-/** Creates a conversion of every member that is an object, for any names. */
+/** Creates a conversion that applies `convert` to every member of an object that is an object itself, whatever its name. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mapValues(convert: (member: JsonObject, name: string) => JsonObject): Convert {
   return (value) => {
@@ -70,13 +70,13 @@ export function mapValues(convert: (member: JsonObject, name: string) => JsonObj
   };
 }
 
-/** Creates a conversion that applies several in turn. */
+/** Creates a conversion that applies the given conversions one after another. */
 /* @__NO_SIDE_EFFECTS__ */
 export function inTurn(...steps: readonly Convert[]): Convert {
   return (value) => steps.reduce((converted, step) => step(converted), value);
 }
 
-/** Gives a table with the same conversion for several methods. */
+/** Returns a table with the same conversion for each of the given methods. */
 /* @__NO_SIDE_EFFECTS__ */
 export function each(methods: readonly string[], convert: Convert): Readonly<Record<string, Convert>> {
   return Object.fromEntries(methods.map((method) => [method, convert]));
@@ -96,7 +96,7 @@ export function mirrorStructuredContent(result: JsonObject): JsonObject {
   return { ...result, content: [...blocks, { type: 'text', text }] };
 }
 
-/** Tells whether a text block has the JSON, compact or indented by two spaces. */
+/** Tells whether a text block contains the structured content as JSON, compact or indented by two spaces. */
 function isMirror(block: JsonValue, compact: string, structured: JsonValue): boolean {
   const text = (block as JsonObject | null)?.['text'];
   return typeof text === 'string' && (text === compact || text === JSON.stringify(structured, null, 2));

@@ -52,7 +52,7 @@ import {
 
 type Given<T> = Exclude<T, undefined>;
 
-/** The members of a retry after an `input_required` result. */
+/** The params that a client adds when it retries a request after an `input_required` result. */
 const round = { inputResponses: record(loose({})).optional(), requestState: optionalString };
 const page = { cursor: optionalString };
 const asked = { message: z.string(), task: taskMetadata };
@@ -63,7 +63,7 @@ const filter = loose({
   resourceSubscriptions: optionalStrings,
 });
 
-/** The params of each request. */
+/** The zod schemas of the params of all requests, by method. */
 export const PARAMS_SCHEMAS: { readonly [M in RequestMethod]: z.ZodType<Given<RequestMap[M]['params']>> } = {
   initialize: params({ protocolVersion: z.string(), capabilities: ClientCapabilitiesSchema, clientInfo: ImplementationSchema }),
   ping: params(),
@@ -124,7 +124,7 @@ export const PARAMS_SCHEMAS: { readonly [M in RequestMethod]: z.ZodType<Given<Re
   'tasks/list': params(page),
 };
 
-/** The params of each notification. */
+/** The zod schemas of the params of all notifications, by method. */
 export const NOTIFICATION_SCHEMAS: { readonly [M in NotificationMethod]: z.ZodType<Given<NotificationMap[M]>> } = {
   'notifications/initialized': notificationParams(),
   'notifications/cancelled': notificationParams({ requestId: id.optional(), reason: optionalString }),
@@ -150,7 +150,7 @@ function result<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
   return loose<T>({ _meta: meta.optional(), resultType: optionalString }, ...shapes);
 }
 
-/** A `nextCursor` of `null` counts as absent. */
+/** The member `nextCursor` of a list result; `null` counts as absent. */
 const paged = { nextCursor: z.string().nullish() };
 const cacheable = { ttlMs: optionalNumber, cacheScope: z.enum(['public', 'private']).optional() };
 const aboutServer = { capabilities: ServerCapabilitiesSchema, instructions: optionalString };
@@ -165,7 +165,7 @@ export const CallToolResultSchema: z.ZodType<CallToolResult> = result({
 /** The zod schema of `CreateTaskResult`. @until 2025-11-25 */
 export const CreateTaskResultSchema: z.ZodType<CreateTaskResult> = result({ task: TaskSchema });
 
-/** The complete results of requests from clients. */
+/** The zod schemas of the complete results of requests from clients, by method. */
 export const SERVER_RESULT_SCHEMAS: { readonly [M in ClientRequestMethod]: z.ZodType<ClientRequestMap[M]['result']> } = {
   initialize: result({ protocolVersion: z.string(), serverInfo: ImplementationSchema }, aboutServer),
   ping: result(),
@@ -192,7 +192,7 @@ export const SERVER_RESULT_SCHEMAS: { readonly [M in ClientRequestMethod]: z.Zod
 
 const answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** The results of requests from servers. */
+/** The zod schemas of the results of requests from servers, by method. */
 export const CLIENT_RESULT_SCHEMAS: { readonly [M in ServerRequestMethod]: z.ZodType<ServerRequestMap[M]['result']> } = {
   ping: result(),
   'elicitation/create': loose({

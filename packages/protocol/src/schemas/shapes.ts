@@ -22,14 +22,14 @@ import type { SamplingMessage, SamplingMessageContentBlock } from '../model/samp
 import type { Task, TaskMetadata } from '../model/tasks.ts';
 import type { Tool } from '../model/tools.ts';
 
-/** Creates a loose object schema with the type `T` of the model. A property test proves that both accept the same values. */
+/** Creates a schema of an object that may have unknown members, for the type `T` of the model. A property test proves that both agree. */
 export function loose<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
   return z.looseObject(Object.assign({}, ...shapes) as z.ZodRawShape) as unknown as z.ZodType<T>;
 }
 
 /**
- * Creates a schema of an object with any member names whose values all match. Other than `z.record` it also checks a member named
- * `__proto__`, which zod silently drops.
+ * Creates a schema of an object with any member names whose values all match. Unlike `z.record`, it also checks a member named `__proto__`,
+ * which zod silently drops.
  */
 export function record<T>(member: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
   const isGood = (value: unknown): boolean => {
@@ -39,11 +39,11 @@ export function record<T>(member: z.ZodType<T>): z.ZodType<Readonly<Record<strin
   return z.unknown().refine(isGood, 'The member "__proto__" is not valid').pipe(z.record(z.string(), member));
 }
 
-/** Any JSON object. */
+/** The zod schema of any JSON object. */
 export const object: z.ZodType<JsonObject> = loose({});
-/** Any JSON value. It must be present. */
+/** The zod schema of any JSON value. The value must be present. */
 export const value: z.ZodType = z.unknown().refine((given) => given !== undefined, 'Required');
-/** A request id or a progress token. */
+/** The zod schema of a request id or a progress token. */
 export const id: z.ZodType<string | number> = z.union([z.string(), z.int()]);
 
 export const optionalString: z.ZodOptional<z.ZodString> = z.string().optional();
@@ -53,12 +53,12 @@ export const optionalBoolean: z.ZodOptional<z.ZodBoolean> = z.boolean().optional
 export const optionalStrings: z.ZodOptional<z.ZodArray<z.ZodString>> = z.array(z.string()).optional();
 export const optionalObject: z.ZodOptional<z.ZodType<JsonObject>> = object.optional();
 
-/** Params of a request. */
+/** Creates the zod schema of a request's params: the given members, and a `_meta` that may have a progress token. */
 export function params<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
   return loose<T>({ _meta: loose({ progressToken: id.optional() }).optional() }, ...shapes);
 }
 
-/** Params of a notification. */
+/** Creates the zod schema of a notification's params: the given members, and a `_meta` that may have a subscription id. */
 export function notificationParams<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
   return loose<T>({ _meta: loose({ [META_SUBSCRIPTION_ID]: id.optional() }).optional() }, ...shapes);
 }
@@ -114,7 +114,7 @@ export const ImplementationSchema: z.ZodType<Implementation> = loose(named, { ve
 /** The zod schema of `LoggingLevel`. */
 export const LoggingLevelSchema: z.ZodType<LoggingLevel> = z.enum(LOGGING_LEVELS);
 
-/** The `_meta` of a modern request, with its mandatory members. */
+/** The zod schema of the `_meta` of a modern request, with its mandatory members. */
 export const ModernRequestMetaSchema: z.ZodType<RequestMeta> = loose({
   progressToken: id.optional(),
   [META_PROTOCOL_VERSION]: z.string(),
@@ -185,7 +185,7 @@ const samplingBlock: z.ZodType<SamplingMessageContentBlock> = z.union([
   }),
 ]);
 
-/** The members of a sampling message. */
+/** The zod schemas of the members of a sampling message. */
 export const samplingMessage: z.ZodRawShape = {
   role,
   content: z.union([samplingBlock, z.array(samplingBlock)]),
@@ -227,7 +227,7 @@ const options = z.array(loose({ const: z.string(), title: z.string() }));
 const names = z.array(z.string());
 const format = z.enum(['email', 'uri', 'date', 'date-time']).optional();
 
-/** One form field. */
+/** The zod schema of one field of an elicitation form. */
 export const formField: z.ZodType<PrimitiveSchemaDefinition> = z.union([
   loose<PrimitiveSchemaDefinition>(textField, { minLength: optionalInt, maxLength: optionalInt, format }),
   loose<PrimitiveSchemaDefinition>(textField, { enum: names }),
@@ -243,10 +243,10 @@ export const formField: z.ZodType<PrimitiveSchemaDefinition> = z.union([
   loose<PrimitiveSchemaDefinition>(choices, { items: loose({ anyOf: options }) }),
 ]);
 
-/** The `task` member of a request that should run as a task. @until 2025-11-25 */
+/** The zod schema of the `task` member of a request that asks to run as a task. @until 2025-11-25 */
 export const taskMetadata: z.ZodOptional<z.ZodType<TaskMetadata>> = loose<TaskMetadata>({ ttl: optionalNumber }).optional();
 
-/** The members of a task. @until 2025-11-25 */
+/** The zod schemas of the members of a task. @until 2025-11-25 */
 export const task: z.ZodRawShape = {
   taskId: z.string(),
   status: z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']),

@@ -2,11 +2,11 @@
 
 import { type Operator, percentEncode, type TemplateExpression, type TemplatePart, type TemplateVariable } from './template-part.ts';
 
-/** The value of a variable: a single value, a list or a map. `undefined`, an empty list and an empty map count as no value. */
+/** The value of a template variable: a single value, a list or a map. `undefined`, an empty list and an empty map count as no value. */
 export type TemplateValue =
   string | number | boolean | readonly (string | number | boolean)[] | Readonly<Record<string, string | number | boolean>> | undefined;
 
-/** Expands the template to a URI. */
+/** Makes a URI from a parsed URI template and the values of its variables. */
 export function expandTemplate(parts: readonly TemplatePart[], values: Readonly<Record<string, TemplateValue>>): string {
   return parts.map((part) => (typeof part === 'string' ? part : expandExpression(part, values))).join('');
 }
@@ -19,7 +19,7 @@ function expandExpression({ operator, variables }: TemplateExpression, values: R
   return written.length === 0 ? '' : operator.first + written.join(operator.separator);
 }
 
-/** Expands one variable to its items: none for an empty value, several for an exploded list or map. */
+/** Expands one template variable to its items: none for an empty value, several for an exploded list or map. */
 function expandVariable(operator: Operator, variable: TemplateVariable, value: NonNullable<TemplateValue>): readonly string[] {
   if (typeof value !== 'object') return [named(operator, variable.name, encode(operator, cut(String(value), variable.maxLength)))];
   const isList = Array.isArray(value);
@@ -42,7 +42,7 @@ function cut(text: string, maxLength: number | undefined): string {
   return maxLength === undefined ? text : [...text].slice(0, maxLength).join('');
 }
 
-/** Percent-encodes a value. The operators `+` and `#` also keep reserved characters and existing percent-encodings. */
+/** Percent-encodes a variable's value. The operators `+` and `#` also keep reserved characters and existing percent-encodings. */
 function encode({ reserved }: Operator, text: string): string {
   const keep = reserved ? /(?:%[0-9A-Fa-f]{2}|[\w.~:/?#[\]@!$&'()*+,;=-])+|[^]/gu : /[\w.~-]+|[^]/gu;
   return text.replace(keep, (run) =>

@@ -1,19 +1,19 @@
 /**
- * Matches a URI against a template and reads the variables.
+ * Matches a URI against a URI template and reads the values of the variables.
  *
- * Fills a table from the end that tells which rest of the template matches which rest of the URI. There is no backtracking: time and
- * memory grow with the number of template parts times the length of the URI.
+ * Fills a table that tells which rest of the template matches which rest of the URI, beginning at the end of both. There is no
+ * backtracking: time and memory grow with the number of template parts times the length of the URI.
  */
 
 import { percentEncode, type TemplateExpression, type TemplatePart, type TemplateVariable } from './template-part.ts';
 
-/** The maximum length of a URI. A longer URI does not match. */
+/** The maximum length of a URI that a template is matched against, in characters. A longer URI does not match. */
 export const MAX_URI_LENGTH = 8192;
 
-/** The percent-decoded values by variable name. The object has no prototype. Exploded variables are lists. */
+/** The percent-decoded values that a URI has, by variable name. The object has no prototype. Exploded variables are lists. */
 export type TemplateMatch = Readonly<Record<string, string | readonly string[]>>;
 
-/** Gives the values, or undefined if the URI does not match. If several matches are possible, earlier variables match most. */
+/** Returns the variables' values in a URI; undefined if it does not match. If several matches are possible, earlier variables take most. */
 export function matchTemplate(parts: readonly TemplatePart[], uri: string): TemplateMatch | undefined {
   if (uri.length > MAX_URI_LENGTH) return undefined;
   const text = uri.replace(/[^\x00-\x7f]+/g, (run) => percentEncode(run));
@@ -36,14 +36,14 @@ export function matchTemplate(parts: readonly TemplatePart[], uri: string): Temp
 
 type Values = Record<string, string | readonly string[]>;
 
-/** A cheap first check: most URIs that do not match differ at their beginning or end. */
+/** Checks only the literal beginning and end: a cheap test that most URIs that do not match fail. */
 function hasEnds(parts: readonly TemplatePart[], uri: string): boolean {
   const [first] = parts;
   const last = parts.at(-1);
   return (typeof first !== 'string' || uri.startsWith(first)) && (typeof last !== 'string' || uri.endsWith(last));
 }
 
-/** Creates the table: `table[p][i]` is 1 if the parts from `p` on match the URI from `i` on. */
+/** Creates the table: `table[p][i]` is 1 if the template's parts from `p` on match the URI from character `i` on. */
 function fitTable(parts: readonly TemplatePart[], uri: string): readonly Uint8Array[] {
   const table: Uint8Array[] = [new Uint8Array(uri.length + 1)];
   (table[0] as Uint8Array)[uri.length] = 1;
@@ -62,7 +62,7 @@ function fitLiteral(literal: string, uri: string, rest: Uint8Array): Uint8Array 
 
 function fitExpression({ operator, stops }: TemplateExpression, uri: string, rest: Uint8Array): Uint8Array {
   const row = new Uint8Array(uri.length + 1);
-  /** 1 if a non-empty value can begin at the next character, so that the rest of the URI matches. */
+  /** 1 if a non-empty value can begin at the next character such that the rest of the URI matches, else 0. */
   let next = 0;
   for (let at = uri.length; at >= 0; at -= 1) {
     const canGoOn = at < uri.length && !stops.includes(uri.charAt(at));
@@ -75,7 +75,7 @@ function fitExpression({ operator, stops }: TemplateExpression, uri: string, res
   return row;
 }
 
-/** Gives the end of the longest value after which the rest of the URI matches; `at` if an optional expression is absent. */
+/** Returns the end of the longest value after which the rest of the URI matches; `at` if an optional expression is absent. */
 function longestEnd({ operator, stops }: TemplateExpression, uri: string, at: number, rest: Uint8Array): number {
   let longest = at;
   if (!uri.startsWith(operator.first, at)) return longest;
@@ -85,7 +85,7 @@ function longestEnd({ operator, stops }: TemplateExpression, uri: string, at: nu
   return longest;
 }
 
-/** Reads the variables of one expression into `values`. @returns false if the text does not match the expression. */
+/** Reads the variables of one template expression into `values`. @returns false if the text does not match the expression. */
 function readExpression({ operator, variables }: TemplateExpression, text: string, values: Values): boolean {
   if (text === '') return true;
   const body = text.slice(operator.first.length);
@@ -117,7 +117,7 @@ function readNamed(variables: readonly TemplateVariable[], pairs: readonly strin
   return [...lists].every(([variable, items]) => put(values, variable, ...items));
 }
 
-/** Stores a decoded value. @returns false if it is invalid, or differs from an earlier value of the same variable. */
+/** Percent-decodes a variable's value and stores it. @returns false if it is invalid or differs from an earlier value of the variable. */
 function put(values: Values, { name, explode, maxLength }: TemplateVariable, ...items: readonly string[]): boolean {
   const decoded = items.map(decode);
   if (decoded.includes(undefined) || (!explode && items.length > 1)) return false;

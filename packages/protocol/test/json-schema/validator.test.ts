@@ -222,7 +222,7 @@ describe('bounds', () => {
         $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }, { $ref: `#/$defs/d${level - 1}` }] };
       return { $defs, $ref: `#/$defs/d${levels - 1}` };
     };
-    expect(fault(deep, fromPeer)).toBe('the schema is deeper than 64, the limit for schemas from peers');
+    expect(fault(deep, fromPeer)).toBe('the JSON Schema is too large: it is deeper than 64, the limit for schemas from peers');
     expect(fault(wide, fromPeer)).toContain('larger than 5000 subschemas');
     expect(fault(expanded(16), fromPeer)).toContain('larger than 5000 subschemas for one place of a value');
     expect(fault({ enum: ['x'.repeat(4_000_000)] }, fromPeer)).toContain('longer than 4000000 characters');
@@ -249,7 +249,7 @@ describe('bounds', () => {
     ['itself', { $ref: '#' }],
     ['a circle', { $defs: { a: { $ref: '#/$defs/b' }, b: { anyOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }],
   ])('[SCHEMA-011][JSCH-007] refuses a reference to %s that goes no deeper', (_, schema) => {
-    expect(fault(schema, fromPeer)).toBe('the schema refers to itself without going deeper into the value');
+    expect(fault(schema, fromPeer)).toBe('the JSON Schema refers to itself endlessly: put the "$ref" under "properties" or "items"');
     expect(issues(schema, 1)).toEqual([': takes too long to check against its schema']);
   });
 

@@ -1,4 +1,4 @@
-/** HTTP in 2024-11-05: HTTP+SSE. An event stream tells the client the URL for its POST requests. */
+/** HTTP in 2024-11-05: HTTP+SSE. An event of the SSE stream tells the client the URL for its POST requests. */
 
 import type { HttpRules } from '../revision.ts';
 

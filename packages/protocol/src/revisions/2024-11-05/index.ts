@@ -1,4 +1,4 @@
-/** 2024-11-05: the first revision. It defines everything; each later revision defines its changes. */
+/** 2024-11-05: the first revision. It is defined in full; each later revision is defined by its changes. */
 
 import { RESOURCE_NOT_FOUND_LEGACY } from '../../error-codes.ts';
 import { defineRevision, type RevisionFacts } from '../define-revision.ts';
@@ -6,7 +6,7 @@ import type { Direction, MethodFacts, RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The features of this revision. */
+/** The features of the revision 2024-11-05. */
 export const changes: readonly RevisionChange[] = [
   { what: 'The first revision: JSON-RPC 2.0 with initialize, ping, cancellation, progress', see: 'basic/lifecycle' },
   { what: 'Tools, resources, prompts, completion, logging, pagination', see: 'server/index' },

@@ -1,10 +1,10 @@
-/** Converts messages of 2025-03-26 to those of 2024-11-05. */
+/** Converts messages from the form of 2025-03-26 to that of 2024-11-05. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Hop } from '../define-revision.ts';
 import { drop, mapBlocks, mapField, mapList } from '../reshape.ts';
 
-/** Replaces an audio block by a text: 2024-11-05 has no audio. */
+/** Replaces an audio block by a text block: 2024-11-05 has no audio. */
 function audioToText(block: JsonObject): JsonObject {
   if (block['type'] !== 'audio') return block;
   const { type: _type, data: _data, mimeType, ...rest } = block;

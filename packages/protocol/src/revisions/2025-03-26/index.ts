@@ -1,4 +1,4 @@
-/** 2025-03-26: Streamable HTTP, batching, tool annotations, audio. */
+/** 2025-03-26: adds Streamable HTTP, batching, tool annotations and audio. */
 
 import { defineRevision, type RevisionFacts } from '../define-revision.ts';
 import { revision as before } from '../2024-11-05/index.ts';
@@ -6,7 +6,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
+/** The changes of 2025-03-26, in the order of the specification's change log. Those not about messages are implemented elsewhere. */
 export const changes: readonly RevisionChange[] = [
   { what: 'Authorization by OAuth 2.1', see: 'changelog#major-changes' },
   { what: 'Streamable HTTP in place of HTTP+SSE', see: 'basic/transports#streamable-http' },

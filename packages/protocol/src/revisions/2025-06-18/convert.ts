@@ -1,4 +1,4 @@
-/** Converts messages of 2025-06-18 to those of 2025-03-26. */
+/** Converts messages from the form of 2025-06-18 to that of 2025-03-26. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Hop } from '../define-revision.ts';
@@ -8,7 +8,7 @@ const withoutTitleAndMeta = drop('title', '_meta');
 const annotations = mapField('annotations', drop('lastModified'));
 const listed = inTurn(withoutTitleAndMeta, annotations);
 
-/** Moves a tool's title to its annotations, where 2025-03-26 has it. */
+/** Moves a tool's title into its annotations, where 2025-03-26 expects it. */
 function tool(definition: JsonObject): JsonObject {
   const { title, annotations: hints } = definition;
   const older = drop('title', '_meta', 'outputSchema')(definition);
@@ -16,7 +16,7 @@ function tool(definition: JsonObject): JsonObject {
   return set(older, 'annotations', { ...(hints as JsonObject | undefined), title });
 }
 
-/** Replaces a resource link by a text with its title and URI: 2025-03-26 has no links. */
+/** Replaces a resource link by a text block with its title and URI: 2025-03-26 has no links. */
 function linkToText(block: JsonObject): JsonObject {
   if (block['type'] !== 'resource_link') return block;
   const { name, title = name, uri, description, annotations: hints } = block;

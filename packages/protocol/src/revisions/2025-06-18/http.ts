@@ -1,4 +1,4 @@
-/** HTTP in 2025-06-18: each request after `initialize` names the negotiated revision in a header. */
+/** HTTP in 2025-06-18: each request after `initialize` names the negotiated revision in the header `MCP-Protocol-Version`. */
 
 import type { HttpRules } from '../revision.ts';
 

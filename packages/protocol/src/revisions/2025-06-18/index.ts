@@ -1,4 +1,4 @@
-/** 2025-06-18: structured tool output, elicitation, resource links, titles; no more batching. */
+/** 2025-06-18: adds structured tool output, elicitation, resource links and titles; removes batching. */
 
 import { defineRevision, type RevisionFacts } from '../define-revision.ts';
 import { revision as before } from '../2025-03-26/index.ts';
@@ -6,7 +6,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
+/** The changes of 2025-06-18, in the order of the specification's change log. Those not about messages are implemented elsewhere. */
 export const changes: readonly RevisionChange[] = [
   { what: 'No more JSON-RPC batches', see: 'changelog#major-changes' },
   { what: 'Structured tool output: structuredContent, outputSchema', see: 'server/tools#structured-content' },

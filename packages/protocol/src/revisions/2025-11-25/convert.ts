@@ -1,4 +1,4 @@
-/** Converts messages of 2025-11-25 to those of 2025-06-18. */
+/** Converts messages from the form of 2025-11-25 to that of 2025-06-18. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -13,11 +13,11 @@ function linkWithoutIcons(block: JsonObject): JsonObject {
   return block['type'] === 'resource_link' ? withoutIcons(block) : block;
 }
 
-/** Converts a form field: 2025-06-18 has `enumNames` for labels, choices of one value only, and defaults for booleans only. */
+/** Converts a form field to 2025-06-18, which has `enumNames` for labels, no multiple choice, and default values for booleans only. */
 function formField(field: JsonObject, name: string): JsonObject {
   if (field['type'] === 'array') {
     throw new UnrepresentableError(
-      `Field "${name}": the client's protocol revision has no choice of several values: ask for one value, or for text`,
+      `Form field "${name}": the client's protocol revision has no multiple choice: ask for one value, or for text`,
     );
   }
   const older = field['type'] === 'boolean' ? field : drop('default')(field);
@@ -35,7 +35,7 @@ function memberOf(value: JsonValue, key: string): JsonValue {
   return (isJsonObject(value) ? value[key] : undefined) ?? '';
 }
 
-/** Converts an elicitation: 2025-06-18 has form mode only. */
+/** Converts an elicitation request to 2025-06-18, which has form mode only. */
 function elicit(params: JsonObject): JsonObject {
   if (params['mode'] === 'url') {
     throw new UnrepresentableError(
@@ -47,7 +47,7 @@ function elicit(params: JsonObject): JsonObject {
 
 const form = mapField('requestedSchema', inTurn(drop('$schema'), mapField('properties', mapValues(formField))));
 
-/** Joins the values of a multiple choice: a field of 2025-06-18 has one value. */
+/** Joins the values that the user chose in a multiple choice to one text: a field of 2025-06-18 has one value. */
 const oneAnswer = (content: JsonObject): JsonObject => {
   const lists = Object.entries(content).filter(([, value]) => Array.isArray(value));
   return lists.length === 0
@@ -70,7 +70,7 @@ function refuseToolBlock(block: JsonValue): void {
   throw new UnrepresentableError("The client's protocol revision has no tools in sampling: send text, images or audio");
 }
 
-/** Converts a sampling request: 2025-06-18 has no tools in sampling. */
+/** Converts a sampling request to 2025-06-18, which has no tools in sampling. */
 function sample(params: JsonObject): JsonObject {
   const { tools } = params;
   if (Array.isArray(tools) && tools.length > 0) {
@@ -79,7 +79,7 @@ function sample(params: JsonObject): JsonObject {
   return mapList('messages', oneBlockEach)(drop('tools', 'toolChoice', 'task')(params));
 }
 
-/** Joins several text blocks of a sampling result: 2025-06-18 has one block. */
+/** Joins the text blocks of a sampling result to one: 2025-06-18 has one block per result. */
 function oneBlock(result: JsonObject): JsonObject {
   const { content } = result;
   if (!Array.isArray(content)) return result;

@@ -1,4 +1,4 @@
-/** 2025-11-25: icons, URL elicitation, tools in sampling, better enums, experimental tasks, SSE polling. */
+/** 2025-11-25: adds icons, URL elicitation, tools in sampling, better enums, experimental tasks and SSE polling. */
 
 import { URL_ELICITATION_REQUIRED } from '../../error-codes.ts';
 import { defineRevision, type RevisionFacts } from '../define-revision.ts';
@@ -7,7 +7,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
+/** The changes of 2025-11-25, in the order of the specification's change log. Those not about messages are implemented elsewhere. */
 export const changes: readonly RevisionChange[] = [
   {
     what: 'Authorization servers found by OpenID Connect discovery too',

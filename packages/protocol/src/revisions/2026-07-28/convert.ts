@@ -1,4 +1,4 @@
-/** Converts messages of 2026-07-28 to those of 2025-11-25. */
+/** Converts messages from the form of 2026-07-28 to that of 2025-11-25. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -22,7 +22,7 @@ const unsolicited = mapField('_meta', drop(META_SUBSCRIPTION_ID));
 const uncacheable = inTurn(statefulResult, drop('ttlMs', 'cacheScope'));
 const singleRound = inTurn(statefulRequest, drop('inputResponses', 'requestState'));
 
-/** Replaces the schemas `true` and `false` of properties by objects, as 2025-11-25 requires. */
+/** Replaces property schemas that are `true` or `false` by objects, as 2025-11-25 requires. */
 const objectSchemas: Convert = (properties) => {
   const bare = Object.entries(properties).filter(([, schema]) => typeof schema === 'boolean');
   if (bare.length === 0) return properties;
@@ -30,7 +30,7 @@ const objectSchemas: Convert = (properties) => {
 };
 const schemaOfObject = mapField('properties', objectSchemas);
 
-/** Drops an output schema of a type other than object, which 2025-11-25 does not allow. */
+/** Drops a tool's output schema if its root type is not object, which 2025-11-25 does not allow. */
 function outputOfObject(tool: JsonObject): JsonObject {
   const { outputSchema } = tool;
   return isJsonObject(outputSchema) && outputSchema['type'] !== 'object' ? drop('outputSchema')(tool) : tool;
@@ -52,7 +52,7 @@ const samplingContent = mapBlocks('content', toolResultBlock);
 const elicitation = drop('task', 'elicitationId');
 const sampling = inTurn(drop('task'), mapList('tools', drop('execution')));
 
-/** Converts a question inside an `input_required` result like the request of the same method. */
+/** Converts a request to the client inside an `input_required` result in the same way as a legacy request of that method. */
 const ask: Convert = (request) => {
   if (request['method'] === 'elicitation/create') return mapField('params', elicitation)(request);
   return request['method'] === 'sampling/createMessage' ? mapField('params', sampling)(request) : request;

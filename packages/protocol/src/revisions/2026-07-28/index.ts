@@ -1,4 +1,4 @@
-/** 2026-07-28: stateless. Each request has version and capabilities in `_meta`; servers ask questions inside results. */
+/** 2026-07-28: no sessions. Each request has the version and capabilities in `_meta`; requests to the client travel inside results. */
 
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION } from '../../error-codes.ts';
@@ -8,7 +8,7 @@ import type { RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The specification's change log, in its order. Other packages implement the changes that are not about messages. */
+/** The changes of 2026-07-28, in the order of the specification's change log. Those not about messages are implemented elsewhere. */
 export const changes: readonly RevisionChange[] = [
   { what: 'No sessions and no Mcp-Session-Id; lists no longer vary by connection', see: 'changelog#major-changes' },
   { what: 'No handshake: version, client capabilities and identities travel in _meta', see: 'basic/index#meta' },
