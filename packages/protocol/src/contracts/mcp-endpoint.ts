@@ -31,7 +31,7 @@ export interface CloseOptions {
   readonly drainMs?: number | undefined;
 }
 
-/** The HTTP request of a call. */
+/** The HTTP request that a call arrived in. */
 export interface CallOrigin {
   readonly method: string;
   /** The absolute URL of the HTTP request. */
