@@ -276,7 +276,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'ctx.log sends nothing, because the server does not declare logging: …': () =>
     warningOf((server) => inMemory(server, (client) => client.callTool('tell'))),
 
-  '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"': () =>
+  '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object". A shape is, for example, …': () =>
     failureOf(() => register({ inputSchema: { a: 'string' } })),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     refused((client) => client.getPrompt('greet', { ...({ name: 7 } as object) }), makeServerOfPrompts()),

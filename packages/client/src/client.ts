@@ -61,7 +61,7 @@ export class Client {
    */
   constructor(info: Implementation, options: ClientOptions = {}) {
     if (typeof info?.name !== 'string' || typeof info.version !== 'string') {
-      throw new TypeError('A client needs a name and a version as its first argument: { name: "my-app", version: "1.0.0" }');
+      throw new TypeError('A client needs a name and a version: pass { name: "my-app", version: "1.0.0" } as its info');
     }
     checkOptions('client options', options, CLIENT_OPTIONS);
     this.info = info;

@@ -74,7 +74,7 @@ it('without which nothing could be spoken or given up is an error', async () => 
 
 describe('an argument that other SDKs take in this place is an error that says what to give:', () => {
   it('a client without a name and a version', async () => {
-    const says = 'A client needs a name and a version as its first argument: { name: "my-app", version: "1.0.0" }';
+    const says = 'A client needs a name and a version: pass { name: "my-app", version: "1.0.0" } as its info';
     for (const wrong of [undefined, {}, { name: 'x' }, { era: 'legacy' }]) expect(() => new McpClient(wrong as never)).toThrow(says);
     await expect(McpClient.connect({} as Transport, undefined as never)).rejects.toThrow(says);
   });

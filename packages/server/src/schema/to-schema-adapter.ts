@@ -77,7 +77,10 @@ function withObjectRoot(schema: JsonObject): JsonObject {
   if (type !== undefined)
     throw new TypeError(`must have "type": "object" at its root, got ${JSON.stringify(type)}: put the value into a field of an object`);
   if (KEYWORDS.some((keyword) => keyword in root)) return { type: 'object', ...root };
-  throw new TypeError('is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"');
+  const [field = 'name'] = Object.keys(root);
+  throw new TypeError(
+    `is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object". A shape is, for example, { ${field}: z.string() }`,
+  );
 }
 
 const DEFINITION = '#/$defs/';
