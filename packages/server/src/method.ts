@@ -6,7 +6,6 @@ import type { ExtensionCall } from '@mortise/protocol/contracts';
 import { type Convert, findRequest, type MethodFacts } from '@mortise/protocol/revisions';
 import type { CapabilityBook } from './capabilities.ts';
 import type { Context } from './context.ts';
-import { existsIn } from './era.ts';
 
 export interface MethodEntry {
   /** Serves a request of this method. Params and result have the shape of the newest revision (canonical form). */
@@ -115,7 +114,7 @@ export class Methods {
   #createRoute(revision: Revision, method: string): Route | undefined {
     const facts = findRequest(revision, method, 'client');
     const entry = (this.#entries.get(method) ?? []).find(({ eras }) =>
-      eras ? existsIn(eras, revision) : facts || !isKnownRequest(method),
+      eras ? eras.includes(revision.era) : facts || !isKnownRequest(method),
     );
     if (!entry) return undefined;
     const needed = entry.eras ? undefined : facts?.serverCapability;

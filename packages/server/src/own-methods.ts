@@ -1,14 +1,13 @@
 /** The built-in methods of every server: discovery, subscriptions, the legacy handshake, and the methods of legacy sessions. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
+import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import type { Context } from './context.ts';
 import type { Server } from './server.ts';
 import type { Session } from './session.ts';
-import { methodNotFoundError } from './wire-error.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
 
@@ -61,7 +60,7 @@ export function negotiate({ revisions, versions }: Server, session: Session, par
   const revision = negotiateLegacy(params?.['protocolVersion'], revisions);
   if (revision) return revision;
   const problem = `"initialize" is not supported by this server: the supported protocol versions are ${versions.join(', ')}`;
-  throw new ProtocolError(methodNotFoundError('initialize').rpcCode, problem, { supported: versions });
+  throw new ProtocolError(METHOD_NOT_FOUND, problem, { supported: versions });
 }
 
 /** Returns the revision by which to serve a request that arrives before `initialize`. Only `ping` is allowed then. */

@@ -4,7 +4,6 @@ import { isMortiseError, type JsonRpcErrorObject, ProtocolError } from '@mortise
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, toWireError } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import { MISSING_CLIENT_CAPABILITY, missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY } from '@mortise/protocol/wire';
-import { firstReservedCode } from './era.ts';
 import type { AskError } from './errors.ts';
 
 export function methodNotFoundError(method: string): ProtocolError {
@@ -28,7 +27,7 @@ function toProtocolError(thrown: unknown, revision: Revision): unknown {
 }
 
 function isSendable(code: number, revision: Revision): boolean {
-  return code > firstReservedCode(revision) || code < -32099 || [...revision.errorCodes.values()].includes(code);
+  return code > revision.rules.firstReservedCode || code < -32099 || [...revision.errorCodes.values()].includes(code);
 }
 
 /** Tells whether an error thrown by a tool becomes a JSON-RPC error, not an `isError` result: it has its own code, or the call is over. */

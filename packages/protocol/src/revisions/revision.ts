@@ -44,6 +44,8 @@ export interface Rules {
   readonly resultType: boolean;
   /** The error code for a resource that does not exist. */
   readonly resourceNotFoundCode: number;
+  /** The highest error code that the specification reserves. From it down to -32099 only the revision's own codes may be sent. */
+  readonly firstReservedCode: number;
   /** Whether invalid tool arguments lead to an `isError` result. If false, to a -32602 error. */
   readonly invalidArgumentsAreResults: boolean;
   /** The allowed type of `structuredContent` in tool results. */

@@ -75,6 +75,7 @@ export const revision: RevisionFacts = defineRevision({
     errorIdOptional: false,
     resultType: false,
     resourceNotFoundCode: RESOURCE_NOT_FOUND_LEGACY,
+    firstReservedCode: -32020,
     invalidArgumentsAreResults: false,
     structuredContent: 'none',
     contentTypes: new Set(['text', 'image', 'resource']),

@@ -111,6 +111,7 @@ export const revision: RevisionFacts = defineRevision({
     changeNotifications: 'listen',
     extensions: true,
     resourceNotFoundCode: INVALID_PARAMS,
+    firstReservedCode: -32000,
     structuredContent: 'any',
     elicitationIds: false,
   },

@@ -55,7 +55,8 @@ export class WebExchange extends HttpExchange {
   }
 
   /**
-   * Finds a repeated header: `Headers` joins the values by a comma. Checks only headers that matter, because iterating over all sorts them.
+   * Finds a repeated header: `Headers` joins the values by a comma. Checks only headers that are not compared with the body later (a joined value
+   * would differ from it), because iterating over all sorts them.
    */
   findDuplicateHeader(): string | undefined {
     for (const name of SINGLE_HEADERS) {

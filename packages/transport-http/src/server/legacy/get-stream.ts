@@ -22,7 +22,7 @@ export async function openGetStream(http: HttpExchange): Promise<void> {
   const get: Get = { http, session, release: http.shared.holdStream(http.limitKey) };
   try {
     const lastEvent = http.header(LAST_EVENT_ID_HEADER);
-    if (lastEvent !== undefined && session.log !== undefined && session.revision?.http.resumable === true)
+    if (lastEvent !== undefined && session.eventLog !== undefined && session.revision?.http.resumable === true)
       await resumeStream(get, decodeEventId(lastEvent));
     else openStream(get);
   } catch (error) {
@@ -46,7 +46,7 @@ interface Get {
 
 function openStream(get: Get): void {
   const { session } = get;
-  const stream = new SessionStream(createStreamId('get'), session.revision?.http.resumable === true ? session.log : undefined);
+  const stream = new SessionStream(createStreamId('get'), session.revision?.http.resumable === true ? session.eventLog : undefined);
   const sse = openSse(get, stream);
   // Some platforms and proxies send the headers only with the first part of the body.
   void sse.write(SSE_KEEP_ALIVE);
@@ -56,11 +56,11 @@ function openStream(get: Get): void {
 
 async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   const { session } = get;
-  const found = await session.log?.store.replay(session.id, lastEventId);
+  const found = await session.eventLog?.store.replay(session.id, lastEventId);
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
   // A POST stream that is not here has ended or is on another machine. The client gets the stored events and may resume again.
-  const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, session.log, !isGet);
+  const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, session.eventLog, !isGet);
   const open = (): ResponseStream => {
     // Added before the replay is done, so that new messages already use this stream.
     if (isGet) session.addGet(stream);

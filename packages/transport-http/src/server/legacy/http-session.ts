@@ -17,7 +17,7 @@ export class HttpSession implements SessionLink {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   /** Stores events that are sent, so that clients can resume streams; undefined without an event store. */
-  readonly log: StreamLog | undefined;
+  readonly eventLog: StreamLog | undefined;
   legacy: LegacySession;
   /** The revision that `initialize` agreed on; undefined until then. */
   revision: Revision | undefined;
@@ -56,7 +56,7 @@ export class HttpSession implements SessionLink {
     this.limitKey = id === undefined ? '' : http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
-    if (id !== undefined && settings.eventStore) this.log = { store: settings.eventStore, sessionId: id, logger: settings.logger };
+    if (id !== undefined && settings.eventStore) this.eventLog = { store: settings.eventStore, sessionId: id, logger: settings.logger };
     this.#server = server;
     this.#logger = settings.logger;
     this.legacy = server.openSession(this, saved);
@@ -121,7 +121,7 @@ export class HttpSession implements SessionLink {
 
   /** Called when the connection of a GET stream has ended. Forgets the stream if it cannot be resumed. */
   dropGet(stream: SessionStream): void {
-    if (this.log === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
+    if (this.eventLog === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
   }
 
   findStream(streamId: string): SessionStream | undefined {

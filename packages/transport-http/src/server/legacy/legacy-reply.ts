@@ -51,7 +51,7 @@ export class LegacyReply {
 
   /** Whether the connection may be closed before the response is sent, so that the client resumes the stream later. */
   get canPause(): boolean {
-    return this.#canStream && this.#revision.http.polling && this.#terms.session.log !== undefined;
+    return this.#canStream && this.#revision.http.polling && this.#terms.session.eventLog !== undefined;
   }
 
   /** The revision of the session. Before `initialize` has agreed on one, errors are those of the newest legacy revision. */
@@ -130,7 +130,7 @@ export class LegacyReply {
   #openStream(): SessionStream {
     const { session, isAlone } = this.#terms;
     // The response to `initialize` cannot be resumed, because the client does not know the session id yet.
-    const log = this.#revision.http.resumable && isAlone !== true ? session.log : undefined;
+    const log = this.#revision.http.resumable && isAlone !== true ? session.eventLog : undefined;
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session.addPost(stream);

@@ -127,7 +127,7 @@ export class SessionTable {
     const isFirst = this.#unlist(session);
     await session.close();
     try {
-      await session.log?.store.delete(session.id);
+      await session.eventLog?.store.delete(session.id);
     } catch (error) {
       this.#log('The events of a session could not be deleted', error);
     }
