@@ -370,16 +370,6 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       expect(visitsOf('DELETE')).toHaveLength(1);
     });
 
-    it('ends the session although the server closes the connection that the DELETE arrives on', async () => {
-      answerHandshake(server);
-      let count = 0;
-      server.on('DELETE', (visit) => (++count === 1 ? visit.break() : visit.reply(200)));
-      await shakeHands(transport);
-      await transport.terminateSession();
-      expect(visitsOf('DELETE')).toHaveLength(2);
-      expect(transport.sessionId).toBeUndefined();
-    });
-
     it.each([
       { status: 405, outcome: 'takes it for an answer' },
       { status: 404, outcome: 'takes it for an answer' },

@@ -97,9 +97,7 @@ export class LegacyChannel extends PostingChannel {
   async terminateSession(timeoutMs?: number): Promise<void> {
     if (this.#sessionId === undefined) return;
     const call: HttpCall = { method: 'DELETE', url: this.wire.url, headers: this.#headers() };
-    const send = (): Promise<HttpAnswer> => this.wire.send(call, { timeoutMs }).answer;
-    // Sent again on a new connection if the server had closed the reused one meanwhile. Only DELETE may be repeated like that (RFC 9110, 9.2.2).
-    const answer = await send().catch((error: unknown) => (error instanceof ConnectionClosedError ? send() : Promise.reject(error)));
+    const answer = await this.wire.send(call, { timeoutMs }).answer;
     this.wire.discard(answer);
     // 405: the server does not let clients end sessions. 404: the session has ended already.
     if (!isSuccess(answer) && answer.status !== 405 && answer.status !== 404) throw toHttpError(call, answer);
