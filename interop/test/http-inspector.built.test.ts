@@ -2,7 +2,6 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -18,8 +17,6 @@ describe('the inspector', () => {
   let server: ChildProcess | undefined;
   beforeAll(async () => {
     node = (await run(process.execPath, [at('../../scripts/tool-node.mjs'), '24'])).stdout.trim().split('\n').at(-1) ?? '';
-    if (!existsSync(inspector))
-      await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: at('../../tools/inspector') });
   }, 300_000);
   afterEach(async () => {
     if (!server) return;

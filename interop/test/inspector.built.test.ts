@@ -1,7 +1,6 @@
 /** The official inspector, on the newer Node that it needs, lists and calls the quickstart's server. */
 
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -15,8 +14,6 @@ describe('the inspector', () => {
   let node: string;
   beforeAll(async () => {
     node = (await run(process.execPath, [at('../../scripts/tool-node.mjs'), '24'])).stdout.trim().split('\n').at(-1) ?? '';
-    if (!existsSync(inspector))
-      await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: at('../../tools/inspector') });
   }, 300_000);
 
   async function inspect(...args: string[]): Promise<unknown> {

@@ -66,6 +66,11 @@ export class Connector {
     return this.#closed.promise;
   }
 
+  /** Aborts when the client closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   /** The text that identifies the server, from the transport's `eraKey`; undefined if it has none. */
   get serverKey(): string | undefined {
     return this.#source?.serverKey;

@@ -20,6 +20,8 @@ export interface AskedRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly signal: AbortSignal | undefined;
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal;
   /** The number of `input_required` results for this request so far, this one included. */
   readonly round: number;
   readonly protocolVersion: string;
@@ -48,10 +50,10 @@ export async function answerInputRequired(request: AskedRequest, result: JsonObj
 
 /** Answers all input requests of a result in parallel, because none depends on another. */
 async function answerAll(inputRequests: unknown, request: AskedRequest, answers: Answers): Promise<JsonObject> {
-  const { method, signal, protocolVersion } = request;
+  const { method, signal, closing, protocolVersion } = request;
   const asks = readAsks(inputRequests, method, answers);
   const failed = new AbortController();
-  const wanted = linkSignals(signal, failed.signal);
+  const wanted = linkSignals(signal, closing, failed.signal);
   try {
     const all = asks.map(async ([key, ask]) => [key, await answers.answer(ask, wanted.signal, protocolVersion)] as const);
     return Object.fromEntries(await abortable(Promise.all(all), wanted.signal));

@@ -35,6 +35,20 @@ const ask = (rest: JsonObject): Reply => ({ result: { resultType: 'input_require
 const done = complete(NEWEST, { content: [] });
 
 describe('a result that asks', () => {
+  it('is given up when the client closes while the user answers', async () => {
+    let reached: (signal: AbortSignal) => void = () => undefined;
+    const shown = new Promise<AbortSignal>((resolve) => (reached = resolve));
+    const elicitation = (_params: unknown, { signal }: { readonly signal: AbortSignal }): Promise<ElicitResult> => {
+      reached(signal);
+      return new Promise(() => undefined);
+    };
+    const { client } = await connect(() => ask({ inputRequests: { who: question } }), { elicitation });
+    const called = client.callTool('x');
+    const signal = await shown;
+    await Promise.all([client.close(), expect(called).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' })]);
+    expect(signal.aborted).toBe(true);
+  });
+
   it('[MRTR-009][MRTR-013][MRTR-014] is answered in full, and the same is asked again with all of _meta', async () => {
     const { client, server } = await connect(
       (_request, round) =>

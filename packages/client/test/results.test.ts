@@ -389,5 +389,8 @@ it('a callback that throws is reported and breaks nothing', async () => {
   });
   await server.notify('notifications/message', { level: 'info', data: 1 });
   await client.listTools();
-  expect(errors.map(({ message }) => message)).toEqual(['A value that is not an error was thrown', 'bad callback']);
+  expect(errors.map(({ message }) => message)).toEqual([
+    'The thrown value is not an Error (it is the cause of this error): throw an Error instead',
+    'bad callback',
+  ]);
 });

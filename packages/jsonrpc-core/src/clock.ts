@@ -88,7 +88,7 @@ export class DeadlineTimer {
   #timerAtMs = Infinity;
   #waiting = 0;
 
-  /** @param onDue Handles the deadlines that have passed. Returns the time of the next one, or `Infinity` to wait for `add` or `moveTo`. */
+  /** @param onDue Handles the deadlines that have passed. Returns the time of the next one, or `Infinity` if there is none until `add` or `moveTo` is called. */
   constructor(clock: Clock, onDue: (nowMs: number) => number) {
     this.#clock = clock;
     this.#onDue = onDue;

@@ -136,7 +136,11 @@ export class Listen implements EventListener {
     return this.#context.call instanceof ChannelCall ? this.#context.call.owner : undefined;
   }
 
-  /** @throws {ProtocolError} -32602: this connection's filters name too many resources. -32603: it has too many `subscriptions/listen`. */
+  /**
+   * Checks the limits of one connection.
+   *
+   * @throws {ProtocolError} -32602: its filters name too many resources. -32603: it has too many open `subscriptions/listen` requests.
+   */
   #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
     const { subscriptions } = this.#accepted;

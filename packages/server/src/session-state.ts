@@ -50,7 +50,7 @@ export function fromState(state: SessionState, spoken: readonly Revision[]): Agr
   if (layout !== LAYOUT || !revision || negotiateLegacy(version, spoken) !== revision)
     throw new ProtocolError(
       INVALID_PARAMS,
-      `The saved session has layout ${layout} and version ${String(version)}, which this server does not know: open a new session`,
+      `This server cannot read the saved session (storage format ${layout}, protocol version ${String(version)}): open a new session`,
     );
   // Not validated: a server wrote this state, and only the host's store had it since.
   return { revision, uris: new Set(subscriptions as readonly string[]), ...(rest as unknown as Omit<Agreement, 'revision' | 'uris'>) };

@@ -65,8 +65,9 @@ async function fillIn(
   { validator, onError }: ElicitParts,
 ): Promise<ElicitContent> {
   const filled: Record<string, JsonValue | undefined> = { ...content };
+  const required = new Set(form.required);
   for (const [name, field] of Object.entries<JsonObject>(form.properties)) {
-    const isMissing = form.required?.includes(name) === true && !Object.hasOwn(filled, name);
+    const isMissing = required.has(name) && !Object.hasOwn(filled, name);
     if (isMissing && field['default'] !== undefined) filled[name] = field['default'];
   }
   const stray = Object.keys(filled).find((name) => typeof filled[name] === 'number' && !Number.isFinite(filled[name]));

@@ -51,7 +51,7 @@ function toApproved<T extends object>(given: T, approval: Approval<T>): T {
   return approval === true ? given : approval;
 }
 
-/** A model that the program can use, with ratings from 0 to 1. */
+/** A model that the program can use, with ratings from 0 to 1 for cost, speed and intelligence. */
 export interface ModelFacts {
   readonly name: string;
   /** Other names under which a server's hints may mean the model, such as its family, or comparable models of other providers. */

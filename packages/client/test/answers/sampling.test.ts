@@ -5,6 +5,7 @@ import type { CreateMessageRequestParams, CreateMessageResult } from '@mortise/p
 import { describe, expect, it } from 'vitest';
 import { selectModel, withApproval } from '../../src/host.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 import { eras, startAsking } from './asking.ts';
 
 const text = (value: string): JsonObject => ({ type: 'text', text: value });
@@ -132,6 +133,23 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       name: 'TypeError',
       message: expect.stringMatching(/^the handler of "sampling|^the model used a tool/u),
     });
+  });
+});
+
+describe.each(eras)('a server that asks much in the $era era', ({ era }) => {
+  it('does not hold up the client with 40,000 tool uses, or with a form of 40,000 required fields', async () => {
+    const { ask } = await startAsking(era, {
+      capabilities: { sampling: { tools: {} } },
+      sampling: () => said(),
+      elicitation: () => ({ action: 'accept', content: {} }),
+    });
+    const ids = Array.from({ length: 40_000 }, (_, index) => `toolu_${String(index).padStart(10, '0')}`);
+    const messages = [{ role: 'assistant', content: ids.map(use) }, user(ids.map(gave))];
+    const properties = Object.fromEntries(ids.map((id) => [id, { type: 'string' }]));
+    const usedMs = countCpuMs();
+    await ask('sampling/createMessage', { messages, maxTokens: 1, tools: [] });
+    await ask('elicitation/create', { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties, required: ids } });
+    expect(usedMs()).toBeLessThan(2_000);
   });
 });
 

@@ -85,5 +85,5 @@ export function toError(thrown: unknown): Error {
   } catch {
     // A proxy whose traps throw. It becomes the cause.
   }
-  return new Error('A value that is not an error was thrown', { cause: thrown });
+  return new Error('The thrown value is not an Error (it is the cause of this error): throw an Error instead', { cause: thrown });
 }

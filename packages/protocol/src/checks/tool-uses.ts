@@ -9,26 +9,28 @@ import type { CreateMessageRequestParams, SamplingMessage, SamplingMessageConten
  * @see 2026-07-28 client/sampling#message-content-constraints
  */
 export function findBrokenToolUse(messages: readonly SamplingMessage[]): string | undefined {
-  let used: readonly string[] = [];
+  let used: ReadonlySet<string> = new Set();
   for (const [index, message] of messages.entries()) {
     const problem = findProblem(message, used);
     if (problem !== undefined) return `messages[${index}] ${problem}`;
-    used = blocksOf(message).flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+    used = new Set(blocksOf(message).flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])));
   }
-  return used.length === 0 ? undefined : `messages ends with a tool_use (${used.join(', ')}) that has no tool_result`;
+  const [first] = used;
+  return first === undefined ? undefined : `messages ends with a tool_use (${first}) that has no tool_result`;
 }
 
 /** @param used The ids of the tool uses in the previous message. */
-function findProblem(message: SamplingMessage, used: readonly string[]): string | undefined {
+function findProblem(message: SamplingMessage, used: ReadonlySet<string>): string | undefined {
   const blocks = blocksOf(message);
   const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : []));
   if (results.length > 0) {
     if (message.role !== 'user') return 'has a tool_result, which only a user message may have';
     if (results.length < blocks.length) return 'mixes tool_result with other content: give the results a message of their own';
-    const unknown = results.find((id) => !used.includes(id));
+    const unknown = results.find((id) => !used.has(id));
     if (unknown !== undefined) return `answers the tool use "${unknown}", which the message before it does not have`;
   }
-  const missing = used.find((id) => !results.includes(id));
+  const answered = new Set(results);
+  const missing = [...used].find((id) => !answered.has(id));
   if (missing !== undefined) return `must answer the tool use "${missing}" of the message before it, with nothing in between`;
   if (message.role !== 'assistant' && blocks.some(({ type }) => type === 'tool_use'))
     return 'has a tool_use, which only an assistant message may have';

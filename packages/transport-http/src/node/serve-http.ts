@@ -17,7 +17,7 @@ export interface HttpServing extends AsyncDisposable {
   readonly port: number;
   readonly handler: HttpHandler;
   readonly server: Server;
-  /** Stops listening, closes the handler and sends pending responses, within `drainMs` in all. Safe to call twice. */
+  /** Stops listening, closes the handler, and waits up to `drainMs` for pending responses to be sent; then drops the rest. Safe to call twice. */
   close(): Promise<void>;
 }
 

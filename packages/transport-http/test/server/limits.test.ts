@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { initializeRequest, LegacyClient } from '../support/legacy-client.ts';
 import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
@@ -279,6 +279,18 @@ describe('a reader that is slower than its sender', () => {
     await send(99);
     for (let beat = 0; beat < 4; beat++) clock.advance(15_000);
     expect(state()).toEqual([true, 0]);
+  });
+
+  it('costs no timer while it takes nothing', async () => {
+    const { send, state } = await openFlood(30_000);
+    await send(1);
+    await send(2);
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const turns = 20;
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setTimeout(resolve));
+    expect(timers.mock.calls.length).toBeLessThanOrEqual(turns);
+    timers.mockRestore();
+    expect(state()).toEqual([false, 1]);
   });
 
   it.each([10_000, 30_000])('has the whole stall time of %d ms for what is sent just before its stream is looked at', async (stallMs) => {

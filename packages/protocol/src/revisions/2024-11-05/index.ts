@@ -6,7 +6,7 @@ import type { Direction, MethodFacts, RevisionChange } from '../revision.ts';
 import { convert } from './convert.ts';
 import { http } from './http.ts';
 
-/** The features of the revision 2024-11-05. */
+/** The features of 2024-11-05. It is the first revision, so each is listed as a change that adds it. */
 export const changes: readonly RevisionChange[] = [
   { what: 'The first revision: JSON-RPC 2.0 with initialize, ping, cancellation, progress', see: 'basic/lifecycle' },
   { what: 'Tools, resources, prompts, completion, logging, pagination', see: 'server/index' },

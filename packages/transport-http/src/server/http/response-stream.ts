@@ -162,7 +162,7 @@ export class ResponseStream {
 
   readonly #onTurn = (): void => {
     this.#sentThisTurn = 0;
-    this.#busy = this.#queue === '' ? undefined : setTimeout(this.#onTurn, 0);
+    this.#busy = undefined;
     this.#flush();
   };
 
