@@ -79,7 +79,7 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
   return entries.map(([key, question]) => {
     const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};
     if (typeof asked !== 'string')
-      throw new InputRequiredError(`the server sent an input request "${key}" for "${method}" that has no method`);
+      throw new InputRequiredError(`the server responded to "${method}" with an input request "${key}" that has no "method"`);
     if (!answers.has(asked)) {
       throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one up first`);
     }

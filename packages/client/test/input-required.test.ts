@@ -183,7 +183,7 @@ describe('a result that asks', () => {
       result: { inputRequests: { a: { method: 'sampling/createMessage', params: {} } } },
       says: 'has no handler for it: set one',
     },
-    { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'has no method' },
+    { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'that has no "method"' },
     { what: 'the questions are no object', result: { inputRequests: [question] }, says: 'not an object' },
     { what: 'nothing is asked', result: {}, says: 'sent neither "inputRequests" nor' },
     {

@@ -30,9 +30,10 @@ export function parseJson(text: string, maxValues: number = DEFAULT_MAX_VALUES):
 function findExcess(text: string, maxValues: number): string | undefined {
   // Each level and each value takes two characters, so a short text needs no scan. The native search rules out most others.
   if (text.length <= 2 * Math.min(MAX_DEPTH, maxValues)) return undefined;
-  const opened = countAny(text, '{[', maxValues);
+  const isLong = text.length > 2 * maxValues;
+  const opened = countAny(text, '{[', isLong ? maxValues : MAX_DEPTH);
   const mayNest = opened > MAX_DEPTH;
-  const mayBeMany = text.length > 2 * maxValues && opened + countAny(text, ',', maxValues) > maxValues;
+  const mayBeMany = isLong && opened + countAny(text, ',', maxValues) > maxValues;
   return mayNest || mayBeMany ? scan(text, maxValues) : undefined;
 }
 

@@ -7,7 +7,7 @@ import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Principal, ServerExtension } from '@mortise/protocol/contracts';
 
-/** What decides which capabilities a client is told: its connection, and what it declared. */
+/** The connection of a client. It decides which capabilities the server advertises to that client. */
 export interface CapabilityAudience {
   readonly via: 'channel' | 'exchange';
   readonly principal: Principal;

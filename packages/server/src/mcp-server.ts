@@ -63,7 +63,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   /**
    * Creates a server. It serves nothing until you call `connect`, or pass it to a host such as `serveStdio(server)` or `serveHttp(server)`.
    *
-   * @param info Name and version of the server, which clients are told.
+   * @param info The server's name and version. Clients get them for logs and display.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, an option is unknown or has the wrong type, or a tool, prompt or
    * resource in the options cannot be registered.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema in the options cannot be converted to JSON Schema.

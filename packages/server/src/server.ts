@@ -116,7 +116,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Creates a server. It serves nothing until you call `connect`, or pass it to a host such as `serveStdio(server)` or `serveHttp(server)`.
    *
-   * @param info Name and version of the server, which clients are told.
+   * @param info The server's name and version. Clients get them for logs and display.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is unknown or has the wrong type.
    */
   constructor(info: Implementation, options: ServerOptions<App> = {}) {

@@ -3,7 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { ReplayStore } from '@mortise/protocol/contracts';
 
-/** How many used proofs are stored. Then `claim` returns false until one expires: a dropped proof could be used again. */
+/** The most used proofs that are stored. When the store is full, `claim` returns false until one expires: dropping one earlier would let it be used again. */
 const MAX_ENTRIES = 100_000;
 
 /** An in-memory `ReplayStore`: remembers the DPoP proofs that were used, within this process. */

@@ -45,7 +45,7 @@ export interface Protection {
   readonly verifier: TokenVerifier & ScopeChallenger;
   /** The protected resource metadata of the server. @see RFC 9728 section 2 */
   readonly metadata: JsonObject;
-  /** The URL at which clients find the metadata. */
+  /** The URL of the protected resource metadata (RFC 9728), which names the authorization servers. */
   readonly metadataUrl: string;
 }
 

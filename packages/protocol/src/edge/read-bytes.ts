@@ -32,15 +32,15 @@ export class BytePieces {
   /** Returns all bytes in one array, and drops the pieces. */
   join(): Uint8Array {
     this.#endBuffer();
-    const [first = NOTHING] = this.#pieces;
-    const joined = this.#pieces.length <= 1 ? first : new Uint8Array(this.length);
-    let at = 0;
-    if (joined !== first)
-      for (const piece of this.#pieces) {
-        joined.set(piece, at);
-        at += piece.byteLength;
-      }
+    const pieces = this.#pieces;
+    const joined = pieces.length > 1 ? new Uint8Array(this.length) : (pieces[0] ?? NOTHING);
     this.clear();
+    if (pieces.length <= 1) return joined;
+    let at = 0;
+    for (const piece of pieces) {
+      joined.set(piece, at);
+      at += piece.byteLength;
+    }
     return joined;
   }
 

@@ -26,7 +26,7 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 /** Names that Windows treats as devices, with or without an extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** Error codes of paths that cannot be read. All are treated as "not found", so that a forbidden path cannot be told from a missing one. */
+/** Error codes of paths that cannot be read. All are reported as "not found", so that a caller does not learn whether a forbidden path exists. */
 const NOWHERE: ReadonlySet<unknown> = new Set(['EACCES', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'ENXIO', 'EPERM']);
 
 /** How many levels of directories `walk` descends. */

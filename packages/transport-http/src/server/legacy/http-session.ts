@@ -9,7 +9,7 @@ import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HttpSession implements SessionLink {
-  /** Whether the session serves only one POST, because the program turned sessions off. Then clients never share a session. */
+  /** Whether the session serves only one POST, because the program turned sessions off. Each POST then gets a session of its own. */
   readonly isStateless: boolean;
   /** The session id; empty if the session serves only one POST. */
   readonly id: string;
