@@ -2,6 +2,7 @@
 
 import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification, UsageError } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
+import { toError } from '@mortise/jsonrpc-core/transport';
 import { KeepAlive } from '@mortise/protocol/edge';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
@@ -202,6 +203,7 @@ export class Connector {
     const source = this.#source;
     if (this.#opened !== opened || !session || !source) return;
     this.session = undefined;
+    this.#keepAlive?.stop();
     session.link.host = undecidedHost;
     const pending = this.#resume(opened, session, source).finally(() => {
       if (this.#pending === pending) this.#pending = undefined;
@@ -222,6 +224,7 @@ export class Connector {
         return session;
       } catch (error) {
         if (error instanceof ConnectionLostError && !signal.aborted) continue;
+        if (!signal.aborted) this.#settings.onError(toError(error));
         await opened.close();
         throw error;
       }

@@ -355,3 +355,29 @@ it('a transport that mends itself and then gives up ends the client', async () =
   await die(server, client);
   await expect(passTime(clock, client.listTools())).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
 });
+
+describe.each([NEWEST_LEGACY, NEWEST])('a transport that reopens its channel for over a minute, in $version', (revision) => {
+  it('keeps the client: a call waits until the channel is open, and no ping is sent meanwhile', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(scriptOf(revision, { 'tools/list': () => complete(revision, { tools: [] }) }));
+    let failures = 0;
+    const factory = (): Transport => {
+      if (failures > 0 && failures-- > 0) throw new Error('connection refused');
+      return server.factory();
+    };
+    const errors: Error[] = [];
+    const onError = (error: Error): void => void errors.push(error);
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const client = await McpClient.connect(withReconnect(factory, { clock }), info, { clock, onError, keepAliveMs: 1000 });
+    open.push(client);
+    failures = 6;
+    await die(server, client);
+    const openedAtMs = clock.monotonicMs();
+    await expect(passTime(clock, client.listTools({}, { timeoutMs: 200_000 }))).resolves.toMatchObject({ tools: [] });
+    expect(clock.monotonicMs() - openedAtMs).toBeGreaterThan(60_000);
+    expect(client.protocolVersion).toBe(revision.version);
+    expect(server.requests('ping')).toEqual([]);
+    expect(errors.map((error) => error.name)).not.toContain('TimeoutError');
+  });
+});

@@ -31,6 +31,8 @@ export interface HandshakeTerms {
   readonly offered: Revision;
   /** The revisions that the server may choose, newest first. */
   readonly acceptable: readonly Revision[];
+  /** The timeout of `initialize`, in milliseconds. */
+  readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,12 +43,12 @@ export interface HandshakeTerms {
  * @see 2025-11-25 basic/lifecycle#initialization
  */
 export async function handshake(link: ChannelLink, terms: HandshakeTerms, settings: SessionSettings): Promise<Session> {
-  const { offered, acceptable, signal } = terms;
+  const { offered, acceptable, timeoutMs, signal } = terms;
   const declared = settings.capabilitiesFor(offered);
   const params = { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info };
   const answer = await link.requests.request('initialize', convert(offered.toWire.params, 'initialize', params), {
     resetTimeoutOnProgress: false,
-    timeoutMs: settings.initializeTimeoutMs,
+    timeoutMs,
     signal,
   });
   const { protocolVersion } = answer;

@@ -34,6 +34,8 @@ export class SessionOpener {
   #exchanges: (ExchangeTransport & Partial<Transport>) | undefined;
   #channel: ChannelLink | undefined;
   #lateFinding: Finding | undefined;
+  /** Whether the channel may still be opening, so that silence says nothing about the server's era. */
+  #isResuming = false;
 
   /** @throws {UnsupportedVersionError} No allowed revision has the version of the option `protocolVersion`. */
   constructor(source: TransportSource, settings: SessionSettings, options: ClientOptions, signal: AbortSignal) {
@@ -64,10 +66,17 @@ export class SessionOpener {
     }
   }
 
-  /** Opens a new session on a channel that its transport has opened again. @param last The session that was open on the channel before. */
+  /** Opens a new session on a channel that its transport is opening again. @param last The session that was open on the channel before. */
   resume(link: ChannelLink, last: Session): Promise<Session> {
     this.#channel = link;
+    this.#isResuming = true;
     return this.#openBy(() => last.revision.era === 'legacy');
+  }
+
+  /** The timeout of the first message, in milliseconds. */
+  get #timeoutMs(): number {
+    const { initializeTimeoutMs, maxRequestTimeoutMs } = this.#settings;
+    return this.#isResuming ? maxRequestTimeoutMs : initializeTimeoutMs;
   }
 
   async #openBy(isKnownLegacy: () => boolean | Promise<boolean>): Promise<Session> {
@@ -116,7 +125,11 @@ export class SessionOpener {
       throw this.#mismatch('the server supports the legacy era only, which this transport does not: use another transport');
     }
     const link = transport ? await this.#start(new ChannelLink(await transport.openLegacy(), this.#settings)) : this.#channel;
-    return handshake(link as ChannelLink, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
+    return handshake(
+      link as ChannelLink,
+      { offered, acceptable: this.#legacy, timeoutMs: this.#timeoutMs, signal: this.#signal },
+      this.#settings,
+    );
   }
 
   // ---- probing
@@ -141,10 +154,10 @@ export class SessionOpener {
 
   /** Sends `server/discover`. If a server on a channel does not respond in time, returns `silent` and sets `#lateFinding` later. */
   async #askInTime(link: Link, revision: Revision): Promise<Finding> {
-    const { clock, initializeTimeoutMs } = this.#settings;
+    const { clock } = this.#settings;
     const signal = this.#signal;
-    if (this.#legacy.length === 0 || !this.#channel) {
-      return probe(link, revision, this.#settings, { signal, timeoutMs: initializeTimeoutMs });
+    if (this.#legacy.length === 0 || !this.#channel || this.#isResuming) {
+      return probe(link, revision, this.#settings, { signal, timeoutMs: this.#timeoutMs });
     }
     const answer = probe(link, revision, this.#settings, { signal, timeoutMs: Infinity });
     const silence = new Promise<Finding>((resolve) => {

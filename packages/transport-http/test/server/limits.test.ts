@@ -241,6 +241,48 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   });
 });
 
+describe('a `fetch` request whose platform promises less than Node', () => {
+  const makeRequest = (init: RequestInit): Request => {
+    const request = modernRequest('tools/call', { name: 'wait' });
+    const headers = { ...modernHeaders(request), 'content-type': 'application/json', accept: ACCEPT };
+    const { headers: more, ...rest } = init;
+    const all = { ...headers, ...(more as Record<string, string>) };
+    return new Request('http://localhost/mcp', { method: 'POST', body: JSON.stringify(request), ...rest, headers: all });
+  };
+
+  it('[ROBUSTNESS-7] refuses a body that is longer than its Content-Length and longer than the bound, without reading all of it', async () => {
+    serving = await serve('fetch', new ScriptedEndpoint(), { maxBodyBytes: 1000 });
+    let pulled = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(600));
+        if (pulled === 100) controller.close();
+      },
+    });
+    const init = { body, duplex: 'half', headers: { 'content-length': '10' } } as RequestInit;
+    const response = await serving.handler.fetch(makeRequest(init));
+    expect([response.status, pulled < 10]).toEqual([413, true]);
+  });
+
+  it('ends the response body once the signal of the request aborts', async () => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('wait', async ({ call }) => {
+      await call.send(progress('t', 0));
+      await aborted(call.signal);
+      return text('done');
+    });
+    serving = await serve('fetch', endpoint);
+    const client = new AbortController();
+    const response = await serving.handler.fetch(makeRequest({ signal: client.signal }));
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    client.abort();
+    await expect(reader.read()).rejects.toThrow('The server aborted the response before its end');
+    expect(endpoint.calls[0]?.isCancelled).toBe(true);
+  });
+});
+
 describe('a reader that is slower than its sender', () => {
   /** Has a call open whose stream is read piece by piece. */
   async function openFlood(stallMs: number) {

@@ -96,15 +96,14 @@ export abstract class HttpExchange extends Cancellation implements Call {
   /** Returns the name of a repeated header that may come only once; undefined if there is none. */
   abstract findDuplicateHeader(): string | undefined;
 
-  /** Passes the request body to the reader, or refuses if a framework has read it. @param length The `Content-Length`; NaN if missing. */
-  protected abstract feed(reader: BodyReader, length: number): void;
+  /** Passes the request body to the reader, or refuses if a framework has read it. */
+  protected abstract feed(reader: BodyReader): void;
 
   /** Reads the request body as text. Rejects with an `HttpRefusal`: status 413, 408, 503 or 400. */
   readBody(): Promise<string> {
-    const length = Number(this.header('content-length') ?? Number.NaN);
     return new Promise((resolve, reject) => {
-      if (length > this.shared.settings.maxBodyBytes) throw tooLarge(this.shared);
-      this.feed(new BodyReader(this.shared, resolve, reject), length);
+      if (Number(this.header('content-length')) > this.shared.settings.maxBodyBytes) throw tooLarge(this.shared);
+      this.feed(new BodyReader(this.shared, resolve, reject));
     });
   }
 
@@ -173,7 +172,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.hasAnswered = true;
     this.#stream = new ResponseStream(sink, this.shared, { overflow, isEvents: true });
-    if (this.hasLeft) this.#stream.closed();
+    if (this.hasLeft) this.#stream.cut();
     return this.#stream;
   }
 
@@ -181,7 +180,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   protected leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
-    this.#stream?.closed();
+    this.#stream?.cut();
     this.cancel(new CancelledError('the client closed the connection'));
   }
 

@@ -134,7 +134,7 @@ export class NodeExchange extends HttpExchange {
 
   #writeAtReadersPace(body: string): void {
     const stream = new ResponseStream(new NodeSink(this.#response), this.shared, { overflow: 'wait', isEvents: false });
-    this.#response.on('close', () => stream.closed());
+    this.#response.on('close', () => stream.cut());
     stream.end(body);
   }
 

@@ -120,16 +120,14 @@ export class ResponseStream {
     this.#tellClosed();
   }
 
-  /** Aborts the connection, because the client reads too slowly or the server closes. */
+  /** Aborts the connection: the client has left or reads too slowly, or the server closes. */
   cut(): void {
     if (this.#state === 'closed') return;
     this.#sink.destroy();
-    this.closed();
+    this.#close();
   }
 
-  /** Called when the client or the server has ended the connection. */
-  closed(): void {
-    if (this.#state === 'closed') return;
+  #close(): void {
     this.#state = 'closed';
     this.#queue = '';
     clearTimeout(this.#busy);
@@ -171,7 +169,7 @@ export class ResponseStream {
     if (!this.#isFull) this.#release();
     if (this.#state !== 'ending' || this.#queue !== '') return;
     this.#sink.end();
-    this.closed();
+    this.#close();
   };
 
   #takePiece(): string {

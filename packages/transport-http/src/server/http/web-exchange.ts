@@ -20,8 +20,6 @@ export interface FetchInfo {
 }
 
 const MAX_HEADER_LENGTH = 16 * 1024;
-/** A body up to this `Content-Length` is read as a whole, which is faster than in pieces. */
-const SHORT_BYTES = 64 * 1024;
 
 export class WebExchange extends HttpExchange {
   readonly method: string;
@@ -69,14 +67,9 @@ export class WebExchange extends HttpExchange {
     return undefined;
   }
 
-  protected feed(reader: BodyReader, length: number): void {
-    if (this.#request.bodyUsed) return reader.refuse(takenBody());
-    const read = length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
-    read.then(reader.end, reader.fail);
-  }
-
-  async #readWhole(reader: BodyReader): Promise<void> {
-    reader.push(new Uint8Array(await this.#request.arrayBuffer()));
+  protected feed(reader: BodyReader): void {
+    if (this.#request.bodyUsed) reader.refuse(takenBody());
+    else this.#readPieces(reader).then(reader.end, reader.fail);
   }
 
   async #readPieces(reader: BodyReader): Promise<void> {
