@@ -65,8 +65,8 @@ export class ResultCache {
   }
 
   /**
-   * Returns a function that stores the request's result, if the result may be cached. Call `keeper` before sending the request: the result
-   * is not stored if the server reports a change, or the client's authorization changes, before it arrives.
+   * Returns a function that stores the request's result, if the result may be cached. Call `keeper` before sending the request: if the server
+   * reports a change, or the client's authorization changes, before the result arrives, the result is not stored.
    */
   keeper(owner: CacheOwner, request: CachedRequest): (result: JsonObject, nowMs: number) => void {
     const changes = this.#changes;

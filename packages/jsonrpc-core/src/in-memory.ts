@@ -40,7 +40,7 @@ interface WaitingSend {
 const MAX_DELIVERIES_IN_A_ROW = 2048;
 
 /**
- * One end of an in-memory pair. Gives the guarantees T1 to T14 of `Transport`, except those about bytes.
+ * One end of an in-memory pair. Gives the guarantees T1 to T14 that `Transport` lists, except those about bytes.
  *
  * Messages arrive in a later microtask, never while `send` runs. An end that closes drops the messages that it has not received yet. The other end
  * still receives everything sent before, and then closes too.

@@ -12,3 +12,4 @@ export { BytePieces, readBytes } from './edge/read-bytes.ts';
 export { KeyedLimit } from './edge/keyed-limit.ts';
 export { MemorySessionStore } from './edge/memory-session-store.ts';
 export { MemoryEventStore } from './edge/memory-event-store.ts';
+export { MemoryReplayStore } from './edge/memory-replay-store.ts';

@@ -19,6 +19,9 @@ export const MISSING_CLIENT_CAPABILITY = -32021;
 /** The server does not support the request's protocol version. Since 2026-07-28. */
 export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
 
+/** The token lacks a scope; `data.requiredScopes` lists all that are needed. Our own code: over HTTP it is also the status. */
+export const INSUFFICIENT_SCOPE = 403;
+
 /** The code that drafts of 2026-07-28 had for -32021. It is accepted from servers, but never sent. */
 const MISSING_CAPABILITY_DRAFT = -32003;
 

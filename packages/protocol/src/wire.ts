@@ -13,6 +13,7 @@ export {
 } from './model/meta.ts';
 export {
   HEADER_MISMATCH,
+  INSUFFICIENT_SCOPE,
   invalidParamsError,
   isModernError,
   MISSING_CLIENT_CAPABILITY,

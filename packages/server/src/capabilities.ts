@@ -7,11 +7,9 @@ import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Principal, ServerExtension } from '@mortise/protocol/contracts';
 
-/** The connection of a client. It decides which capabilities the server advertises to that client. */
+/** The client and its connection. They decide which capabilities the server advertises to that client. */
 export interface CapabilityAudience {
-  readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
-  readonly isAuthenticated: boolean;
   /** Whether the server can send the client notifications and requests that belong to none of the client's requests. */
   readonly canReach: boolean;
 }

@@ -81,13 +81,13 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   /** The client's roots, requested at most once per call. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   /** How many notifications the handler has sent in this run. */
-  reports = 0;
+  reportCount = 0;
   /** How many requests this call has sent to the client. */
-  asked = 0;
+  askCount = 0;
   /** True if the call requested input or became a task: the handler's own result is then dropped, or goes to the task. */
   isConcluded = false;
   /** Called with the `input_required` result when it is sent although the handler still runs. */
-  onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
+  onSuspended: ((question: Promise<JsonObject>) => void) | undefined = undefined;
   /** Whether the response to this request was sent. */
   isEnded = false;
   /** The task that the handler continues as. Undefined if it does not run as a task. */
@@ -123,9 +123,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   /** The name of the tool or prompt, or the URI of the resource, that the request is about. */
   get target(): string | undefined {
-    const { targetParam } = this.route;
+    const { nameParam } = this.route;
     // Middleware may have set the params to any value.
-    const target = targetParam === undefined ? undefined : (this.params as JsonObject | null)?.[targetParam];
+    const target = nameParam === undefined ? undefined : (this.params as JsonObject | null)?.[nameParam];
     return typeof target === 'string' ? target : undefined;
   }
 
@@ -168,8 +168,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   get clientCapabilities(): ClientFacts['capabilities'] {
     return this.client.capabilities;
   }
-  get via(): 'channel' | 'exchange' {
-    return this.session || this.call instanceof ChannelCall ? 'channel' : 'exchange';
+  /** Whether the request stands alone, as an HTTP request does: the next one may come to another machine. */
+  get isExchange(): boolean {
+    return !this.session && !(this.call instanceof ChannelCall);
   }
   get meta(): JsonObject {
     const meta = this.givenParams['_meta'];
@@ -280,7 +281,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   report(notification: JsonRpcNotification): Promise<void> {
     if (this.taskRun) return this.taskRun.report(notification);
     // Notifications that an earlier round sent are not sent again.
-    return this.reports++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
+    return this.reportCount++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
   }
 
   /** Sends a notification that belongs to this request, converted from canonical form to the revision of the request. */

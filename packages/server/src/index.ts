@@ -9,7 +9,8 @@ export { completable } from './completable.ts';
 export { definePrompt, defineResource, defineTool } from './define-tool.ts';
 export { inputRequired } from './asks/input-required.ts';
 export type { RequestStateOptions } from './options.ts';
-export { MemoryReplayStore, MemoryStateStore } from './asks/memory-state-stores.ts';
+export { MemoryReplayStore } from '@mortise/protocol/edge';
+export { MemoryStateStore } from './asks/memory-state-store.ts';
 export type {
   AskOptions,
   ElicitFormRequest,

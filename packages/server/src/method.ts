@@ -44,7 +44,7 @@ export interface Route {
   readonly facts: MethodFacts | undefined;
   readonly entry: MethodEntry;
   /** The parameter that names what the request is about, such as `name` in `tools/call` and `uri` in `resources/read`. */
-  readonly targetParam: string | undefined;
+  readonly nameParam: string | undefined;
   /** Middleware and interceptors, outermost first. */
   readonly chain: readonly ChainLink[];
   /** Whether the method's result may be `input_required` in some revision, after which the handler runs again. */
@@ -125,7 +125,7 @@ export class Methods {
       revision,
       facts,
       entry,
-      targetParam: this.nameParam(method),
+      nameParam: this.nameParam(method),
       chain: wrappers.map(({ link }) => link),
       mayAsk: entry.eras === undefined && REVISIONS.some(({ requests }) => requests.get(method)?.inputRequired === true),
       readParams: revision.fromWire.params.get(method),

@@ -27,11 +27,11 @@ export function addOwnMethods(server: Server): void {
   });
 }
 
-function discover({ server, revision, via, principal, auth }: Context): JsonObject {
+function discover({ server, revision, principal }: Context): JsonObject {
   const { instructions } = server.options;
   return {
     supportedVersions: server.versions,
-    capabilities: server.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
+    capabilities: server.capabilities.advertise(revision, { principal, canReach: true }),
     ...(instructions === undefined ? {} : { instructions }),
     // Capabilities of extensions may depend on the caller.
     ...(server.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),

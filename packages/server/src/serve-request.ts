@@ -47,7 +47,6 @@ export function serveRequest(server: Server, request: JsonRpcRequest, call: Call
     const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
     // 5. Create the request's context.
     const context = new Context({ server, route, requestId: id, params, client: client ?? toClientFacts(params), call, session });
-    // 6. Middleware, 7. the handler with its time limit, 8. its result in this revision's shape, 9. what the revision adds to every result.
     const { tracer } = server.options;
     return tracer ? traceRequest(tracer, context, () => run(context)) : run(context);
   } catch (error) {
@@ -81,13 +80,13 @@ function run(context: Context): Served {
 function settleLater(context: Context, result: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
   return new Promise((resolve) => {
     startDeadline(context, resolve);
-    let isAsked = false;
-    context.onSuspended = (asked) => {
-      isAsked = true;
-      void settleAsked(context, asked).then(resolve);
+    let isSuspended = false;
+    context.onSuspended = (question) => {
+      isSuspended = true;
+      void settleQuestion(context, question).then(resolve);
     };
     const onSettled = (outcome: Outcome): void => {
-      if (context.isEnded || isAsked) return;
+      if (context.isEnded || isSuspended) return;
       const served = settle(context, outcome);
       // Not `resolve(promise)`: the deadline could not end the call any more.
       if (isThenable(served)) void served.then(resolve);
@@ -107,29 +106,31 @@ function startDeadline(context: Context, respond: (response: JsonRpcResponse) =>
 
 // ---- middleware and the handler
 
+/** 6. Runs the middleware, from the given index on. */
 async function runFrom(context: Context, index: number): Promise<JsonObject> {
   const link = context.route.chain[index];
-  if (!link) return runInChain(context);
+  if (!link) return runAtChainEnd(context);
   return link(context, (params) => {
     if (params) context.params = params;
     return runFrom(context, index + 1);
   });
 }
 
-/** Runs middleware and handler. If the handler requests input, middleware gets the `input_required` result, and never sees `Suspended`. */
-async function runInChain(context: Context): Promise<JsonObject> {
+/** Runs the handler after all middleware. If the handler requests input, middleware gets the `input_required` result, and never sees `Suspended`. */
+async function runAtChainEnd(context: Context): Promise<JsonObject> {
   let outcome: Outcome;
   try {
     outcome = { result: await runHandler(context) };
   } catch (error) {
     outcome = { error };
   }
-  const asked = context.route.mayAsk ? findQuestion(context, outcome) : undefined;
-  if (asked) return asked;
+  const question = context.route.mayAsk ? findQuestion(context, outcome) : undefined;
+  if (question) return question;
   if ('error' in outcome) throw outcome.error;
   return outcome.result;
 }
 
+/** 7. Runs the handler. Its time limit starts in `startDeadline`. */
 function runHandler(context: Context): JsonObject | Promise<JsonObject> {
   const { params, route } = context;
   const isRetry = params['requestState'] !== undefined || params['inputResponses'] !== undefined;
@@ -164,15 +165,15 @@ function findPages(error: unknown): readonly JsonObject[] | undefined {
 // ---- the response
 
 function settle(context: Context, outcome: Outcome): Served {
-  const asked = context.route.mayAsk ? findQuestion(context, outcome) : undefined;
-  if (asked) return settleAsked(context, asked);
+  const question = context.route.mayAsk ? findQuestion(context, outcome) : undefined;
+  if (question) return settleQuestion(context, question);
   return 'error' in outcome ? fail(context, outcome.error) : succeed(context, outcome.result);
 }
 
-function settleAsked(context: Context, asked: Promise<JsonObject>): Promise<JsonRpcResponse> {
+function settleQuestion(context: Context, question: Promise<JsonObject>): Promise<JsonRpcResponse> {
   return new Promise((resolve) => {
     startDeadline(context, resolve);
-    asked.then(
+    question.then(
       (result) => context.isEnded || resolve(succeed(context, result)),
       (error: unknown) => context.isEnded || resolve(fail(context, error)),
     );
@@ -242,6 +243,7 @@ export function markFinished<R extends JsonObject>(result: R): R {
   return Object.defineProperty(result, FINISHED, { value: true });
 }
 
+/** 8. Converts the result to this revision's shape. */
 export function finishResult(result: JsonObject, context: Context): JsonObject {
   if ((result as { readonly [FINISHED]?: true })[FINISHED]) return result;
   const { writeResult, revision } = context.route;
@@ -249,6 +251,7 @@ export function finishResult(result: JsonObject, context: Context): JsonObject {
   return revision.rules.resultType ? addModernMembers(shaped, context) : shaped;
 }
 
+/** 9. Adds what a modern revision has on every result. */
 function addModernMembers(result: JsonObject, { route, server }: Context): JsonObject {
   const resultType = result['resultType'] ?? 'complete';
   if (resultType === 'input_required' && route.facts && !route.facts.inputRequired)

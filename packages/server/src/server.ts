@@ -242,7 +242,7 @@ export class Server<App = unknown> implements McpEndpoint {
    * @throws Whatever the transport's `start` rejects with.
    */
   async connect(transport: TransportLike | EndpointTransport, { logger }: ConnectOptions = {}): Promise<ServerConnection> {
-    if (!isEndpointTransport(transport) && !isChannel(transport)) {
+    if (!isEndpointTransport(transport) && !isTransport(transport)) {
       const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as new StdioServerTransport()';
       throw new RegistrationError(`${what}; to serve stdio write serveStdio(server)`);
     }
@@ -371,7 +371,7 @@ function isEndpointTransport(transport: TransportLike | EndpointTransport): tran
   return typeof (transport as Partial<EndpointTransport> | undefined)?.attach === 'function';
 }
 
-function isChannel(transport: Partial<TransportLike> | undefined): boolean {
+function isTransport(transport: Partial<TransportLike> | undefined): boolean {
   const { start, send, close } = transport ?? {};
   return [start, send, close].every((member) => typeof member === 'function');
 }

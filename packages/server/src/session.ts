@@ -154,9 +154,7 @@ export abstract class Session implements EventListener {
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
     if (this.#isClosed) throw closedError();
     const advertised = this.server.capabilities.advertise(revision, {
-      via: 'channel',
       principal: this.principal,
-      isAuthenticated: this.link.auth !== undefined,
       canReach: this.link.canRequest,
     });
     this.#agreed = { revision, client, advertised, isReady: false, uris: new Set() };
@@ -300,6 +298,6 @@ export function checkSubscribedUri(uri: unknown): void {
 
 /** Makes the `Route` of a notification, so that its handler gets a `Context`, which has no request id. */
 function toNotificationRoute(revision: Revision, method: string): Route {
-  const nothing = { facts: undefined, targetParam: undefined, readParams: undefined, writeResult: undefined };
+  const nothing = { facts: undefined, nameParam: undefined, readParams: undefined, writeResult: undefined };
   return { ...nothing, method, revision, entry: { run: (params) => params }, chain: [], mayAsk: false };
 }

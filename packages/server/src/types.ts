@@ -4,7 +4,7 @@ export type { ToolDefinitions } from './mcp-server.ts';
 export type { ListedResource, ListResources, ResourceTemplateCallbacks } from './resource-template.ts';
 export type { CompleteContext, Completer, CompleteReturn } from './completable.ts';
 export type { InputWanted } from './asks/input-required.ts';
-export type { MemoryStoreOptions } from './asks/memory-state-stores.ts';
+export type { MemoryStateStoreOptions } from './asks/memory-state-store.ts';
 export type {
   ListedConfig,
   PromptChanges,

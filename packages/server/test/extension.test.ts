@@ -25,7 +25,6 @@ describe('an extension', () => {
         host.addMethod('jobs/get', { eras: ['modern'], nameParam: 'jobId' }, (params, call) => ({
           job: params['jobId'] ?? null,
           principal: call.principal,
-          via: call.via,
         }));
         host.addMethod('jobs/old', { eras: ['legacy'] }, () => ({ old: true }));
         host.addMethod('tasks/get', { eras: ['legacy', 'modern'] }, (_params, call) => ({ era: call.revision.era }));
@@ -39,7 +38,6 @@ describe('an extension', () => {
       resultType: 'complete',
       job: 'j1',
       principal: 'local',
-      via: 'channel',
     });
     expect((await modern.request('jobs/fail')).error).toEqual({ code: 77, message: 'no job' });
     expect(await old.call('jobs/old')).toEqual({ old: true });

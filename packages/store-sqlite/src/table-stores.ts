@@ -57,7 +57,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 }
 
-/** Keeps request states that are too long to be sent to the client in `requestState`. Has the guarantees P2 and P3 of `StateStore`. */
+/** Keeps request states that are too long to be sent to the client in `requestState`. Has the guarantees Q1 and Q2 of `StateStore`. */
 export class SqliteStateStore implements StateStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;

@@ -20,7 +20,7 @@ export interface CoreCaller {
 
 const isCore = ({ generation }: TaskRecord): boolean => generation === CORE_GENERATION;
 
-/** Makes 2025-11-25 methods treat a task of the 2026-07-28 extension as unknown. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
+/** Returns the task if it is a 2025-11-25 task. @throws {TaskError} `ERR_TASK_NOT_FOUND`: it is a task of the 2026-07-28 extension. */
 function requireCore(task: TaskRecord): TaskRecord {
   if (isCore(task)) return task;
   throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task: it was created in another protocol version');

@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/state-store`: test cases for the guarantees P2 and P3 of a `StateStore`. */
+/** `@mortise/transport-testkit/state-store`: test cases for the guarantees Q1 and Q2 of a `StateStore`. */
 
 import type { StateStore } from '@mortise/protocol/contracts';
 import { checkEqual } from './check.ts';
@@ -20,10 +20,10 @@ function later(subject: StateStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
-/** Test cases for the guarantees of a `StateStore`. The id of a case, such as P2.1, begins with the id of its guarantee. */
+/** Test cases for the guarantees of a `StateStore`. The id of a case, such as Q1.1, begins with the id of its guarantee. */
 export const stateStoreCases: readonly StateStoreCase[] = [
   {
-    id: 'P2.1',
+    id: 'Q1.1',
     title: 'does not find an expired value',
     async run(subject) {
       const { store } = subject;
@@ -34,7 +34,7 @@ export const stateStoreCases: readonly StateStoreCase[] = [
     },
   },
   {
-    id: 'P3.1',
+    id: 'Q2.1',
     title: 'finds values of any id, text and length, under their ids only',
     async run(subject) {
       const { store } = subject;
@@ -48,7 +48,7 @@ export const stateStoreCases: readonly StateStoreCase[] = [
     },
   },
   {
-    id: 'P3.2',
+    id: 'Q2.2',
     title: 'gives the last value that was put',
     async run(subject) {
       const { store } = subject;
@@ -58,7 +58,7 @@ export const stateStoreCases: readonly StateStoreCase[] = [
     },
   },
   {
-    id: 'P3.3',
+    id: 'Q2.3',
     title: 'finds no deleted value; deleting an unknown id does nothing',
     async run(subject) {
       const { store } = subject;

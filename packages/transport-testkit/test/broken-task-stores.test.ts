@@ -269,14 +269,14 @@ describe('a broken queue', () => {
 });
 
 const stateStores: readonly (readonly [string, string, Breaker<StateStore>])[] = [
-  ['finds what has expired', 'P2.1', (store) => ({ put: (id, value) => store.put(id, value, Infinity) })],
-  ['cuts long values', 'P3.1', (store) => ({ put: (id, value, until) => store.put(id, value.slice(0, 65_536), until) })],
+  ['finds what has expired', 'Q1.1', (store) => ({ put: (id, value) => store.put(id, value, Infinity) })],
+  ['cuts long values', 'Q2.1', (store) => ({ put: (id, value, until) => store.put(id, value.slice(0, 65_536), until) })],
   [
     'keeps the first',
-    'P3.2',
+    'Q2.2',
     (store) => ({ put: async (id, value, until) => ((await store.get(id)) === undefined ? store.put(id, value, until) : undefined) }),
   ],
-  ['never deletes', 'P3.3', () => ({ delete: close })],
+  ['never deletes', 'Q2.3', () => ({ delete: close })],
 ];
 
 describeKit('the small state store', stateStoreCases, { create: async () => ({ store: new SmallStateStore(), close }) });

@@ -36,7 +36,7 @@ export interface WebSocketServerOptions {
   readonly maxMessageBytes?: number | undefined;
   /** The time between two pings, in milliseconds; 0 sends none. A dead client is noticed within two pings. @default 15_000 */
   readonly heartbeatMs?: number | undefined;
-  /** Lets clients resume a broken connection: `resumeOnServer()` of `/resume`. @default none: a broken connection ends */
+  /** Lets clients resume after a broken connection: pass `resumeOnServer()` of this package's entry `/resume`. @default none: they cannot */
   readonly resume?: ServerResumption | undefined;
   /** The clock of timeouts and pings. @default the platform's */
   readonly clock?: Clock | undefined;

@@ -37,7 +37,7 @@ const CLOSE_TIMEOUT_MS = 2000;
 /** How many received messages are delivered in one turn of the event loop. */
 const MAX_IN_A_TURN = 16;
 
-/** Runs `fn` in a later turn of the event loop, after the responses that are being sent. */
+/** Runs `fn` in a later turn of the event loop, so that messages already delivered can be responded to first. */
 const soon: (fn: () => void) => void =
   (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate ?? ((fn) => void setTimeout(fn, 0));
 

@@ -71,7 +71,7 @@ function toLookup(policy: UrlPolicy, resolve: (hostname: string) => Promise<read
         const found: LookupAddress[] = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
         const [first] = found;
         if (bad !== undefined) callback(toRefusal(hostname), '', 0);
-        else if (!first) callback(new Error(`The host name ${hostname} resolves to no address`), '', 0);
+        else if (!first) callback(new Error(`The host name ${hostname} has no IP address`), '', 0);
         else if (options.all) callback(null, found);
         else callback(null, first.address, first.family);
       },

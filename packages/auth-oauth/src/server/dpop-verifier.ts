@@ -6,7 +6,7 @@ import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortis
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify, type JWTVerifyResult, SignJWT } from 'jose';
 import { InvalidTokenError } from '../errors.ts';
 import { refuse, toRefusal } from './bearer-verifier.ts';
-import { MemoryReplayStore } from './memory-replay-store.ts';
+import { MemoryReplayStore } from '@mortise/protocol/edge';
 import { digest, readValid, type TokenReader } from './token-reader.ts';
 
 /** The options of `dpopVerifier`. */
@@ -50,7 +50,7 @@ const TOLERANCE_SECONDS = 300;
 export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions = {}): TokenVerifier {
   checkOptions('dpopVerifier', options, OPTIONS);
   const { bearer, replayStore, nonce = false, urls, clock = systemClock } = options;
-  const replays = replayStore === false ? undefined : (replayStore ?? new MemoryReplayStore(clock));
+  const replays = replayStore === false ? undefined : (replayStore ?? new MemoryReplayStore({ clock }));
   const nonces = nonce === false ? undefined : new NonceSource(nonce, clock);
 
   async function readProof(request: TokenRequest, token: string): Promise<Proof> {

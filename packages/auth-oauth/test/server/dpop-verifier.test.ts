@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { dpopVerifier, type DpopVerifierOptions, jwtVerifier } from '../../src/server.ts';
-import { MemoryReplayStore } from '../../src/server/memory-replay-store.ts';
 import { ask, refusalOf } from './support/ask.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
@@ -43,7 +42,8 @@ const sent = (dpop: string | undefined) => ({ scheme: 'DPoP', headers: dpop === 
 
 describe('dpopVerifier', () => {
   it('[ROBUSTNESS-7] remembers no proof of those who have no token that holds: strangers cannot fill its memory', async () => {
-    const verifier = create({ replayStore: new MemoryReplayStore(clock, 2) });
+    let claims = 0;
+    const verifier = create({ replayStore: { claim: async () => (claims += 1) === 1 } });
     const ath = createHash('sha256').update('made up').digest('base64url');
     for (let i = 0; i < 3; i++) {
       const { challenge } = await refusalOf(verifier, 'made up', sent(await prove({ claims: { ath } })));

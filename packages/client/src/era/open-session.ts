@@ -231,7 +231,9 @@ export class SessionOpener {
     try {
       return await use(this.#options.eraMemory ?? processEraMemory, serverKey);
     } catch (error) {
-      this.#settings.onError(error instanceof Error ? error : new Error('the option "eraMemory" threw a non-error', { cause: error }));
+      this.#settings.onError(
+        error instanceof Error ? error : new Error('the option "eraMemory" threw a value that is not an Error', { cause: error }),
+      );
       return undefined;
     }
   }

@@ -103,7 +103,7 @@ export function describeForm(requestedSchema: unknown): FormDescription {
   if (!isJsonObject(properties)) throw new InvalidResponseError('the server sent a form whose "requestedSchema" has no "properties"');
   const entries = Object.entries(properties);
   if (entries.length > MAX_FIELDS)
-    throw new InvalidResponseError(`the server's form has ${entries.length} fields: at most ${MAX_FIELDS} are supported`);
+    throw new InvalidResponseError(`the server's elicitation form has ${entries.length} fields: at most ${MAX_FIELDS} are supported`);
   const names = new Set(Array.isArray(required) ? required : []);
   const drawn = entries.map(([name, raw]) => toField(name, raw, names.has(name)));
   const fields = drawn.map(({ field }) => field);

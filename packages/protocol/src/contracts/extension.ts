@@ -34,7 +34,7 @@ export interface Ask {
 
 /**
  * One run (execution) of a handler. It implements `ctx.elicit`, `ctx.sample`, `ctx.listRoots`, `ctx.once`, `ctx.progress` and `ctx.log`.
- * There is one implementation for legacy sessions, one for modern requests and one for tasks.
+ * The server implements it for requests, and the package `tasks` for tasks.
  *
  * R1  `ask` resolves to the client's answer and rejects with the client's error. It rejects with `Suspended` if the answer comes later, to
  *     a new run of the handler.
@@ -55,8 +55,6 @@ export interface ExtensionCall {
   readonly auth?: AuthInfo | undefined;
   readonly clientCapabilities: ClientCapabilities;
   readonly signal: AbortSignal;
-  /** `channel`: the request belongs to a session or connection, whose caller stays the same. `exchange`: it stands alone. */
-  readonly via: 'channel' | 'exchange';
   /** Sends the client a notification that belongs to this request, such as progress. */
   notify(notification: JsonRpcNotification): Promise<void>;
   /**
@@ -92,14 +90,12 @@ export interface RunSoFar {
 
 /** The client to which a server is about to declare its capabilities. */
 export interface ExtensionAudience {
-  readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
-  readonly isAuthenticated: boolean;
 }
 
 /** What `ServerExtension.context` gets to create the extension's members of a handler's context. */
 export interface HandlerFacts {
-  /** The run of the handler, created at first access. If `runTool` runs the tool, it is the object that was passed to `runTool`. */
+  /** The run of the handler. If `runTool` runs the tool, it is the object that was passed to `runTool`. */
   readonly run: HandlerRun;
   /** The request that the handler serves; undefined if `ExtensionHost.runTool` runs the tool. */
   readonly call: ExtensionCall | undefined;
@@ -140,7 +136,7 @@ export interface ListenFilter {
 
 /** What a server offers to an extension in `ServerExtension.install`. */
 export interface ExtensionHost {
-  /** Adds a request method. @param where.eras The eras in which the method exists; in another era it gets a -32601 error. */
+  /** Adds a request method, without a time limit. @param where.eras The eras in which the method exists; in another era it gets a -32601 error. */
   addMethod(method: string, where: { readonly eras: readonly Era[]; readonly nameParam?: string }, fn: ExtensionMethod): void;
   /** Adds an interceptor around the handling of a request method. The first interceptor added is the outermost. */
   intercept(method: string, fn: (params: JsonObject, call: ExtensionCall, next: NextCall) => Promise<JsonObject>): void;

@@ -102,7 +102,7 @@ export type ParamHeaders = ReadonlyMap<string, readonly string[]>;
 
 /** A server as its hosts see it. A host is the code that receives requests for a server, such as an HTTP transport. */
 export interface McpEndpoint {
-  /** Handles one request of the modern era. @see 2026-07-28 basic/index */
+  /** Handles one request of the modern era. Legacy requests go to a session of `openSession`. @see 2026-07-28 basic/index */
   handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse>;
   /**
    * Opens a session of the legacy era: a new session, or a saved one that continues.
@@ -112,7 +112,7 @@ export interface McpEndpoint {
   openSession(link: SessionLink, saved?: SessionState): LegacySession;
   /** Returns the arguments of a tool that have `x-mcp-header`, even if the caller may not see the tool; undefined if it has none. */
   paramHeaders(toolName: string): ParamHeaders | undefined;
-  /** Returns the parameter of an extension's method that HTTP also sends in `Mcp-Name`. For MCP's methods see `MethodFacts.nameParam`. */
+  /** Returns the parameter of a method that HTTP also sends in `Mcp-Name`; undefined if it has none. */
   nameParam(method: string): string | undefined;
   /** Sets the logger that the server uses if the program gave it none. */
   offerLogger?(logger: Logger): void;

@@ -64,7 +64,8 @@ export interface EventStore {
 /**
  * Stores a server's state of a modern request that waits for the client's input, if it is too large to send in `requestState`.
  *
- * P3  `get` returns what the last finished `put` of an id wrote, until it expires or is deleted.
+ * Q1  A value whose `expiresAtMs` has passed is not found.
+ * Q2  Until then, `get` returns what the last finished `put` of an id wrote, unless `delete` removed it.
  */
 export interface StateStore {
   put(id: string, value: string, expiresAtMs: number): Promise<void>;

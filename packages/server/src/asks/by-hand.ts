@@ -62,8 +62,8 @@ async function runUntilAnswered(context: Context, first: JsonObject): Promise<Js
 
 /** Prepares another call of the handler for the same client request. Notifications that the previous call sent are not sent again. */
 function beginAgain(context: Context, inputResponses: EarlierRounds['inputResponses'], requestState: JsonValue | undefined): void {
-  const reports = Math.max(context.reports, context.earlier?.reports ?? 0);
-  context.reports = 0;
+  const reports = Math.max(context.reportCount, context.earlier?.reports ?? 0);
+  context.reportCount = 0;
   context.earlier = { inputResponses, requestState, reports };
 }
 

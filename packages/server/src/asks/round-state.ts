@@ -135,7 +135,7 @@ function bindingOf({ principal, method, givenParams }: Context): StateBinding {
 export async function sealState(context: Context, state: RoundState): Promise<string> {
   const { server } = context;
   const states = statesOf(server);
-  if (context.via === 'exchange' && states.hasOwnKey)
+  if (context.isExchange && states.hasOwnKey)
     server.warnOnce(
       'requestState is sealed with a key that only this process has, so other machines, and this one after a restart, cannot open it: set the option requestState.keys',
     );

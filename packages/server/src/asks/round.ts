@@ -190,7 +190,7 @@ export class Round {
 
   async #seal(asked: readonly (readonly [string, AskedNow])[], given: JsonValue | undefined): Promise<JsonObject> {
     const context = this.#context;
-    const { steps, reports, earlier } = context;
+    const { steps, reportCount, earlier } = context;
     // Every running step must be remembered before the next round begins.
     await steps.close();
     const requestState = await sealState(context, {
@@ -199,7 +199,7 @@ export class Round {
       answers: [...this.answers],
       asked: asked.map(([key, { method, digest: of, source, text }]) => [key, { method, digest: of, source, text }]),
       steps: [...steps.done],
-      reports: Math.max(earlier?.reports ?? 0, reports),
+      reports: Math.max(earlier?.reports ?? 0, reportCount),
       progress: context.highestProgress ?? earlier?.progress,
       given,
     });

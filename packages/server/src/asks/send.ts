@@ -61,8 +61,8 @@ async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
 }
 
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
-  context.asked += 1;
-  if (context.asked > MAX_ASKS)
+  context.askCount += 1;
+  if (context.askCount > MAX_ASKS)
     throw new AskError('ERR_TOO_MANY_ASKS', `A call may ask its client ${MAX_ASKS} times at most: send fewer requests`);
   const { server, call, deadline, asking } = context;
   const resume = deadline && server.deadlines.pause(deadline);

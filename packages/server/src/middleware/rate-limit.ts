@@ -17,7 +17,7 @@ const MAX_BUCKETS = 10_000;
 export interface RateLimitOptions {
   /** How many requests a caller may send at once, before `perSecond` limits them. @default 60 */
   readonly burst?: number | undefined;
-  /** How many requests per second a caller may send in the long run. @default 10 */
+  /** How many requests per second a caller may send to one method on average. @default 10 */
   readonly perSecond?: number | undefined;
   /** Names the caller: requests with the same key share a limit. @default the principal, or the remote address if no user was verified */
   readonly key?: ((call: MiddlewareCall) => string) | undefined;

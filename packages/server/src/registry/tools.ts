@@ -12,6 +12,7 @@ import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
+import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { Server } from '../server.ts';
 import { isForProtocol } from '../wire-error.ts';
@@ -19,8 +20,6 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 import { toToolResult } from './tool-result.ts';
 
-/** The JSON-RPC error code for a missing scope: the HTTP status 403, which lies outside the ranges that JSON-RPC and MCP reserve. */
-const MISSING_SCOPE = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** The `inputSchema` shown for a tool without parameters. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
@@ -174,7 +173,9 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));
     if (missing.length === 0) return;
     const names = missing.map((scope) => `"${scope}"`).join(', ');
-    throw new ProtocolError(MISSING_SCOPE, `${this.label} needs the scope ${names}: authorize again with this scope`, { requiredScopes });
+    throw new ProtocolError(INSUFFICIENT_SCOPE, `${this.label} needs the scope ${names}: authorize again with this scope`, {
+      requiredScopes,
+    });
   }
 
   override define(revision: Revision): JsonObject {

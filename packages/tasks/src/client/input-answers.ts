@@ -73,7 +73,8 @@ export class InputAnswers {
     const params = isJsonObject(request) ? request['params'] : undefined;
     const { signal } = question.controller;
     try {
-      if (typeof method !== 'string' || !METHODS.has(method)) throw new Error('a task may request only elicitation, sampling or roots');
+      if (typeof method !== 'string' || !METHODS.has(method))
+        throw new Error('the task sent an unknown input request: a task may request only elicitation, sampling or roots');
       question.answer = await this.#parts.answer({ method, params: isJsonObject(params) ? params : {}, signal });
     } catch (error) {
       if (signal.aborted) return;

@@ -275,14 +275,14 @@ export class TaskEngine {
 
   // ---- writes
 
-  /** Repeats a failed write, so that a short fault of the store does not lose a task's result. The lease is still renewed meanwhile. */
+  /** Retries a failed write a few times, so that a short failure of the store does not lose a task's result. The task's lease is still renewed. */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await write();
       } catch (error) {
         if (this.#isClosed || tries === MAX_END_TRIES) throw error;
-        this.#fault('The final state of a task could not be stored and is tried again', error);
+        this.#fault('The final state of a task could not be stored: trying again', error);
       }
       await this.#delay(END_RETRY_MS * 2 ** tries);
     }

@@ -16,7 +16,7 @@ export interface SseEvent {
   readonly data: string;
   /** The id of this event; undefined if it has none. */
   readonly id: string | undefined;
-  /** How long to wait before reconnecting, in milliseconds; undefined if the event has no `retry`. `Infinity` for a too long number. */
+  /** How long to wait before reconnecting, in milliseconds; undefined if the event has no `retry`. `Infinity` for a number with too many digits. */
   readonly retryMs: number | undefined;
 }
 

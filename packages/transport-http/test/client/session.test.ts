@@ -186,7 +186,7 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
         else visit.stream().send(batch).end();
         await expect(sent).rejects.toMatchObject({
           code: 'ERR_INVALID_RESPONSE',
-          message: `The response to "tools/call" is in a batch, but ${VERSION} has no batches`,
+          message: `The response to "tools/call" is in a batch, but protocol version ${VERSION} has no batches`,
         });
         expect(heard.messages).toEqual([]);
       },

@@ -121,7 +121,9 @@ export class LegacyChannel extends PostingChannel {
       const revision = findRevision(this.#version);
       // The connection above would ignore the batch, and the request would time out.
       if (Array.isArray(value) && revision?.rules.batching === false)
-        throw new InvalidResponseError(`The response to "${message.method}" is in a batch, but ${revision.version} has no batches`);
+        throw new InvalidResponseError(
+          `The response to "${message.method}" is in a batch, but protocol version ${revision.version} has no batches`,
+        );
       this.deliver(value, read);
     } finally {
       this.#exchanges.delete(exchange);

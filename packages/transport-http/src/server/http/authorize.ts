@@ -5,6 +5,7 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo, parseAuthorization } from '@mortise/protocol/edge';
+import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
 import type { HttpExchange } from './http-exchange.ts';
 import type { Settings } from '../options.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
@@ -57,9 +58,6 @@ export function toAuthInfo(auth: unknown): AuthInfo | undefined {
 
 // ---- missing scopes
 
-/** The HTTP status for a token without the needed scopes. The JSON-RPC error has the same code. */
-export const FORBIDDEN = 403;
-
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** Makes the `WWW-Authenticate` header for a response that reports missing scopes; undefined for others. @see RFC 6750 section 3.1 */
@@ -77,7 +75,7 @@ function isScopeChallenger(verifier: object | undefined): verifier is ScopeChall
 }
 
 function readRequiredScopes({ code, data }: JsonRpcErrorObject): readonly string[] | undefined {
-  if (code !== FORBIDDEN) return undefined;
+  if (code !== INSUFFICIENT_SCOPE) return undefined;
   const scopes = isJsonObject(data) ? data['requiredScopes'] : undefined;
   if (!Array.isArray(scopes) || scopes.length === 0) return undefined;
   return scopes.every((scope) => typeof scope === 'string' && SCOPE.test(scope)) ? (scopes as readonly string[]) : undefined;

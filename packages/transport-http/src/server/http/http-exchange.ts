@@ -159,7 +159,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     this.#answer(status, headers);
   }
 
-  /** Responds with an error status and a JSON-RPC error. @param nullId Older revisions need `id: null` if no id could be read. */
+  /** Responds with an error status and a JSON-RPC error. @param nullId Whether to send `id: null` if no id could be read. */
   refuse({ status, message, rpcCode, detail }: HttpRefusal, nullId = false): void {
     const id = this.requestId ?? (nullId ? null : undefined);
     const error = { code: rpcCode, message };

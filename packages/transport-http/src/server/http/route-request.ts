@@ -37,19 +37,19 @@ const MAX_DEPTH = 128;
 export async function routeRequest(http: HttpExchange): Promise<void> {
   const { shared } = http;
   try {
-    const origin = shared.settings.guard.check(http);
-    if (origin !== undefined) http.addHeaders(corsHeaders(shared.settings.guard, origin));
+    const pageOrigin = shared.settings.guard.check(http);
+    if (pageOrigin !== undefined) http.addHeaders(corsHeaders(shared.settings.guard, pageOrigin));
+    // A framework that has mounted the handler takes the start of the path away: the option `path` may have it or not.
     const kind = findPathKind(shared, http.target) ?? findPathKind(shared, http.mountPath + http.target);
     if (kind === undefined) throw nothingHere(shared);
     if (http.method === 'OPTIONS') return http.empty(204, preflightHeaders(http));
-    const isMcpPost = kind === 'mcp' && http.method === 'POST';
-    if (!isMcpPost) checkMethod(http, kind);
+    checkMethod(http, kind);
     if (shared.isClosing) throw shared.toClosedRefusal();
     if (kind === 'metadata') return http.json(200, JSON.stringify(shared.settings.resourceMetadata));
     if (shared.settings.tokenVerifier !== undefined) await authorize(http, shared.settings.tokenVerifier);
-    if (isMcpPost) await routePost(http);
-    else if (kind === 'sse-message') await acceptSseMessage(http, () => readPostedMessage(http));
+    if (kind === 'sse-message') await acceptSseMessage(http, () => readPostedMessage(http));
     else if (kind === 'sse-stream') openSseChannel(http);
+    else if (http.method === 'POST') await routePost(http);
     else await (http.method === 'GET' ? openGetStream(http) : endSession(http));
   } catch (error) {
     refuse(http, error);

@@ -32,7 +32,7 @@ export class SharedState {
   /** For each revision, the state of a session after `initialize`. Legacy requests without a session start from it. */
   readonly statelessStates = new Map<Revision, SessionState>();
   /** The open HTTP+SSE connections, by the id in the URL to which their client posts. */
-  readonly channels = new Map<string, SseChannel>();
+  readonly sseChannels = new Map<string, SseChannel>();
   readonly calls = new Set<OpenCall>();
   readonly streams = new Set<ResponseStream>();
   /** The request bodies that are still arriving, the oldest first. */
@@ -117,7 +117,7 @@ export class SharedState {
     await this.#within(drainMs, this.#untilIdle());
     const reason = new ConnectionClosedError('The server has closed');
     for (const call of this.calls) call.cut(reason);
-    const channels = Array.from(this.channels.values(), (channel) => channel.close());
+    const channels = Array.from(this.sseChannels.values(), (channel) => channel.close());
     const ended = Promise.all([...channels, this.sessions.close()]);
     try {
       const hasEnded = await this.#within(Math.max(deadlineMs - clock.monotonicMs(), ENDING_MS), ended);

@@ -18,7 +18,7 @@ export class HttpSession implements SessionLink {
   readonly auth: AuthInfo | undefined;
   /** Stores events that are sent, so that clients can resume streams; undefined without an event store. */
   readonly eventLog: StreamLog | undefined;
-  legacy: LegacySession;
+  endpointSession: LegacySession;
   /** The revision that `initialize` agreed on; undefined until then. */
   revision: Revision | undefined;
   /** How many messages of the client are being handled. */
@@ -59,7 +59,7 @@ export class HttpSession implements SessionLink {
     if (id !== undefined && settings.eventStore) this.eventLog = { store: settings.eventStore, sessionId: id, logger: settings.logger };
     this.#server = server;
     this.#logger = settings.logger;
-    this.legacy = server.openSession(this, saved);
+    this.endpointSession = server.openSession(this, saved);
   }
 
   /** The session id, for handlers that store data by session; undefined if the session serves only one POST. */
@@ -87,8 +87,8 @@ export class HttpSession implements SessionLink {
    * @throws Errors of the endpoint.
    */
   reopen(saved: SessionState): void {
-    const replaced = this.legacy;
-    this.legacy = this.#server.openSession(this, saved);
+    const replaced = this.endpointSession;
+    this.endpointSession = this.#server.openSession(this, saved);
     this.#retired.push(replaced);
     if (this.inFlight === 0) this.closeRetired();
   }
@@ -133,7 +133,7 @@ export class HttpSession implements SessionLink {
     if (this.isClosed) return;
     this.isClosed = true;
     this.closeRetired();
-    await closeSession(this.legacy, this.#logger);
+    await closeSession(this.endpointSession, this.#logger);
     for (const stream of this.#gets) void stream.finish();
     // The streams of an ended session end with the responses to their requests, which are sent now and cannot be resumed.
     for (const stream of this.#posts?.values() ?? []) {

@@ -41,10 +41,10 @@ export function openSseChannel(http: HttpExchange): void {
     release();
     throw error;
   }
-  shared.channels.set(id, channel);
+  shared.sseChannels.set(id, channel);
   channel.stream.onClose(() => {
     release();
-    shared.channels.delete(id);
+    shared.sseChannels.delete(id);
     void channel.close();
   });
   // Relative to the stream's URL, so that it is right behind any proxy and stays in the origin.
@@ -55,7 +55,7 @@ export function openSseChannel(http: HttpExchange): void {
 /** Handles a message that an HTTP+SSE client posts. Its response is sent on the event stream. @param readMessage Reads the body. */
 export async function acceptSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
   const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
-  const channel = http.shared.channels.get(query.get(ID_PARAMETER) ?? '');
+  const channel = http.shared.sseChannels.get(query.get(ID_PARAMETER) ?? '');
   if (channel === undefined || channel.principal !== http.principal) throw unknownChannel();
   await channel.serve(http, await readMessage());
 }

@@ -125,10 +125,10 @@ async function makeState(http: HttpExchange, revision: Revision): Promise<Sessio
   const call = new LegacyCall(http);
   const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
   try {
-    const response = await session.legacy.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
+    const response = await session.endpointSession.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
     if (agreedRevision(response) !== revision) throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
-    await session.legacy.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
-    return session.legacy.state;
+    await session.endpointSession.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
+    return session.endpointSession.state;
   } finally {
     await session.close();
   }

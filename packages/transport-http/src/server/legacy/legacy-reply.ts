@@ -9,7 +9,8 @@ import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse }
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { NEWEST_LEGACY, type Revision } from '@mortise/protocol';
-import { FORBIDDEN, scopeChallenge } from '../http/authorize.ts';
+import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
+import { scopeChallenge } from '../http/authorize.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HttpSession } from './http-session.ts';
 import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
@@ -123,7 +124,7 @@ export class LegacyReply {
     const challenge = scopeChallenge(response, this.http);
     if (challenge !== undefined) this.http.addHeaders(challenge);
     const code = 'error' in response ? response.error.code : undefined;
-    const status = challenge === undefined ? this.#revision.http.statusByCode.get(code ?? 0) : FORBIDDEN;
+    const status = challenge === undefined ? this.#revision.http.statusByCode.get(code ?? 0) : INSUFFICIENT_SCOPE;
     this.http.json(status ?? 200, writeResponse(response).json);
   }
 

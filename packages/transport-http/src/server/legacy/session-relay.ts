@@ -45,7 +45,7 @@ export class SessionRelay {
       const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
       if (origin === this.#origin) return;
       if (classifyMessage(message) === 'invalid') throw new TypeError('An event of the message bus does not contain a JSON-RPC message');
-      await session.legacy.receive(message, new LegacyCall(session));
+      await session.endpointSession.receive(message, new LegacyCall(session));
     } catch (error) {
       this.#logger.log('error', 'A message from another machine could not be delivered', { error: String(error) });
     }

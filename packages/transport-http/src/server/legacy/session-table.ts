@@ -89,14 +89,14 @@ export class SessionTable {
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
-      let served = session.legacy;
+      let served = session.endpointSession;
       let response = await served.receive(message, call);
       if (this.#stored !== undefined && session.revision !== undefined && !session.isStateless) {
         const changesState = changesSession(session.revision, message);
-        // If another machine has changed the state, saving has replaced `session.legacy`, and the new one has not received the message.
+        // If another machine has changed the state, saving has replaced `session.endpointSession`, and the new one has not received the message.
         const repeat = async (): Promise<void> => {
-          if (session.legacy === served) return;
-          served = session.legacy;
+          if (session.endpointSession === served) return;
+          served = session.endpointSession;
           response = await served.receive(message, call);
         };
         if (changesState || session.isUnsaved) await this.#stored.save(session, changesState ? repeat : undefined);
@@ -288,5 +288,7 @@ export function generateSessionId(): string {
 /** Checks a session id that the program made. @throws {HttpOptionError} `ERR_HTTP_OPTION`: it is not valid in a header. */
 function checkSessionId(id: string): string {
   if (/^[\x21-\x7e]+$/.test(id)) return id;
-  throw new HttpOptionError('The option "sessionIdGenerator" must return visible ASCII characters only: others are not valid in a header');
+  throw new HttpOptionError(
+    'The option "sessionIdGenerator" must return one or more visible ASCII characters, as MCP requires of a session id',
+  );
 }

@@ -100,7 +100,7 @@ export class StoredSessions {
     const opened = this.open(record);
     if (opened === undefined) throw new Error('The stored session has a layout or revision that this version of Mortise cannot read');
     // An equal state was stored from here, by a write that seemed to fail.
-    if (JSON.stringify(opened.state) !== JSON.stringify(session.legacy.state)) {
+    if (JSON.stringify(opened.state) !== JSON.stringify(session.endpointSession.state)) {
       if (session.isUnsaved && !repeats)
         this.#settings.logger.log('error', 'The changes of a session are lost: another machine changed the session first');
       session.reopen(opened.state);
@@ -125,9 +125,9 @@ export class StoredSessions {
 
   /** Writes a session to the store. @returns false if another machine wrote it in the meantime. @throws Errors of the store. */
   async #write(session: HttpSession): Promise<boolean> {
-    const { id, principal, revision, legacy } = session;
+    const { id, principal, revision, endpointSession } = session;
     if (revision === undefined) return true;
-    const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: legacy.state };
+    const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: endpointSession.state };
     const expiresAtMs = this.#settings.clock.now() + this.#settings.sessionIdleMs;
     // Before the write: changes during the write set it again.
     session.isUnsaved = false;

@@ -18,11 +18,17 @@ import {
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import type { HttpRules } from '@mortise/protocol/revisions';
-import { HEADER_MISMATCH, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
+import {
+  HEADER_MISMATCH,
+  INSUFFICIENT_SCOPE,
+  META_CLIENT_CAPABILITIES,
+  META_PROTOCOL_VERSION,
+  META_SUBSCRIPTION_ID,
+} from '@mortise/protocol/wire';
 import { decodeHeaderValue, isSameParam, METHOD_HEADER, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { HttpRefusal } from '../http/refusal.ts';
-import { FORBIDDEN, scopeChallenge, watchExpiry } from '../http/authorize.ts';
+import { scopeChallenge, watchExpiry } from '../http/authorize.ts';
 
 /** Responds to a POST with one modern message. @param meta The message's `_meta`. */
 export function respondToModern(http: HttpExchange, message: JsonRpcMessage, meta: JsonObject | undefined): Promise<void> | void {
@@ -86,7 +92,7 @@ async function respond(http: HttpExchange, request: JsonRpcRequest, terms: Statu
     const response = await shared.server.handle(request, http);
     const challenge = scopeChallenge(response, http);
     if (challenge !== undefined) http.addHeaders(challenge);
-    http.finish(response, challenge === undefined ? statusOf(response, terms) : FORBIDDEN);
+    http.finish(response, challenge === undefined ? statusOf(response, terms) : INSUFFICIENT_SCOPE);
   } finally {
     shared.end(http);
   }
