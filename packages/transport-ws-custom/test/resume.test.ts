@@ -232,6 +232,31 @@ describe('a channel', () => {
     expect(answers).toEqual([4404, 'goes on', 'goes on']);
   });
 
+  it('[ROBUSTNESS-7][ROBUSTNESS-17] keeps at most 64 MiB of messages for all that wait, and those of others than the one with the most', async () => {
+    const { server } = createFeatureServer();
+    server.registerTool('big', {}, () => 'x'.repeat(7 * 1024 * 1024));
+    const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
+    const serving = await serve(server, { resume: resumeOnServer(), tokenVerifier });
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+    const opened = [];
+    for (const name of ['ada', ...Array.from({ length: 10 }, () => 'eve')]) {
+      const headers = { authorization: `Bearer ${name}` };
+      const { ws, channel } = await openChannel(serving.url, headers);
+      opened.push({ channel, headers });
+      const answered = once(ws, 'message');
+      ws.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'big', _meta } }));
+      await answered;
+      ws.terminate();
+      while (serving.count > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const answers = [];
+    for (const { channel, headers } of opened) {
+      const { ws } = await open(serving.url, `!{"channel":"${channel}","received":0}`, headers);
+      answers.push(await Promise.race([once(ws, 'message').then(() => 'goes on'), once(ws, 'close').then(([code]) => code as number)]));
+    }
+    expect(answers).toEqual(['goes on', 4404, 4404, ...Array.from({ length: 8 }, () => 'goes on')]);
+  });
+
   it('[ROBUSTNESS-8] lets the channels of one who breaks many push out their own, and nobody else’s', async () => {
     const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
     const serving = await serve(createFeatureServer().server, { resume: resumeOnServer({ maxWaiting: 2 }), tokenVerifier });

@@ -52,6 +52,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   };
 }
 
-function callerOf(call: MiddlewareCall): string {
+/** Names the caller of a request: the principal, or the network of the remote address if no user was verified. */
+export function callerOf(call: Pick<MiddlewareCall, 'principal' | 'origin'>): string {
   return call.principal === 'anonymous' ? `anonymous ${toNetwork(call.origin?.remoteAddress ?? '')}` : call.principal;
 }

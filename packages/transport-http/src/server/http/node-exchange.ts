@@ -41,9 +41,12 @@ export class NodeExchange extends HttpExchange {
       this.target = absolute === undefined ? url : absolute.pathname + absolute.search;
       this.#targetAuthorities = absolute === undefined ? [] : toAuthorities(absolute);
     }
-    response.on('close', () => {
+    const onClose = (): void => {
       if (!this.#isComplete || !response.writableFinished) this.leave();
-    });
+    };
+    response.on('close', onClose);
+    // Node does not tell a response that waits behind another one on its connection that the connection has closed.
+    if (response.socket === null) request.socket?.setMaxListeners?.(0)?.once('close', onClose);
     // If the client disconnects during a write, Node emits an error. 'close' already handles that.
     response.on('error', () => undefined);
   }
@@ -229,6 +232,7 @@ export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly encrypted?: boolean | undefined;
+  setMaxListeners?(count: number): { once(event: string, listener: Listener): unknown };
 }
 
 /** The members of Node's `ServerResponse` that are used. */
@@ -236,6 +240,8 @@ export interface NodeResponse {
   statusCode: number;
   readonly writableLength: number;
   readonly writableFinished: boolean;
+  /** The connection; null while another response is sent on it. */
+  readonly socket?: unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   setHeader(name: string, value: string): unknown;
   flushHeaders?(): void;
