@@ -269,6 +269,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => makeServer().registerPrompt('greet', { title: 'Greeting', ...{ name: 'another' } }, () => 'hello')),
   'the server\'s options: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer({ pageSize: 10, ...{ debouncedNotificationMethods: [] } })),
+  'tool "…": "execution" needs new McpServer(info, { extensions: [createTasks()] }) of @mortise/tasks': () =>
+    failureOf(() => makeServer().registerTool('report', { title: 'Report', ...{ execution: { taskSupport: 'optional' } } }, () => '')),
   'use("…", middleware): there is no such method. For your own, call setRequestHandler first': () =>
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>

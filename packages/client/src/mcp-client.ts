@@ -134,6 +134,7 @@ export class McpClient extends Client {
    *
    * Checks structured output against the tool's `outputSchema`, if the tools were listed before.
    *
+   * @throws {TypeError} `params` has an unknown member.
    * @throws {RemoteError} `ERR_REMOTE`: the server returned an error, for example for an unknown tool.
    * @throws {TimeoutError} `ERR_TIMEOUT`: no response arrived in time.
    * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the response.
@@ -145,7 +146,7 @@ export class McpClient extends Client {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
   callTool(params: CallToolRequestParams, options?: CallOptions): Promise<CallToolResult>;
   callTool(tool: string | CallToolRequestParams, second?: JsonObject | CallOptions, third?: CallOptions): Promise<CallToolResult> {
-    if (typeof tool !== 'string') return this.request('tools/call', tool, second as CallOptions | undefined);
+    if (typeof tool !== 'string') return this.#callWith(tool, second as CallOptions | undefined);
     const params = second === undefined ? { name: tool } : { name: tool, arguments: second as JsonObject };
     return this.request('tools/call', params, third);
   }
@@ -321,10 +322,18 @@ export class McpClient extends Client {
     return this.isConnected ? this.instructions : undefined;
   }
 
+  async #callWith(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
+    checkOptions<object>('the params of callTool', params, CALL_TOOL_PARAMS);
+    return this.request('tools/call', params, options);
+  }
+
   #readAll<M extends keyof ListItems>(method: M, options: CallOptions | undefined): AsyncGenerator<ListItems[M], void, undefined> {
     return readPages(method, (params) => this.request(method as string, params, options), this.options.resultCache !== undefined);
   }
 }
+
+/** Values are the server's to check: only a misspelt name would have no effect. */
+const CALL_TOOL_PARAMS = { name: 'any', arguments: 'any', task: 'any', inputResponses: 'any', requestState: 'any', _meta: 'any' } as const;
 
 function toUri(resource: string | URL | { readonly uri: string }): string {
   return typeof resource === 'string' || resource instanceof URL ? String(resource) : resource.uri;

@@ -10,6 +10,7 @@ import { LOCAL } from '../calls.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
+import { RegistrationError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
 import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
@@ -49,6 +50,11 @@ export class Tools {
   }
 
   register(name: string, config: ToolConfig, handler: HandlerFn): RegisteredTool {
+    // A program without types, or one that has not installed the extension yet.
+    if ((config as { readonly execution?: unknown } | undefined)?.execution !== undefined && !('execution' in this.#catalog.init.options))
+      throw new RegistrationError(
+        `tool "${name}": "execution" needs new McpServer(info, { extensions: [createTasks()] }) of @mortise/tasks`,
+      );
     return this.#catalog.add(new ToolItem(this.#catalog, name, name, config, handler));
   }
 

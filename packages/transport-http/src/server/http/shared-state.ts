@@ -47,7 +47,9 @@ export class SharedState {
   constructor(server: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
     if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('The MCP endpoint must be a server with the function "handle", such as an McpServer');
+      throw new HttpOptionError(
+        'The first argument of serveHttp and createHttpHandler must be a server with the function "handle", such as an McpServer',
+      );
     this.server = server;
     this.settings = settings;
     if (settings.logger !== silentLogger) server.offerLogger?.(settings.logger);
