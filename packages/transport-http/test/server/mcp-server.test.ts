@@ -6,7 +6,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
-import { McpServer, type ServerOptions } from '@mortise/server';
+import { McpServer, type McpServerOptions } from '@mortise/server';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
 import { type Answer, post } from '../support/send.ts';
@@ -18,7 +18,7 @@ afterEach(() => serving.close());
 
 const ID = 'io.modelcontextprotocol/subscriptionId';
 
-function createServer(options: ServerOptions = {}): McpServer {
+function createServer(options: McpServerOptions = {}): McpServer {
   const server = new McpServer({ name: 'real', version: '1.0.0' }, { capabilities: { logging: {} }, ...options });
   server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({
     structuredContent: { sum: a + b },
