@@ -149,6 +149,7 @@ describe('an authorization request', () => {
     { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711/cb2', status: 400 },
     { registered: 'http://127.0.0.1/cb', asked: 'http://localhost:4711/cb', status: 400 },
     { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711@evil.example/cb', status: 400 },
+    { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:99999/cb', status: 400 },
     { registered: 'http://127.0.0.1:1/cb', asked: 'http://127.0.0.1:4711/cb', status: 400 },
     { registered: 'https://app.example/cb', asked: 'https://app.example:4711/cb', status: 400 },
   ])(
@@ -233,6 +234,13 @@ describe('the consent page', () => {
     const clientId = await register(world, REDIRECT, { client_name: '<script>alert(1)</script>"\'&' });
     const { text } = await world.browser.get(authorizeUrl(clientId));
     expect([text.includes('<script>'), text.includes('&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;')]).toEqual([false, true]);
+  });
+
+  it('[SEC-014] shows characters of a name that are invisible or turn others around', async () => {
+    const clientId = await register(world, REDIRECT, { client_name: 'gnp.\u202Eexe\u200B\n\u{E0041}' });
+    const { text } = await world.browser.get(authorizeUrl(clientId));
+    expect(text).toContain('<em>gnp.\\u{202e}exe\\u{200b}\\u{a}\\u{e0041}</em>');
+    expect(text).toContain('<title>Allow gnp.\\u{202e}exe');
   });
 
   it('[SEC-014] takes an answer from the browser that was asked alone', async () => {
