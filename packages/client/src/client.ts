@@ -83,7 +83,11 @@ export class Client {
     return this.#connector.session !== undefined;
   }
 
-  /** The era of the session. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
+  /**
+   * The era of the session. Like the members below, it keeps its last value while a lost connection is opened again.
+   *
+   * @throws {UsageError} {ConnectionClosedError} Before `connect`, or after `close`.
+   */
   get era(): Era {
     return this.session.revision.era;
   }
@@ -113,8 +117,14 @@ export class Client {
     return this.session.instructions;
   }
 
+  /** The last session that was opened; undefined before `connect` and after `close`. */
+  protected get lastSession(): Session | undefined {
+    return this.#connector.last;
+  }
+
+  /** The same. @throws {UsageError} {ConnectionClosedError} There is none. */
   protected get session(): Session {
-    return this.#connector.currentSession;
+    return this.#connector.lastOrThrow;
   }
 
   // ---- connecting

@@ -306,19 +306,19 @@ export class McpClient extends Client {
     await (await this.whenOpen()).sendRootsChanged();
   }
 
-  /** Same as `serverCapabilities`, under the name that the official SDK uses. */
+  /** Same as `serverCapabilities`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getServerCapabilities(): JsonObject | undefined {
-    return this.isConnected ? this.serverCapabilities : undefined;
+    return this.lastSession?.server.capabilities;
   }
 
-  /** Same as `serverInfo`, under the name that the official SDK uses. */
+  /** Same as `serverInfo`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getServerVersion(): Implementation | undefined {
-    return this.isConnected ? this.serverInfo : undefined;
+    return this.lastSession?.server.info;
   }
 
-  /** Same as `instructions`, under the name that the official SDK uses. */
+  /** Same as `instructions`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getInstructions(): string | undefined {
-    return this.isConnected ? this.instructions : undefined;
+    return this.lastSession?.instructions;
   }
 
   #readAll<M extends keyof ListItems>(method: M, options: CallOptions | undefined): AsyncGenerator<ListItems[M], void, undefined> {

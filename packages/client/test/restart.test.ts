@@ -166,9 +166,25 @@ it('a ping starts the server again too', async () => {
   const server = new ScriptedServer(modernScript());
   const client = await connect(server, { clock });
   await die(server, client);
-  expect(() => client.serverInfo).toThrow(/is being opened again/u);
   await passTime(clock, client.ping());
   expect(server.starts).toBe(2);
+});
+
+it.each(REVISIONS)('what is known of a server in $version stays known while it is started again', async (revision) => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(scriptOf(revision));
+  const client = await connect(server, { clock });
+  const known = (): unknown => [client.era, client.protocolVersion, client.serverInfo, client.serverCapabilities, client.instructions];
+  const before = known();
+  await die(server, client);
+  expect(known()).toEqual(before);
+  expect(client.getServerCapabilities()).toBe(client.serverCapabilities);
+  expect(client.getServerVersion()).toBe(client.serverInfo);
+  await passTime(clock, client.ping());
+  expect(known()).toEqual(before);
+  await client.close();
+  expect(() => client.era).toThrow('the client was closed');
+  expect(client.getServerCapabilities()).toBeUndefined();
 });
 
 it('a server that came back without what the program requires is not used', async () => {
