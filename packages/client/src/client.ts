@@ -31,7 +31,7 @@ import {
 import { Connector } from './connector.ts';
 import { Extensions } from './extensions.ts';
 import type { ClientMiddleware } from './middleware.ts';
-import { Requests } from './requests.ts';
+import { type OpenedInTime, Requests } from './requests.ts';
 import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { ClientTransportSource } from './transport-source.ts';
@@ -195,7 +195,7 @@ export class Client {
 
   /** Sends a notification. @throws {MissingCapabilityError} The revision has no such notification from clients. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
-    const { revision, link } = await this.whenOpen();
+    const [{ revision, link }] = await this.whenOpen();
     assertNotifies(revision, method);
     await link.notify(method, revision.toWire.notifications.get(method)?.(params) ?? params);
   }
@@ -260,8 +260,8 @@ export class Client {
     return this.#settings.answers;
   }
 
-  /** Returns the open session. A lost connection is opened again first. */
-  protected whenOpen(options?: CallOptions): Promise<Session> {
+  /** Returns the open session, and the call's options with the time that is left. A lost connection is opened again first. */
+  protected whenOpen(options?: CallOptions): Promise<OpenedInTime> {
     if (options) checkOptions('the options of a call', options, CALL_OPTIONS);
     return this.#requests.whenOpen(options);
   }

@@ -7,7 +7,7 @@ import { withReconnect } from '@mortise/jsonrpc-core/wrap';
 import { NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ClientOptions, McpClient } from '../src/index.ts';
+import { type CallOptions, type ClientOptions, McpClient } from '../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
@@ -160,6 +160,30 @@ it('a call waits no longer than its time for the server to be started again', as
   await expect(passTime(clock, client.requestRaw('x', {}, { timeoutMs: 5000 }))).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
   expect(clock.monotonicMs() - startMs).toBeLessThanOrEqual(12_000);
 });
+
+it.each([
+  ['request', (client, options) => client.callTool('x', {}, options)],
+  ['raw request', (client, options) => client.requestRaw('tools/call', { name: 'x' }, options)],
+  ['ping', (client, options) => client.ping(options)],
+] as const satisfies [string, (client: McpClient, options: CallOptions) => Promise<unknown>][])(
+  'a %s has one time: what opening the connection again takes of it is not there for the response',
+  async (_what, send) => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(modernScript({ 'tools/call': () => 'silence' }));
+    const client = await connect(server, { clock });
+    let discoveries = 0;
+    const { 'server/discover': discover } = modernScript();
+    server.script = { ...server.script, 'server/discover': (...asked) => (++discoveries === 1 && discover ? discover(...asked) : 'silence') };
+    await die(server, client);
+    const startMs = clock.monotonicMs();
+    const sent = send(client, { timeoutMs: 5000 });
+    const opened = passTime(clock, server.next((message) => server.starts === 2 && 'method' in message));
+    await opened;
+    expect(clock.monotonicMs() - startMs).toBeGreaterThanOrEqual(500);
+    await expect(passTime(clock, sent)).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+    expect(clock.monotonicMs() - startMs).toBe(5000);
+  },
+);
 
 it('a ping starts the server again too', async () => {
   const clock = new FakeClock();

@@ -4,7 +4,7 @@ import { ConnectionClosedError, type JsonObject, RemoteError } from '@mortise/js
 import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision, revisionsOf } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { McpClient, UnsupportedVersionError } from '../../src/index.ts';
+import { type ClientOptions, McpClient, UnsupportedVersionError } from '../../src/index.ts';
 import { ProcessEraMemory } from '../../src/era/era-memory.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
@@ -231,6 +231,20 @@ describe('a channel', () => {
     await server.nextMethod('server/discover');
     controller.abort(new Error('never mind'));
     await expect(connecting).rejects.toThrow('never mind');
+  });
+
+  it.each([
+    ['start', { start: () => new Promise<void>(() => undefined) }, {}],
+    ['eraMemory', { eraKey: 'a server' }, { eraMemory: { get: () => new Promise<undefined>(() => undefined), set: () => {}, delete: () => {} } }],
+  ])('whose %s never ends is given up by the signal of connect() at once, and is closed', async (_what, members, options: ClientOptions) => {
+    const server = new ScriptedServer(modernScript());
+    const transport = Object.assign(server.factory(), members);
+    const closed = new Promise<void>((resolve) => (transport.onclose = resolve));
+    const controller = new AbortController();
+    const connecting = McpClient.connect(transport, info, { ...options, signal: controller.signal });
+    controller.abort(new Error('never mind'));
+    await expect(connecting).rejects.toThrow('never mind');
+    await closed;
   });
 
   it("answers a ping while its server's era is not known", async () => {
