@@ -79,7 +79,9 @@ export class Requests {
     }
     const call: Call = { method, params, options, isChecked: true, round: 1, isRepeated: false };
     const { session } = this.#parts.connector;
-    const answered = session ? this.#start(session, call) : this.whenOpen(options).then(([opened, left]) => this.#start(opened, { ...call, options: left }));
+    const answered = session
+      ? this.#start(session, call)
+      : this.whenOpen(options).then(([opened, left]) => this.#start(opened, { ...call, options: left }));
     const outputs = this.#outputs;
     if (outputs && method === 'tools/call') return answered.then((result) => outputs.check(params['name'], result as CallToolResult));
     if (outputs && method === 'tools/list') return answered.then((result) => outputs.learn(result as ListToolsResult));

@@ -125,7 +125,9 @@ export class SessionOpener {
     if (transport && !isLegacyOpener(transport)) {
       throw this.#mismatch('the server supports the legacy era only, which this transport does not: use another transport');
     }
-    const link = transport ? await this.#start(new ChannelLink(await abortable(transport.openLegacy(), this.#signal), this.#settings)) : this.#channel;
+    const link = transport
+      ? await this.#start(new ChannelLink(await abortable(transport.openLegacy(), this.#signal), this.#settings))
+      : this.#channel;
     return handshake(
       link as ChannelLink,
       { offered, acceptable: this.#legacy, timeoutMs: this.#timeoutMs, signal: this.#signal },

@@ -235,17 +235,24 @@ describe('a channel', () => {
 
   it.each([
     ['start', { start: () => new Promise<void>(() => undefined) }, {}],
-    ['eraMemory', { eraKey: 'a server' }, { eraMemory: { get: () => new Promise<undefined>(() => undefined), set: () => {}, delete: () => {} } }],
-  ])('whose %s never ends is given up by the signal of connect() at once, and is closed', async (_what, members, options: ClientOptions) => {
-    const server = new ScriptedServer(modernScript());
-    const transport = Object.assign(server.factory(), members);
-    const closed = new Promise<void>((resolve) => (transport.onclose = resolve));
-    const controller = new AbortController();
-    const connecting = McpClient.connect(transport, info, { ...options, signal: controller.signal });
-    controller.abort(new Error('never mind'));
-    await expect(connecting).rejects.toThrow('never mind');
-    await closed;
-  });
+    [
+      'eraMemory',
+      { eraKey: 'a server' },
+      { eraMemory: { get: () => new Promise<undefined>(() => undefined), set: () => {}, delete: () => {} } },
+    ],
+  ])(
+    'whose %s never ends is given up by the signal of connect() at once, and is closed',
+    async (_what, members, options: ClientOptions) => {
+      const server = new ScriptedServer(modernScript());
+      const transport = Object.assign(server.factory(), members);
+      const closed = new Promise<void>((resolve) => (transport.onclose = resolve));
+      const controller = new AbortController();
+      const connecting = McpClient.connect(transport, info, { ...options, signal: controller.signal });
+      controller.abort(new Error('never mind'));
+      await expect(connecting).rejects.toThrow('never mind');
+      await closed;
+    },
+  );
 
   it("answers a ping while its server's era is not known", async () => {
     const server = new ScriptedServer({
