@@ -187,6 +187,11 @@ export class SessionOpener {
       const session = await this.#handshake(offered);
       return finding.kind === 'silent' ? session : await this.#keep(session);
     } catch (error) {
+      // Some bridges start a process that refuses `initialize` after any other first message.
+      if (finding.kind === 'legacy' && this.#canRenew && error instanceof RemoteError) {
+        await this.#renew();
+        return this.#keep(await this.#handshake(offered));
+      }
       // A late discovery result shows that the server is modern and slow.
       const late = finding.kind === 'silent' && this.#lateFinding && this.#toModern(this.#lateFinding, link);
       if (!late) throw error;

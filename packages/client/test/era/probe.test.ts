@@ -219,6 +219,30 @@ describe('a channel', () => {
     await client.close();
   });
 
+  it('[ERA-011] whose process refuses initialize after the probe is started again and goes straight to initialize', async () => {
+    const { initialize = (): Reply => 'silence' } = legacyScript(NEWEST_LEGACY.version);
+    const server: ScriptedServer = new ScriptedServer({
+      initialize: (...asked) =>
+        server.starts === 1 ? { error: { code: -32600, message: 'initialize comes first' } } : initialize(...asked),
+    });
+    const client = await McpClient.connect(server.factory, info);
+    expect(server.starts).toBe(2);
+    expect(server.methods).toEqual(['server/discover', 'initialize', 'initialize', 'notifications/initialized']);
+    await client.close();
+  });
+
+  it.each([{ code: 400 }, { status: 404 }])('[ERA-011] whose transport rejects the probe with %j is taken for legacy', async (members) => {
+    const transport = new ScriptedServer(legacyScript(NEWEST_LEGACY.version)).factory();
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) =>
+      'method' in message && message.method === 'server/discover'
+        ? Promise.reject(Object.assign(new Error('refused'), members))
+        : send(message, options);
+    const client = await McpClient.connect(transport, info);
+    expect(client.era).toBe('legacy');
+    await client.close();
+  });
+
   it('[ERA-011] that dies on the probe and cannot be started again is an error that names the remedy', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'server/discover': () => 'die' }));
     await expect(McpClient.connect(server.factory(), info)).rejects.toThrow(/pass connect\(\) a factory/u);
