@@ -243,6 +243,24 @@ describe('a channel', () => {
     await client.close();
   });
 
+  it('of others is given the signal of each request as requestSignal, to close the stream of a cancelled one', async () => {
+    const server = new ScriptedServer(modernScript({ 'tools/call': () => 'silence' }));
+    const transport = server.factory();
+    const send = transport.send.bind(transport);
+    let given: AbortSignal | undefined;
+    transport.send = (message, options) => {
+      if ('method' in message && message.method === 'tools/call') given = (options as { requestSignal?: AbortSignal }).requestSignal;
+      return send(message, options);
+    };
+    const client = await McpClient.connect(transport, info);
+    const controller = new AbortController();
+    const call = client.callTool('x', {}, { signal: controller.signal });
+    controller.abort(new Error('never mind'));
+    await expect(call).rejects.toThrow('never mind');
+    expect(given?.aborted).toBe(true);
+    await client.close();
+  });
+
   it('[ERA-011] that dies on the probe and cannot be started again is an error that names the remedy', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'server/discover': () => 'die' }));
     await expect(McpClient.connect(server.factory(), info)).rejects.toThrow(/pass connect\(\) a factory/u);
