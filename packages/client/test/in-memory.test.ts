@@ -192,7 +192,7 @@ it.each(['legacy', 'modern'] as const)('tells its logger what a handler threw, i
 it('shows what a handler threw on the console where neither side has a logger', async () => {
   const spy = vi.spyOn(console, 'error').mockReturnValue();
   onTestFinished(() => spy.mockRestore());
-  const client = await connect(makeServer());
+  const client = await connect(makeServer(), {});
   await client.callTool('fail');
   expect(spy.mock.calls).toEqual([
     [expect.any(String), expect.objectContaining({ error: expect.objectContaining({ message: 'it broke' }) as unknown })],
