@@ -235,7 +235,8 @@ export class McpClient extends Client {
 
   /** Checks that the server still responds: by `ping`, or by `server/discover` in the modern era, which has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
-    await (await this.whenOpen(options)).ping(options);
+    const [session, left] = await this.whenOpen(options);
+    await session.ping(left);
   }
 
   /** Gets a modern server's versions and capabilities. @throws {MissingCapabilityError} The legacy era has no `server/discover`. */
@@ -249,9 +250,9 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry. Works in every revision.
    */
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    const session = await this.whenOpen(options);
+    const [session, left] = await this.whenOpen(options);
     assertCapability(session, 'logging', 'logging/setLevel');
-    await session.setLoggingLevel(level, options);
+    await session.setLoggingLevel(level, left);
   }
 
   /**
@@ -304,22 +305,23 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
   async sendRootsListChanged(): Promise<void> {
-    await (await this.whenOpen()).sendRootsChanged();
+    const [session] = await this.whenOpen();
+    await session.sendRootsChanged();
   }
 
-  /** Same as `serverCapabilities`, under the name that the official SDK uses. */
+  /** Same as `serverCapabilities`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getServerCapabilities(): JsonObject | undefined {
-    return this.isConnected ? this.serverCapabilities : undefined;
+    return this.lastSession?.server.capabilities;
   }
 
-  /** Same as `serverInfo`, under the name that the official SDK uses. */
+  /** Same as `serverInfo`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getServerVersion(): Implementation | undefined {
-    return this.isConnected ? this.serverInfo : undefined;
+    return this.lastSession?.server.info;
   }
 
-  /** Same as `instructions`, under the name that the official SDK uses. */
+  /** Same as `instructions`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getInstructions(): string | undefined {
-    return this.isConnected ? this.instructions : undefined;
+    return this.lastSession?.instructions;
   }
 
   async #callWith(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
