@@ -132,8 +132,8 @@ function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-function refuseArguments({ label }: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
-  const message = describeIssues(issues, { owner: label, part: 'argument', value });
+function refuseArguments(item: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
+  const message = item.describe(issues, value);
   if (revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
   throw new ProtocolError(INVALID_PARAMS, message);
 }
@@ -182,6 +182,17 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     throw new ProtocolError(INSUFFICIENT_SCOPE, `${this.label} needs the scope ${names}: authorize again with this scope`, {
       requiredScopes,
     });
+  }
+
+  /** Checks arguments against the tool's `inputSchema`. @returns What is wrong with them; undefined if they are valid. */
+  async checkArguments(args: JsonObject): Promise<string | undefined> {
+    const outcome = await this.parts.input?.validate(args);
+    return outcome && 'issues' in outcome ? this.describe(outcome.issues, args) : undefined;
+  }
+
+  /** Describes what is wrong with arguments, as a text for the caller. */
+  describe(issues: readonly SchemaIssue[], value: JsonObject): string {
+    return describeIssues(issues, { owner: this.label, part: 'argument', value });
   }
 
   override define(revision: Revision): JsonObject {
