@@ -138,7 +138,10 @@ export class NodeExchange extends HttpExchange {
   }
 
   #writeAtReadersPace(body: string): void {
-    const stream = new ResponseStream(new NodeSink(this.#response, this.shared.settings), this.shared, { overflow: 'wait', isEvents: false });
+    const stream = new ResponseStream(new NodeSink(this.#response, this.shared.settings), this.shared, {
+      overflow: 'wait',
+      isEvents: false,
+    });
     this.#response.on('close', () => stream.cut());
     stream.end(body);
   }

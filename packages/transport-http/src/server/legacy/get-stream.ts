@@ -18,7 +18,8 @@ import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './ses
 
 /** Handles a GET: opens the stream for messages that belong to no request, or resumes the stream named by `Last-Event-ID`. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
-  if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'This is an MCP endpoint: a GET opens an event stream and needs "Accept: text/event-stream"');
+  if (!namesEventStream(http.header('accept')))
+    throw new HttpRefusal(406, 'This is an MCP endpoint: a GET opens an event stream and needs "Accept: text/event-stream"');
   const session = await findSession(http);
   const get: Get = { http, session, release: http.shared.holdStream(http.limitKey) };
   try {
