@@ -241,7 +241,7 @@ describe('mounts', () => {
     const handler = createHttpHandler(endpoint, { path: '/mcp', clock, stallMs: 2000 });
     let [sent, closed] = [0, 0];
     const server = createHttp2Server((request, response) => {
-      response.on('finish', () => undefined).on('close', () => closed++);
+      response.on('close', () => closed++);
       void handler.node(request, response).then(() => sent++);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
