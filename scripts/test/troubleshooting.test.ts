@@ -359,9 +359,10 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id in the header of its response': () =>
     refusal({ body: LIST, headers: { 'MCP-Protocol-Version': '2025-06-18' } }),
   'The header "MCP-Protocol-Version" is missing: …': () => refusal({ body: LIST }),
-  'The method is not served here: use …': () => refusal({ method: 'GET' }, { sessions: false }),
+  'This is an MCP endpoint: it does not serve this method, use …': () => refusal({ method: 'GET' }, { sessions: false }),
   'The response is "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
-  'A GET opens an event stream: send "Accept: text/event-stream"': () => refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
+  'This is an MCP endpoint: a GET opens an event stream and needs "Accept: text/event-stream"': () =>
+    refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
   'The body must be JSON: send "Content-Type: application/json"': () => refusal({ headers: { 'Content-Type': 'text/plain' } }),
   'The body is longer than … bytes': () => refusal({}, { maxBodyBytes: 10 }),
   'POST … was answered with HTTP status 401: …': () => {

@@ -70,9 +70,27 @@ export class Tools {
   #call(params: JsonObject, context: Context): JsonObject | Promise<JsonObject> {
     const name = params['name'] as string;
     const item = this.#catalog.find(name, context);
-    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
+    if (!item)
+      throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"${this.#suggest(name.slice(0, 128), context)}`);
     item.authorize(context);
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
+  }
+
+  /** Names the visible tool whose name is most like an unknown one, if they share at least half of their pairs of letters. */
+  #suggest(name: string, context: Context): string {
+    const asked = toPairs(name);
+    let [nearest, best] = ['', 0.5];
+    for (const item of this.#catalog.items) {
+      // An exact match is hidden from this caller.
+      if (item.key === name) continue;
+      const pairs = toPairs(item.key);
+      let shared = 0;
+      for (const pair of pairs) if (asked.has(pair)) shared++;
+      const likeness = (2 * shared) / (asked.size + pairs.size);
+      // Hidden tools are not named: only visible ones are known to the caller.
+      if (likeness >= best && this.#catalog.isVisible(item, context)) [nearest, best] = [item.key, likeness];
+    }
+    return nearest === '' ? '' : `. Did you mean "${nearest}"?`;
   }
 
   /** Runs a tool. Returns a promise only if the handler or a schema's check does. Throws or rejects only with errors for JSON-RPC. */
@@ -218,4 +236,10 @@ function warnOfSecret(tool: string, path: readonly string[], server: Server): vo
   server.warnOnce(
     `tool "${tool}": argument "${path.join('.')}" looks like a secret and is copied to an HTTP header, which proxies log: remove x-mcp-header`,
   );
+}
+
+/** Returns the pairs of neighbouring letters of a name, without regard to case. */
+function toPairs(name: string): ReadonlySet<string> {
+  const lower = name.toLowerCase();
+  return new Set(Array.from({ length: Math.max(0, lower.length - 1) }, (_, at) => lower.slice(at, at + 2)));
 }

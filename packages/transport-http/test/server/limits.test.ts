@@ -52,10 +52,10 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     expect(await parsed.json()).toMatchObject({ error: { code: -32700 } });
   });
 
-  it('[ROBUSTNESS-9] ends a stalled body after its bound with 408', async () => {
+  it('[ROBUSTNESS-9] ends a stalled body with 408 before 30 seconds are over', async () => {
     const clock = new FakeClock();
-    serving = await serve(face, new ScriptedEndpoint(), { clock, stallMs: 30_000 });
-    void clock.untilScheduled().then(() => clock.advance(30_250));
+    serving = await serve(face, new ScriptedEndpoint(), { clock });
+    void clock.untilScheduled().then(() => clock.advance(29_000));
     const line = await new Promise<string>((resolve, reject) => {
       const socket = connect(serving.port, '127.0.0.1', () => {
         socket.write(`POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"json`);

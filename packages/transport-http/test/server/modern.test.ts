@@ -384,9 +384,13 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
       await call.send(progress('t', 1));
       return text('done');
     });
-    serving = await serve(face, endpoint, { jsonOnly: true });
-    const answer = await modernTool(serving.port, 'count');
-    expect([answer.isStream, JSON.stringify(await answer.json())]).toEqual([false, expect.stringContaining('done')]);
+    const logged: string[] = [];
+    serving = await serve(face, endpoint, { jsonOnly: true, logger: { log: (level, line) => void logged.push(`${level} ${line}`) } });
+    for (let times = 0; times < 2; times++) {
+      const answer = await modernTool(serving.port, 'count');
+      expect([answer.isStream, JSON.stringify(await answer.json())]).toEqual([false, expect.stringContaining('done')]);
+    }
+    expect(logged).toEqual([expect.stringMatching(/^warning The option "jsonOnly" drops/)]);
   });
 });
 

@@ -232,6 +232,32 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     expect(body).toContain('finished');
   });
 
+  it('[ROBUSTNESS-8] opens no stream on a session that its client ends during the replay', async () => {
+    const [asked, go] = [gate(), gate()];
+    class SlowStore extends TestEventStore {
+      override async replay(...args: Parameters<TestEventStore['replay']>): ReturnType<TestEventStore['replay']> {
+        const found = await super.replay(...args);
+        asked.open();
+        await go.promise;
+        return found;
+      }
+    }
+    const endpoint = new ScriptedEndpoint();
+    const steps = stepper(endpoint);
+    serving = await serve(face, endpoint, { eventStore: new SlowStore() });
+    const client = await LegacyClient.open(serving.port);
+    const answer = await client.tool('steps', { count: 1 });
+    const id = await lastId(answer, 1);
+    answer.leave();
+    await untilStreams(0);
+    const resuming = client.get({ 'last-event-id': id });
+    await asked.promise;
+    await client.delete();
+    go.open();
+    expect((await resuming).status).toBe(404);
+    await steps.step();
+  });
+
   it('[ROBUSTNESS-8] ends a stream that the store gives back what is no JSON for, and counts it out once', async () => {
     const eventStore = new TestEventStore();
     const lines: string[] = [];

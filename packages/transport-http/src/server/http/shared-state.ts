@@ -38,6 +38,7 @@ export class SharedState {
   /** The request bodies that are still arriving, the oldest first. */
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
+  #hasWarnedOfJsonOnly = false;
   readonly #streamLimit: KeyedLimit;
   #bodyTimer: ClockTimer | undefined;
   /** Called when no request is in progress any more. */
@@ -60,6 +61,14 @@ export class SharedState {
   /** Makes the error response for requests after closing: 503, or 404 if the handler served a single session. */
   toClosedRefusal(): HttpRefusal {
     return this.settings.isSingle === true ? unknownSession() : serverClosing();
+  }
+
+  /** Logs once that progress and log messages are dropped, because of the option `jsonOnly`. */
+  warnOfJsonOnly(method: string): void {
+    if (this.#hasWarnedOfJsonOnly) return;
+    this.#hasWarnedOfJsonOnly = true;
+    const text = 'The option "jsonOnly" drops notifications that belong to a request, such as progress and logs: turn it off to send them';
+    this.settings.logger.log('warning', text, { method });
   }
 
   /** Removes a request that has ended from the open calls. */
