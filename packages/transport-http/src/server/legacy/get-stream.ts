@@ -64,11 +64,10 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   // A POST stream that is not here has ended or is on another machine. The client gets the stored events and may resume again.
   const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, session.eventLog, !isGet);
   const open = (): ResponseStream => {
-    // The client may have ended the session during `replay`.
-    if (session.isClosed) throw unknownSession();
+    const sse = openSse(get, stream);
     // Added before the replay is done, so that new messages already use this stream.
     if (isGet) session.addGet(stream);
-    return openSse(get, stream);
+    return sse;
   };
   await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
 }
@@ -80,6 +79,8 @@ function retryMsOf({ http, session }: Get): number | undefined {
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
+  // The client may have ended the session after it was found.
+  if (session.isClosed) throw unknownSession();
   // Responses can wait for a slow reader. Notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
   const expiry = watchExpiry(http.shared.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
