@@ -492,6 +492,33 @@ describe('the token endpoint', () => {
     expect(world.provider.revoked).toHaveLength(1);
   });
 
+  it('[ROBUSTNESS-18] forgets no token of others, used or not, however often one client asks for new ones', async () => {
+    const clock = new FakeClock(1_800_000_000_000);
+    world = await createWorld({ store: new MemoryAuthorizationStore(clock, 5), clock });
+    const clientId = await register(world);
+    const first = await obtain(world, clientId);
+    const second = (await refresh(world, clientId, first['refresh_token'])).body;
+    const greedy = await register(world);
+    let { refresh_token: token } = await obtain(world, greedy);
+    for (let n = 0; n < 20; n++) ({ refresh_token: token } = (await refresh(world, greedy, token)).body);
+    expect((await ask(world.proxy.verifier, String(second['access_token']))).subject).toBe('ada');
+    expect(await refresh(world, clientId, first['refresh_token'])).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await refusalOf(world.proxy.verifier, String(second['access_token']))).status).toBe(401);
+  });
+
+  it('[SEC-005] takes an access token, a refresh token and a code each for what it is alone', async () => {
+    const clientId = await register(world);
+    const back = await signIn(world, authorizeUrl(clientId));
+    const code = back.searchParams.get('code') ?? '';
+    const { access_token: access, refresh_token: token } = await obtain(world, clientId);
+    for (const other of [code, String(token)]) expect((await refusalOf(world.proxy.verifier, other)).status).toBe(401);
+    for (const other of [code, access]) expect((await refresh(world, clientId, other)).status).toBe(400);
+    for (const other of [token, access]) expect((await redeem(world, clientId, back, { code: String(other) })).status).toBe(400);
+    const elsewhere = await createWorld({ issuer: `${PROXY}/other`, store: world.store, clock: world.clock });
+    expect((await refusalOf(elsewhere.proxy.verifier, String(access))).status).toBe(401);
+    expect((await ask(world.proxy.verifier, String(access))).subject).toBe('ada');
+  });
+
   it('keeps a grant for ten years that is to have no end, for a cookie takes no other word than a number', async () => {
     const endless = await createWorld({ grantMs: Infinity });
     const page = await endless.browser.get(authorizeUrl(await register(endless)));
