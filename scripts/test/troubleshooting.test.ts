@@ -269,6 +269,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => makeServer().registerPrompt('greet', { title: 'Greeting', ...{ name: 'another' } }, () => 'hello')),
   'the server\'s options: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer({ pageSize: 10, ...{ debouncedNotificationMethods: [] } })),
+  'tool "…": "execution" needs new McpServer(info, { extensions: [createTasks()] }) of @mortise/tasks': () =>
+    failureOf(() => makeServer().registerTool('report', { title: 'Report', ...{ execution: { taskSupport: 'optional' } } }, () => '')),
   'use("…", middleware): there is no such method. For your own, call setRequestHandler first': () =>
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
@@ -357,9 +359,10 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id in the header of its response': () =>
     refusal({ body: LIST, headers: { 'MCP-Protocol-Version': '2025-06-18' } }),
   'The header "MCP-Protocol-Version" is missing: …': () => refusal({ body: LIST }),
-  'The method is not served here: use …': () => refusal({ method: 'GET' }, { sessions: false }),
+  'This is an MCP endpoint: it does not serve this method, use …': () => refusal({ method: 'GET' }, { sessions: false }),
   'The response is "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
-  'A GET opens an event stream: send "Accept: text/event-stream"': () => refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
+  'This is an MCP endpoint: a GET opens an event stream and needs "Accept: text/event-stream"': () =>
+    refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
   'The body must be JSON: send "Content-Type: application/json"': () => refusal({ headers: { 'Content-Type': 'text/plain' } }),
   'The body is longer than … bytes': () => refusal({}, { maxBodyBytes: 10 }),
   'POST … was answered with HTTP status 401: …': () => {

@@ -111,6 +111,12 @@ export function assertSafeUrl(url: string | URL, policy: UrlPolicy, what = ''): 
   if (why !== undefined) throw new AuthError('ERR_UNSAFE_URL', what === '' ? why : `The ${what} is refused: ${why}`);
 }
 
+/** Percent-encodes the characters of a URL that a shell would interpret, for programs that open it with `exec`. */
+export function escapeShell(url: string | URL): URL {
+  const escape = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return new URL(new URL(url).href.replace(/[$()|^'`]/g, escape));
+}
+
 /** Reads a response body as a JSON object. @returns undefined if it is anything else. */
 export async function readObject(answer: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
   const value: unknown = await answer.json().catch(() => undefined);

@@ -14,7 +14,8 @@ export interface AuthorizationRequest {
   readonly codeChallenge: string;
 }
 
-const MAX_STATE_LENGTH = 4_096;
+/** The maximum length of `state`: a cookie holds it during the sign-in. */
+const MAX_STATE_LENGTH = 1_024;
 
 /**
  * Reads and checks an authorization request.

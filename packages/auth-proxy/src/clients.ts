@@ -45,12 +45,12 @@ export class ClientTable {
     return (await store.get(`client:${clientId}`)) as unknown as ProxyClient | undefined;
   }
 
-  /** Stores a newly registered client for a day. `keep` extends that after a user's consent. */
+  /** Stores a newly registered client for a day. `keep` extends that after a sign-in. */
   async add(client: ProxyClient): Promise<void> {
     await this.#put('client', client.clientId, client, UNUSED_CLIENT_MS);
   }
 
-  /** Stores a client for a year from now, after a user has consented to it. */
+  /** Stores a client for a year from now, after a user has signed in with it. */
   async keep(client: ProxyClient): Promise<void> {
     if (client.documentHost !== undefined || this.#known.has(client.clientId)) return;
     await this.#put('client', client.clientId, client, USED_CLIENT_MS);

@@ -63,6 +63,11 @@ dd{margin:0 0 .75rem;overflow-wrap:anywhere}.warning{border-left:.3rem solid #b5
 </head><body>${body}</body></html>`;
 }
 
+/** Characters that are invisible or change the order of others: controls, U+202E and its kind, line separators. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Escapes markup, and shows invisible characters as `\u{202e}`, so that a name cannot look like another. */
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  const visible = text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return visible.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -19,6 +19,12 @@ const MAX_REMEMBERED = 20;
 
 type Remembered = { readonly key: string; readonly expiresAtMs: number };
 
+/** A submitted consent form: the authorization request, and the id of the page that was shown. */
+export interface ConsentAnswer {
+  readonly request: AuthorizationRequest;
+  readonly pageId: string;
+}
+
 export class Consent {
   readonly #settings: ProxySettings;
 
@@ -30,6 +36,7 @@ export class Consent {
   async ask(httpRequest: Request, client: ProxyClient, request: AuthorizationRequest): Promise<Response> {
     const { name, upstream, basePath, sealer } = this.#settings;
     const csrf = readCsrf(httpRequest) ?? randomText();
+    const page = { request: toRecord(request), pageId: randomText(), csrf: await digest(csrf) };
     const html = renderConsentPage({
       serverName: name,
       client,
@@ -37,20 +44,20 @@ export class Consent {
       scopes: request.scopes,
       upstream,
       action: `${basePath}/consent`,
-      request: await sealer.seal('consent page', { request: toRecord(request), csrf: await digest(csrf) }, PAGE_MS),
+      request: await sealer.seal('consent page', page, PAGE_MS),
     });
     return pageResponse(200, html, [writeCookie(CSRF_COOKIE, csrf, PAGE_MS)]);
   }
 
-  /** Reads the authorization request in a submitted consent form. @throws {OAuthRefusal} Another page or browser sent it, or it expired. */
-  async readAnswer(httpRequest: Request, form: URLSearchParams): Promise<AuthorizationRequest> {
+  /** Reads a submitted consent form. @throws {OAuthRefusal} Another page or browser sent it, or it expired. */
+  async readAnswer(httpRequest: Request, form: URLSearchParams): Promise<ConsentAnswer> {
     const { origin } = new URL(this.#settings.issuer);
     const sentFrom = httpRequest.headers.get('origin') ?? origin;
     const site = httpRequest.headers.get('sec-fetch-site') ?? 'same-origin';
     const csrf = readCsrf(httpRequest);
     const page = await this.#settings.sealer.open('consent page', form.get('request') ?? undefined);
     const isOurs = sentFrom === origin && site === 'same-origin' && csrf !== undefined && page?.['csrf'] === (await digest(csrf));
-    if (isOurs) return page['request'] as unknown as AuthorizationRequest;
+    if (isOurs) return page as unknown as ConsentAnswer;
     throw new OAuthRefusal('invalid_request', 'The form is from another page or browser, or the consent page has expired', { status: 403 });
   }
 

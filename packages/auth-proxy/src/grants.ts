@@ -1,6 +1,8 @@
 /**
- * The grants of users to clients, and the authorization codes and tokens of each grant. Of codes and tokens only digests are stored.
- * Ending a grant makes all its codes and tokens invalid.
+ * The grants of users to clients, and the authorization codes and tokens of each grant. Ending a grant makes all of them invalid.
+ *
+ * Codes and tokens are encrypted and name their grant. A code or refresh token is valid while the digest of it is stored; one of ours that
+ * is not was used before. Access tokens are not stored: a client that asks for many must not push out those of others.
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -31,6 +33,8 @@ export interface Access {
   readonly expiresAtMs: number;
 }
 
+type TokenKind = 'code' | 'refresh' | 'access';
+
 const CODE_MS = 60_000;
 /** A provider's access token that expires within this time is renewed before it is used. */
 const MARGIN_MS = 30_000;
@@ -51,7 +55,7 @@ export class GrantTable {
     const id = randomText();
     const { clientId, scopes, redirectUri, codeChallenge } = request;
     await this.#put('grant', id, { id, clientId, subject, scopes: [...scopes], upstream: await this.#seal(id, tokens) }, CODE_MS * 2);
-    const code = randomText();
+    const code = await this.#createToken('code', { grantId: id }, this.#settings.grantMs);
     await this.#put('code', await digest(code), { grantId: id, redirectUri, codeChallenge }, CODE_MS);
     return code;
   }
@@ -86,10 +90,10 @@ export class GrantTable {
     const { expiresAtMs, refreshToken: canRenew } = await this.upstreamTokens(grant);
     const restMs = expiresAtMs === undefined || canRenew !== undefined ? Infinity : expiresAtMs - clock.now();
     const lifeMs = Math.min(ACCESS_TOKEN_MS, restMs);
-    const [accessToken, refreshToken] = [randomText(), randomText()];
     await this.#put('grant', grant.id, toRecord(await this.#find(grant.id)), grantMs);
     const access = { grantId: grant.id, scopes: [...scopes], expiresAtMs: clock.now() + lifeMs };
-    await this.#put('access', await digest(accessToken), access, lifeMs);
+    const accessToken = await this.#createToken('access', access, lifeMs);
+    const refreshToken = await this.#createToken('refresh', { grantId: grant.id }, grantMs);
     await this.#put('refresh', await digest(refreshToken), { grantId: grant.id }, grantMs);
     return {
       access_token: accessToken,
@@ -102,7 +106,7 @@ export class GrantTable {
 
   /** Finds what an access token of the proxy gives access to. @returns undefined if the token is unknown or expired. */
   async findAccess(accessToken: string): Promise<Access | undefined> {
-    const record = await this.#settings.store.get(`access:${await digest(accessToken)}`);
+    const record = await this.#openToken('access', accessToken);
     const grant = record && (await this.#get(record['grantId']));
     if (grant === undefined) return undefined;
     const { scopes, expiresAtMs } = record as unknown as Access;
@@ -155,22 +159,25 @@ export class GrantTable {
   }
 
   async #takeOnce(kind: 'code' | 'refresh', secret: string): Promise<JsonObject> {
-    const { store, grantMs, logger } = this.#settings;
-    const key = await digest(secret);
-    const record = await store.take(`${kind}:${key}`);
-    if (record !== undefined) {
-      await this.#put('used', key, { grantId: record['grantId'] ?? '' }, grantMs);
-      return record;
-    }
-    const used = await store.get(`used:${key}`);
-    const grant = used && (await this.#get(used['grantId']));
+    const { store, logger } = this.#settings;
+    const record = await store.take(`${kind}:${await digest(secret)}`);
+    if (record !== undefined) return record;
+    const name = kind === 'code' ? 'code' : 'refresh token';
+    const known = await this.#openToken(kind, secret);
+    const grant = known && (await this.#get(known['grantId']));
     if (grant !== undefined) {
-      logger.log('warning', `A ${kind === 'code' ? 'code' : 'refresh token'} was used twice: its grant was ended`, {
-        clientId: grant.clientId,
-      });
+      logger.log('warning', `A ${name} was used twice, or too late: its grant was ended`, { clientId: grant.clientId });
       await this.end(grant);
     }
-    throw new OAuthRefusal('invalid_grant', `The ${kind === 'code' ? 'code' : 'refresh token'} is unknown, used or expired`);
+    throw new OAuthRefusal('invalid_grant', `The ${name} is unknown, used or expired`);
+  }
+
+  #createToken(kind: TokenKind, value: JsonObject, lifeMs: number): Promise<string> {
+    return this.#settings.sealer.seal(`${kind} at ${this.#settings.issuer}`, value, lifeMs);
+  }
+
+  #openToken(kind: TokenKind, token: string): Promise<JsonObject | undefined> {
+    return this.#settings.sealer.open(`${kind} at ${this.#settings.issuer}`, token);
   }
 
   async #find(id: unknown): Promise<Grant> {

@@ -68,8 +68,13 @@ export function writeCookie(name: string, value: string, maxAgeMs: number): stri
 
 /** Reads a cookie. If there are two with the same name, the first counts; the prefix makes sure that both are from this host. */
 export function readCookie(request: Request, name: string): string | undefined {
-  const pairs = (request.headers.get('cookie') ?? '').split(/; */);
-  return pairs.find((pair) => pair.startsWith(`${PREFIX}${name}=`))?.slice(PREFIX.length + name.length + 1);
+  return listCookies(request, name).find((cookie) => cookie.name === name)?.value;
+}
+
+/** Lists the cookies whose names begin with `prefix`, in the order in which browsers send them: the oldest first. */
+export function listCookies(request: Request, prefix: string): readonly { readonly name: string; readonly value: string }[] {
+  const pairs = (request.headers.get('cookie') ?? '').split(/; */).filter((pair) => pair.startsWith(PREFIX + prefix));
+  return pairs.map((pair) => ({ name: pair.slice(PREFIX.length).split('=', 1)[0] ?? '', value: pair.slice(pair.indexOf('=') + 1) }));
 }
 
 const MAX_BODY_BYTES = 64 * 1024;

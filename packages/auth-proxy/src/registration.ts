@@ -109,5 +109,7 @@ const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d{1,5}(?=
  * @see RFC 8252 section 7.3
  */
 export function isRegisteredRedirect(uri: string, registered: readonly string[]): boolean {
-  return registered.includes(uri) || (LOOPBACK_PORT.test(uri) && registered.includes(uri.replace(LOOPBACK_PORT, '$1')));
+  if (registered.includes(uri)) return true;
+  // The pattern also matches ports over 65535.
+  return LOOPBACK_PORT.test(uri) && URL.canParse(uri) && registered.includes(uri.replace(LOOPBACK_PORT, '$1'));
 }

@@ -9,13 +9,13 @@
 
 import { AuthorizationResponseError } from 'oauth4webapi';
 import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
-import type { ClientTable, ProxyClient } from './clients.ts';
-import { Consent, toRecord } from './consent.ts';
+import type { ClientTable } from './clients.ts';
+import { Consent, type ConsentAnswer, toRecord } from './consent.ts';
 import { OAuthRefusal } from './errors.ts';
 import type { GrantTable } from './grants.ts';
 import type { ProxySettings } from './options.ts';
 import { isRegisteredRedirect } from './registration.ts';
-import { readCookie, redirectResponse, writeCookie } from './http.ts';
+import { listCookies, readCookie, redirectResponse, writeCookie } from './http.ts';
 import { digest, randomText } from './secrets.ts';
 import type { Upstream, UpstreamFlow, UpstreamTokens } from './upstream.ts';
 
@@ -28,6 +28,19 @@ export interface ProxyParts {
 }
 
 const FLOW_MS = 10 * 60_000;
+/** How long a finished sign-in is remembered: as long as its consent page and the flow that began with it can last. */
+const FINISHED_MS = 2 * FLOW_MS;
+/** Browsers drop a longer cookie. */
+const MAX_COOKIE_LENGTH = 4_096;
+/** The maximum length of the cookies of all sign-ins in progress in a browser, because servers limit the headers of a request. */
+const MAX_FLOWS_LENGTH = 8_192;
+
+/** A sign-in in progress. Only the browser keeps it, in an encrypted cookie, so that nobody can fill the store without signing in. */
+interface Flow extends UpstreamFlow {
+  readonly request: AuthorizationRequest;
+  /** The id of the consent page, which is good for one sign-in. */
+  readonly pageId: string;
+}
 
 export class SignIn {
   readonly #parts: ProxyParts;
@@ -42,31 +55,37 @@ export class SignIn {
   async authorize(httpRequest: Request): Promise<Response> {
     const { settings, clients } = this.#parts;
     const { client, request } = await readAuthorizationRequest(new URL(httpRequest.url).searchParams, clients, settings);
-    if (await this.#consent.isRemembered(httpRequest, request)) return await this.#forward(client, request, []);
+    if (await this.#consent.isRemembered(httpRequest, request)) return await this.#forward(httpRequest, { request, pageId: randomText() });
     return await this.#consent.ask(httpRequest, client, request);
   }
 
   /** `POST /consent`: handles the user's decision. */
   async decide(httpRequest: Request, form: URLSearchParams): Promise<Response> {
-    const request = await this.#consent.readAnswer(httpRequest, form);
+    const answer = await this.#consent.readAnswer(httpRequest, form);
+    const { request } = answer;
     const client = await this.#parts.clients.find(request.clientId);
     if (client === undefined || !isRegisteredRedirect(request.redirectUri, client.redirectUris))
       throw new OAuthRefusal('invalid_client', 'The client is no longer registered');
     if (form.get('decision') !== 'allow') throw new OAuthRefusal('access_denied', 'The user denied the request', { redirect: request });
-    return await this.#forward(client, request, await this.#consent.remember(httpRequest, request));
+    return await this.#forward(httpRequest, answer, await this.#consent.remember(httpRequest, request));
   }
 
   /** `GET /callback`: handles the redirect back from the provider. */
   async finish(httpRequest: Request): Promise<Response> {
-    const { grants, clients } = this.#parts;
+    const { grants, clients, settings } = this.#parts;
     const answer = new URL(httpRequest.url).searchParams;
-    const { request, flow, cookie } = await this.#takeFlow(httpRequest, answer.get('state') ?? '');
+    const { request, pageId, ...flow } = await this.#readFlow(httpRequest, answer.get('state') ?? '');
+    const finished = `finished:${pageId}`;
+    if ((await settings.store.get(finished)) !== undefined)
+      throw new OAuthRefusal('invalid_request', 'This consent was used for a sign-in before: begin the sign-in again');
     const tokens = await this.#exchange(answer, flow, request);
+    await settings.store.put(finished, {}, settings.clock.now() + FINISHED_MS);
     const subject = await this.#identify(tokens, request);
     const client = await clients.find(request.clientId);
-    if (client !== undefined) await clients.keep(client);
+    if (client === undefined) throw new OAuthRefusal('invalid_client', 'The client is no longer registered');
+    await clients.keep(client);
     const code = await grants.create(request, subject, tokens);
-    return redirectResponse(this.toClient(request, { code }), [writeCookie(cookie, '', 0)]);
+    return redirectResponse(this.toClient(request, { code }), [writeCookie(await toFlowCookie(flow.state), '', 0)]);
   }
 
   /** Creates a redirect URL to the client, with `iss`, so that clients can tell which server responded. @see RFC 9207 */
@@ -77,33 +96,32 @@ export class SignIn {
     return url.href;
   }
 
-  /** Redirects to the provider, after consent. Creates the `state`, and a cookie that binds the `state` to this browser. */
-  async #forward(client: ProxyClient, request: AuthorizationRequest, cookies: readonly string[]): Promise<Response> {
-    const { settings, clients, upstream } = this.#parts;
+  /** Redirects to the provider, after consent. Creates the `state`, and the cookie with the sign-in in progress. */
+  async #forward(httpRequest: Request, { request, pageId }: ConsentAnswer, cookies: readonly string[] = []): Promise<Response> {
+    const { settings, upstream } = this.#parts;
     const flow: UpstreamFlow = { state: randomText(), codeVerifier: randomText(), nonce: randomText() };
-    const browser = randomText();
-    const key = await digest(flow.state);
-    const record = { request: toRecord(request), codeVerifier: flow.codeVerifier, nonce: flow.nonce, browser: await digest(browser) };
-    await clients.keep(client);
-    await settings.store.put(`state:${key}`, record, settings.clock.now() + FLOW_MS);
-    return redirectResponse(await upstream.authorizationUrl(flow), [...cookies, writeCookie(toFlowCookie(key), browser, FLOW_MS)]);
+    const sealed = await settings.sealer.seal(this.#purpose, { ...flow, request: toRecord(request), pageId }, FLOW_MS);
+    const cookie = writeCookie(await toFlowCookie(flow.state), sealed, FLOW_MS);
+    if (cookie.length > MAX_COOKIE_LENGTH)
+      throw new OAuthRefusal('invalid_request', 'The client id, redirect URI, scopes and state are too long together', {
+        redirect: request,
+      });
+    let room = MAX_FLOWS_LENGTH - cookie.length;
+    const older = listCookies(httpRequest, 'flow-').toReversed();
+    const dropped = older.filter(({ value }) => (room -= value.length) < 0).map(({ name }) => writeCookie(name, '', 0));
+    return redirectResponse(await upstream.authorizationUrl(flow), [...cookies, ...dropped, cookie]);
   }
 
-  /** Takes a pending sign-in from the store. Checks the browser's cookie first: a request from another browser must not end the sign-in. */
-  async #takeFlow(
-    httpRequest: Request,
-    state: string,
-  ): Promise<{ readonly request: AuthorizationRequest; readonly flow: UpstreamFlow; readonly cookie: string }> {
-    const { store } = this.#parts.settings;
-    const key = await digest(state);
-    const cookie = toFlowCookie(key);
-    const browser = await digest(readCookie(httpRequest, cookie) ?? '');
-    const isOurs = (await store.get(`state:${key}`))?.['browser'] === browser;
-    const record = isOurs ? await store.take(`state:${key}`) : undefined;
-    if (record === undefined)
-      throw new OAuthRefusal('invalid_request', 'The response of the provider belongs to no sign-in in progress in this browser');
-    const { request, codeVerifier, nonce } = record as unknown as UpstreamFlow & { readonly request: AuthorizationRequest };
-    return { request, flow: { state, codeVerifier, nonce }, cookie };
+  /** Reads the sign-in in progress that a `state` belongs to, from the browser's cookie. */
+  async #readFlow(httpRequest: Request, state: string): Promise<Flow> {
+    const sealed = readCookie(httpRequest, await toFlowCookie(state));
+    const flow = (await this.#parts.settings.sealer.open(this.#purpose, sealed)) as unknown as Flow | undefined;
+    if (flow?.state === state) return flow;
+    throw new OAuthRefusal('invalid_request', 'The response of the provider belongs to no sign-in in progress in this browser');
+  }
+
+  get #purpose(): string {
+    return `sign-in at ${this.#parts.settings.issuer}`;
   }
 
   async #exchange(answer: URLSearchParams, flow: UpstreamFlow, request: AuthorizationRequest): Promise<UpstreamTokens> {
@@ -131,6 +149,6 @@ export class SignIn {
 }
 
 /** Gives the cookie name of one sign-in in progress. A browser may have several at a time. */
-function toFlowCookie(stateDigest: string): string {
-  return `flow-${stateDigest.slice(0, 16)}`;
+async function toFlowCookie(state: string): Promise<string> {
+  return `flow-${(await digest(state)).slice(0, 16)}`;
 }

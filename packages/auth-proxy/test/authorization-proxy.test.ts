@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryAuthorizationStore } from '../src/authorization-store.ts';
+import { Browser } from './support/browser.ts';
 import { ask, refusalOf } from './support/ask.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
@@ -149,6 +150,7 @@ describe('an authorization request', () => {
     { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711/cb2', status: 400 },
     { registered: 'http://127.0.0.1/cb', asked: 'http://localhost:4711/cb', status: 400 },
     { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711@evil.example/cb', status: 400 },
+    { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:99999/cb', status: 400 },
     { registered: 'http://127.0.0.1:1/cb', asked: 'http://127.0.0.1:4711/cb', status: 400 },
     { registered: 'https://app.example/cb', asked: 'https://app.example:4711/cb', status: 400 },
   ])(
@@ -235,6 +237,13 @@ describe('the consent page', () => {
     expect([text.includes('<script>'), text.includes('&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;')]).toEqual([false, true]);
   });
 
+  it('[SEC-014] shows characters of a name that are invisible or turn others around', async () => {
+    const clientId = await register(world, REDIRECT, { client_name: 'gnp.\u202Eexe\u200B\n\u{E0041}' });
+    const { text } = await world.browser.get(authorizeUrl(clientId));
+    expect(text).toContain('<em>gnp.\\u{202e}exe\\u{200b}\\u{a}\\u{e0041}</em>');
+    expect(text).toContain('<title>Allow gnp.\\u{202e}exe');
+  });
+
   it('[SEC-014] takes an answer from the browser that was asked alone', async () => {
     const page = await world.browser.get(authorizeUrl(await register(world)));
     const { browser: other } = await createWorld();
@@ -287,7 +296,7 @@ describe('the consent page', () => {
 });
 
 describe('the state between the proxy and its provider', () => {
-  it('[SEC-017] exists only after consent', async () => {
+  it('[SEC-017] exists only after consent, and only in the browser', async () => {
     const kinds = new Set<string>();
     const store = new MemoryAuthorizationStore(systemClock);
     const put = store.put.bind(store);
@@ -300,7 +309,56 @@ describe('the state between the proxy and its provider', () => {
     expect([...kinds]).toEqual(['client']);
     expect([...world.browser.cookiesOf('mcp.example').keys()]).toEqual(['__Host-mortise-csrf']);
     await world.browser.press(page, PROXY, 'allow');
-    expect([...kinds]).toEqual(['client', 'state']);
+    expect([...kinds]).toEqual(['client']);
+    expect([...world.browser.cookiesOf('mcp.example').keys()]).toContainEqual(expect.stringMatching(/^__Host-mortise-flow-[\w-]{16}$/));
+  });
+
+  it('[ROBUSTNESS-18] of others stays however often somebody posts one consent, which is good for one sign-in', async () => {
+    const clock = new FakeClock(1_800_000_000_000);
+    world = await createWorld({ store: new MemoryAuthorizationStore(clock, 5), clock });
+    const pending = await untilAnswer();
+    const other = new Browser({ 'mcp.example': world.proxy.fetch, 'provider.example': world.provider.browse });
+    const clientId = await register(world);
+    const page = await other.get(authorizeUrl(clientId));
+    const forwarded = [];
+    for (let n = 0; n < 50; n++) forwarded.push(await other.press(page, PROXY, 'allow'));
+    expect(forwarded.map(({ status }) => status)).toEqual(forwarded.map(() => 303));
+    expect((await world.browser.get(pending)).location?.searchParams.get('code')).toBeTypeOf('string');
+    const answers = [];
+    for (const { location } of forwarded.slice(-2)) answers.push((await other.get(location ?? '')).location ?? '');
+    expect((await other.get(answers[0] ?? '')).location?.searchParams.get('code')).toBeTypeOf('string');
+    const second = await other.get(answers[1] ?? '');
+    expect([second.status, second.location]).toEqual([400, undefined]);
+    expect(second.text).toContain('This consent was used for a sign-in before');
+  });
+
+  it('[ROBUSTNESS-18] takes a bounded part of the headers that a browser sends: the oldest sign-in in progress gives way', async () => {
+    const clientId = await register(world);
+    const begin = async (): Promise<URL> => {
+      const page = await world.browser.get(authorizeUrl(clientId, { state: 's'.repeat(1_024) }));
+      const forwarded = await world.browser.press(page, PROXY, 'allow');
+      return (await world.browser.get(forwarded.location ?? '')).location ?? new URL(PROXY);
+    };
+    const oldest = await begin();
+    let newest = oldest;
+    const jar = world.browser.cookiesOf('mcp.example');
+    jar.delete('__Host-mortise-consent');
+    for (let n = 0; n < 20; n++) {
+      newest = await begin();
+      jar.delete('__Host-mortise-consent');
+    }
+    expect(Array.from(jar, ([name, value]) => `${name}=${value}; `).join('').length).toBeLessThan(9_000);
+    expect((await world.browser.get(oldest)).status).toBe(400);
+    expect((await world.browser.get(newest)).location?.searchParams.get('code')).toBeTypeOf('string');
+  });
+
+  it('[ROBUSTNESS-7] is refused to a client whose request no cookie can hold', async () => {
+    const long = `${REDIRECT}?${'x'.repeat(3_000)}`;
+    const page = await world.browser.get(authorizeUrl(await register(world, long), { redirect_uri: long }));
+    const { location } = await world.browser.press(page, PROXY, 'allow');
+    expect([location?.origin, location?.searchParams.get('error')]).toEqual(['https://app.example', 'invalid_request']);
+    const tooLong = await world.browser.get(authorizeUrl(await register(world), { state: 's'.repeat(1_025) }));
+    expect(tooLong.location?.searchParams.get('error')).toBe('invalid_request');
   });
 
   /** Up to the provider's answer, which is not delivered yet. */
@@ -432,6 +490,33 @@ describe('the token endpoint', () => {
     expect((await refusalOf(world.proxy.verifier, String(third['access_token']))).status).toBe(401);
     expect(await refresh(world, clientId, third['refresh_token'])).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(world.provider.revoked).toHaveLength(1);
+  });
+
+  it('[ROBUSTNESS-18] forgets no token of others, used or not, however often one client asks for new ones', async () => {
+    const clock = new FakeClock(1_800_000_000_000);
+    world = await createWorld({ store: new MemoryAuthorizationStore(clock, 5), clock });
+    const clientId = await register(world);
+    const first = await obtain(world, clientId);
+    const second = (await refresh(world, clientId, first['refresh_token'])).body;
+    const greedy = await register(world);
+    let { refresh_token: token } = await obtain(world, greedy);
+    for (let n = 0; n < 20; n++) ({ refresh_token: token } = (await refresh(world, greedy, token)).body);
+    expect((await ask(world.proxy.verifier, String(second['access_token']))).subject).toBe('ada');
+    expect(await refresh(world, clientId, first['refresh_token'])).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await refusalOf(world.proxy.verifier, String(second['access_token']))).status).toBe(401);
+  });
+
+  it('[SEC-005] takes an access token, a refresh token and a code each for what it is alone', async () => {
+    const clientId = await register(world);
+    const back = await signIn(world, authorizeUrl(clientId));
+    const code = back.searchParams.get('code') ?? '';
+    const { access_token: access, refresh_token: token } = await obtain(world, clientId);
+    for (const other of [code, String(token)]) expect((await refusalOf(world.proxy.verifier, other)).status).toBe(401);
+    for (const other of [code, access]) expect((await refresh(world, clientId, other)).status).toBe(400);
+    for (const other of [token, access]) expect((await redeem(world, clientId, back, { code: String(other) })).status).toBe(400);
+    const elsewhere = await createWorld({ issuer: `${PROXY}/other`, store: world.store, clock: world.clock });
+    expect((await refusalOf(elsewhere.proxy.verifier, String(access))).status).toBe(401);
+    expect((await ask(world.proxy.verifier, String(access))).subject).toBe('ada');
   });
 
   it('keeps a grant for ten years that is to have no end, for a cookie takes no other word than a number', async () => {
@@ -596,13 +681,16 @@ describe('registration', () => {
     expect((await post(world, '/register', typeof metadata === 'string' ? metadata : JSON.stringify(metadata))).status).toBe(400);
   });
 
-  it('[ROBUSTNESS-8] is bounded, and never pushes out a client that somebody uses', async () => {
+  it('[ROBUSTNESS-8][ROBUSTNESS-18] is bounded, and never pushes out a client that somebody signed in with, also after a consent', async () => {
     const clock = new FakeClock(1_800_000_000_000);
     world = await createWorld({ store: new MemoryAuthorizationStore(clock, 5), clock });
     const used = await register(world);
     const { refresh_token: refreshToken } = await obtain(world, used);
     const first = await register(world);
-    for (let n = 0; n < 20; n++) await register(world);
+    for (let n = 0; n < 20; n++) {
+      const page = await world.browser.get(authorizeUrl(await register(world)));
+      await world.browser.press(page, PROXY, 'allow');
+    }
     expect((await world.browser.get(authorizeUrl(first))).status).toBe(400);
     expect((await refresh(world, used, refreshToken)).status).toBe(200);
   });
@@ -613,7 +701,7 @@ describe('registration', () => {
     expect((await obtain(world, 'known'))['access_token']).toBeTypeOf('string');
   });
 
-  it('ends after a day for a client that nobody has consented to', async () => {
+  it('ends after a day for a client that nobody has signed in with', async () => {
     const clientId = await register(world);
     world.clock.advance(86_400_000);
     expect((await world.browser.get(authorizeUrl(clientId))).status).toBe(400);

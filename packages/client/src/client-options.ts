@@ -110,10 +110,10 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the response, in milliseconds. Opening a lost connection again may take as long before. `Infinity` means no limit.
+   * How long to wait for the response, in milliseconds. Time in which a lost connection is opened again counts. `Infinity` means no limit.
    *
-   * Time in which the client answers a legacy server's request or the user signs in (a pause) does not count. One pause lasts at most
-   * `maxRequestTimeoutMs` (or 600,000 if that is longer), all pauses together ten times as long.
+   * Time in which the client answers a legacy server's request, or the user signs in for this request (a pause), does not count. One pause
+   * lasts at most `maxRequestTimeoutMs` (or 600,000 if that is longer), all pauses together ten times as long. `signal` ends a pause too.
    *
    * @default the client's `requestTimeoutMs`
    */

@@ -31,7 +31,7 @@ import {
 import { Connector } from './connector.ts';
 import { Extensions } from './extensions.ts';
 import type { ClientMiddleware } from './middleware.ts';
-import { Requests } from './requests.ts';
+import { type OpenedInTime, Requests } from './requests.ts';
 import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { ClientTransportSource } from './transport-source.ts';
@@ -83,7 +83,11 @@ export class Client {
     return this.#connector.session !== undefined;
   }
 
-  /** The era of the session. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
+  /**
+   * The era of the session. Like the members below, it keeps its last value while a lost connection is opened again.
+   *
+   * @throws {UsageError} {ConnectionClosedError} Before `connect`, or after `close`.
+   */
   get era(): Era {
     return this.session.revision.era;
   }
@@ -113,8 +117,14 @@ export class Client {
     return this.session.instructions;
   }
 
+  /** The last session that was opened; undefined before `connect` and after `close`. */
+  protected get lastSession(): Session | undefined {
+    return this.#connector.last;
+  }
+
+  /** The same. @throws {UsageError} {ConnectionClosedError} There is none. */
   protected get session(): Session {
-    return this.#connector.currentSession;
+    return this.#connector.lastOrThrow;
   }
 
   // ---- connecting
@@ -185,7 +195,7 @@ export class Client {
 
   /** Sends a notification. @throws {MissingCapabilityError} The revision has no such notification from clients. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
-    const { revision, link } = await this.whenOpen();
+    const [{ revision, link }] = await this.whenOpen();
     assertNotifies(revision, method);
     await link.notify(method, revision.toWire.notifications.get(method)?.(params) ?? params);
   }
@@ -250,8 +260,8 @@ export class Client {
     return this.#settings.answers;
   }
 
-  /** Returns the open session. A lost connection is opened again first. */
-  protected whenOpen(options?: CallOptions): Promise<Session> {
+  /** Returns the open session, and the call's options with the time that is left. A lost connection is opened again first. */
+  protected whenOpen(options?: CallOptions): Promise<OpenedInTime> {
     if (options) checkOptions('the options of a call', options, CALL_OPTIONS);
     return this.#requests.whenOpen(options);
   }

@@ -28,6 +28,8 @@ export interface ConnectorHost {
 export class Connector {
   /** The open session; undefined while there is none. */
   session: Session | undefined;
+  /** The open session, or the one before it while a lost connection is opened again; undefined before `connect` and after `close`. */
+  last: Session | undefined;
   readonly #settings: SessionSettings;
   readonly #options: ClientOptions;
   readonly #onSession: () => void;
@@ -82,10 +84,10 @@ export class Connector {
     return this.#source?.authContext;
   }
 
-  /** The open session. @throws {UsageError} {ConnectionClosedError} {ConnectionLostError} Not connected yet, closed, or reconnecting. */
-  get currentSession(): Session {
-    if (this.session) return this.session;
-    throw this.#source ? new ConnectionLostError() : this.#whyNone();
+  /** Returns `last`. @throws {UsageError} {ConnectionClosedError} Not connected yet, or closed. */
+  get lastOrThrow(): Session {
+    if (this.last) return this.last;
+    throw this.#whyNone();
   }
 
   // ---- opened
@@ -158,7 +160,7 @@ export class Connector {
   }
 
   #use(session: Session): void {
-    this.session = session;
+    this.session = this.last = session;
     this.#onSession();
     this.#keepAlive?.stop();
     this.#keepAlive = this.#keepAliveOf(session);
@@ -236,7 +238,7 @@ export class Connector {
   async close(): Promise<void> {
     const pending = this.#pending;
     this.#source = undefined;
-    this.session = undefined;
+    this.session = this.last = undefined;
     this.#opened = undefined;
     this.#keepAlive?.stop();
     this.#closing.abort(new ConnectionClosedError('the client was closed'));

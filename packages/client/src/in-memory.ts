@@ -7,6 +7,8 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
+  type Logger,
+  type LogLevel,
   type Transport,
 } from '@mortise/jsonrpc-core';
 import {
@@ -45,7 +47,7 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  * const client = await connectInMemory(server, { era: 'legacy' });
  * ```
  *
- * If the server has no logger, the errors of its handlers go to the option `logger`.
+ * If the server has no logger, the errors of its handlers go to the option `logger`, or to `console.error` without that option.
  *
  * @throws {TypeError} The endpoint is not a server.
  * @throws As `McpClient.connect` does.
@@ -53,9 +55,20 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
 export async function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
   const { info = { name: 'in-memory', version: '0.0.0' }, via, principal, auth, ...rest } = options;
   const transport = inMemoryTransport(endpoint, { via, principal, auth });
-  if (rest.logger !== undefined) endpoint.offerLogger?.(rest.logger);
+  endpoint.offerLogger?.(rest.logger ?? consoleLogger);
   return McpClient.connect(transport, info, rest);
 }
+
+const QUIET: readonly LogLevel[] = ['debug', 'info', 'notice'];
+
+/** Writes a server's warnings and errors to the console, so that a handler that throws in a test shows its error. */
+const consoleLogger: Logger = {
+  log(level, message, fields = {}) {
+    if (QUIET.includes(level)) return;
+    if (Object.keys(fields).length > 0) console.error(message, fields);
+    else console.error(message);
+  },
+};
 
 /** Makes the transport factory that `connectInMemory` uses. @throws {TypeError} The endpoint is not a server. */
 export function inMemoryTransport(

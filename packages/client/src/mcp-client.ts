@@ -134,6 +134,7 @@ export class McpClient extends Client {
    *
    * Checks structured output against the tool's `outputSchema`, if the tools were listed before.
    *
+   * @throws {TypeError} `params` has an unknown member.
    * @throws {RemoteError} `ERR_REMOTE`: the server returned an error, for example for an unknown tool.
    * @throws {TimeoutError} `ERR_TIMEOUT`: no response arrived in time.
    * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the response.
@@ -145,7 +146,7 @@ export class McpClient extends Client {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
   callTool(params: CallToolRequestParams, options?: CallOptions): Promise<CallToolResult>;
   callTool(tool: string | CallToolRequestParams, second?: JsonObject | CallOptions, third?: CallOptions): Promise<CallToolResult> {
-    if (typeof tool !== 'string') return this.request('tools/call', tool, second as CallOptions | undefined);
+    if (typeof tool !== 'string') return this.#callWith(tool, second as CallOptions | undefined);
     const params = second === undefined ? { name: tool } : { name: tool, arguments: second as JsonObject };
     return this.request('tools/call', params, third);
   }
@@ -234,7 +235,8 @@ export class McpClient extends Client {
 
   /** Checks that the server still responds: by `ping`, or by `server/discover` in the modern era, which has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
-    await (await this.whenOpen(options)).ping(options);
+    const [session, left] = await this.whenOpen(options);
+    await session.ping(left);
   }
 
   /** Gets a modern server's versions and capabilities. @throws {MissingCapabilityError} The legacy era has no `server/discover`. */
@@ -248,9 +250,9 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry. Works in every revision.
    */
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    const session = await this.whenOpen(options);
+    const [session, left] = await this.whenOpen(options);
     assertCapability(session, 'logging', 'logging/setLevel');
-    await session.setLoggingLevel(level, options);
+    await session.setLoggingLevel(level, left);
   }
 
   /**
@@ -303,28 +305,37 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
   async sendRootsListChanged(): Promise<void> {
-    await (await this.whenOpen()).sendRootsChanged();
+    const [session] = await this.whenOpen();
+    await session.sendRootsChanged();
   }
 
-  /** Same as `serverCapabilities`, under the name that the official SDK uses. */
+  /** Same as `serverCapabilities`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getServerCapabilities(): JsonObject | undefined {
-    return this.isConnected ? this.serverCapabilities : undefined;
+    return this.lastSession?.server.capabilities;
   }
 
-  /** Same as `serverInfo`, under the name that the official SDK uses. */
+  /** Same as `serverInfo`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getServerVersion(): Implementation | undefined {
-    return this.isConnected ? this.serverInfo : undefined;
+    return this.lastSession?.server.info;
   }
 
-  /** Same as `instructions`, under the name that the official SDK uses. */
+  /** Same as `instructions`, under the name that the official SDK uses. Undefined before `connect` and after `close`. */
   getInstructions(): string | undefined {
-    return this.isConnected ? this.instructions : undefined;
+    return this.lastSession?.instructions;
+  }
+
+  async #callWith(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
+    checkOptions<object>('the params of callTool', params, CALL_TOOL_PARAMS);
+    return this.request('tools/call', params, options);
   }
 
   #readAll<M extends keyof ListItems>(method: M, options: CallOptions | undefined): AsyncGenerator<ListItems[M], void, undefined> {
     return readPages(method, (params) => this.request(method as string, params, options), this.options.resultCache !== undefined);
   }
 }
+
+/** Values are the server's to check: only a misspelt name would have no effect. */
+const CALL_TOOL_PARAMS = { name: 'any', arguments: 'any', task: 'any', inputResponses: 'any', requestState: 'any', _meta: 'any' } as const;
 
 function toUri(resource: string | URL | { readonly uri: string }): string {
   return typeof resource === 'string' || resource instanceof URL ? String(resource) : resource.uri;

@@ -4,12 +4,13 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 
 const FLOOR_MS = 500;
-const CEILING_MS = 30_000;
+const CEILING_MS = 4000;
 /** A connection that lasted this long counts as sound: the first attempt to open the next one has no delay. */
 const SOUND_AFTER_MS = 5000;
-const MAX_ATTEMPTS = 5;
+/** So many that a call on a server that dies at each start fails within 7 seconds. */
+const MAX_ATTEMPTS = 3;
 
-/** Decides the delay before each attempt to reconnect: half a second at first, up to half a minute. None after a connection that lasted. */
+/** Decides the delay before each attempt to reconnect: half a second at first, up to four seconds. None after a connection that lasted. */
 export class ReconnectPace {
   readonly #clock: Clock;
   #failures = 0;
@@ -30,7 +31,7 @@ export class ReconnectPace {
     this.#failures = isSound ? 0 : this.#failures + 1;
   }
 
-  /** Calls `open` until it succeeds, at most five times. Rejects with the last error. */
+  /** Calls `open` until it succeeds, at most three times. Rejects with the last error. */
   async run<T>(open: () => Promise<T>, canRepeat: (error: unknown) => boolean, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -51,6 +51,9 @@ interface Call {
   readonly keep?: ReturnType<ResultCache['keeper']> | undefined;
 }
 
+/** A session for a call, and the call's options with the time that is left after the wait for the session. */
+export type OpenedInTime = readonly [session: Session, options: CallOptions | undefined];
+
 export class Requests {
   readonly middleware: MiddlewareChain = new MiddlewareChain();
   readonly #parts: RequestParts;
@@ -76,24 +79,34 @@ export class Requests {
     }
     const call: Call = { method, params, options, isChecked: true, round: 1, isRepeated: false };
     const { session } = this.#parts.connector;
-    const answered = session ? this.#start(session, call) : this.whenOpen(options).then((opened) => this.#start(opened, call));
+    const answered = session
+      ? this.#start(session, call)
+      : this.whenOpen(options).then(([opened, left]) => this.#start(opened, { ...call, options: left }));
     const outputs = this.#outputs;
     if (outputs && method === 'tools/call') return answered.then((result) => outputs.check(params['name'], result as CallToolResult));
     if (outputs && method === 'tools/list') return answered.then((result) => outputs.learn(result as ListToolsResult));
     return answered;
   }
 
-  /** Returns the open session. If the connection was lost, waits until it is open again, but not longer than the call's timeout. */
-  whenOpen(options: CallOptions | undefined): Promise<Session> {
+  /**
+   * Returns the open session. If the connection was lost, waits until it is open again, but not longer than the call's timeout.
+   *
+   * @returns The session, and the call's options with the time that is left.
+   */
+  async whenOpen(options: CallOptions | undefined): Promise<OpenedInTime> {
     const { connector } = this.#parts;
-    return connector.session ? Promise.resolve(connector.session) : this.#inTime(connector.whenOpen(), options);
+    return connector.session ? [connector.session, options] : this.#inTime(connector.whenOpen(), options);
   }
 
-  async #inTime(opening: Promise<Session>, options: CallOptions = {}): Promise<Session> {
-    const { clock, requestTimeoutMs } = this.#parts.settings;
-    const { signal, timeoutMs = requestTimeoutMs, maxTimeoutMs = Infinity } = options;
-    const limit = withTimeout(Math.min(timeoutMs, maxTimeoutMs), signal, clock);
-    return abortable(opening, limit.signal).finally(limit.dispose);
+  async #inTime(opening: Promise<Session>, options: CallOptions = {}): Promise<OpenedInTime> {
+    const { clock, requestTimeoutMs, maxRequestTimeoutMs } = this.#parts.settings;
+    const timeoutMs = options.timeoutMs ?? requestTimeoutMs;
+    const maxTimeoutMs = options.maxTimeoutMs ?? Math.max(timeoutMs, maxRequestTimeoutMs);
+    const startMs = clock.monotonicMs();
+    const limit = withTimeout(Math.min(timeoutMs, maxTimeoutMs), options.signal, clock);
+    const session = await abortable(opening, limit.signal).finally(limit.dispose);
+    const left = (limitMs: number): number => Math.max(0, limitMs - (clock.monotonicMs() - startMs));
+    return [session, { ...options, timeoutMs: left(timeoutMs), maxTimeoutMs: left(maxTimeoutMs) }];
   }
 
   #start(session: Session, call: Call): Promise<JsonObject> {
@@ -191,7 +204,9 @@ export class Requests {
     const { method, params } = call;
     if (session.renegotiate(error)) return this.#send(session, call);
     if (error instanceof SessionLostError && !call.isRepeated && connector.canRestart) {
-      return this.#replaceIfLost(session, error, call.options).then((other) => this.#send(other, { ...call, isRepeated: true }));
+      return this.#replaceIfLost(session, error, call.options).then(([other, options]) =>
+        this.#send(other, { ...call, options, isRepeated: true }),
+      );
     }
     if (error instanceof RemoteError) {
       // The refused cursor came from a cached page, so all cached pages of the list are stale.
@@ -207,7 +222,7 @@ export class Requests {
   }
 
   /** Opens a new session to send a request again, if the error says that the server lost the old session. @throws Any other error. */
-  #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<Session> {
+  #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<OpenedInTime> {
     const { connector } = this.#parts;
     if (!(error instanceof SessionLostError) || !connector.canRestart) return Promise.reject(error as Error);
     return this.#inTime(connector.replace(session), options);
@@ -234,17 +249,20 @@ export class Requests {
 
   /** Sends a request without middleware and without any check. */
   async sendUnchecked(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    const call = { method, params, options, isChecked: false, round: 1, isRepeated: false };
-    return this.#send(await this.whenOpen(options), call);
+    const [session, left] = await this.whenOpen(options);
+    return this.#send(session, { method, params, options: left, isChecked: false, round: 1, isRepeated: false });
   }
 
   async requestRaw(method: string, params: JsonObject | undefined, options: CallOptions = {}): Promise<JsonRpcResponse> {
     checkRequest(method, options);
-    const session = await this.whenOpen(options);
-    // Keeps the caller's own progress token.
-    const sent = { resetTimeoutOnProgress: false, ...options } as RequestOptions;
-    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requests.requestRaw(method, on.toRaw(params, options.meta), sent);
-    return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
+    const send = ([on, left]: OpenedInTime): Promise<JsonRpcResponse> => {
+      // Keeps the caller's own progress token.
+      const sent = { resetTimeoutOnProgress: false, ...left } as RequestOptions;
+      return on.link.requests.requestRaw(method, on.toRaw(params, options.meta), sent);
+    };
+    const opened = await this.whenOpen(options);
+    const [session, left] = opened;
+    return send(opened).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, left)));
   }
 }
 

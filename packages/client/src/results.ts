@@ -46,6 +46,6 @@ export function toClientError({ revision }: Session, method: string, { uri }: Js
   const required = readMissingCapabilities({ code: error.rpcCode, ...(error.data !== undefined && { data: error.data }) });
   if (!required) return error;
   const missing = capabilityNames(required);
-  const message = `the server needs what this client does not declare for "${method}": ${missing.join(', ')}. Give connect() a handler for it (elicitation, sampling, roots), or the extension`;
+  const message = `the server needs what this client does not declare for "${method}": ${missing.join(', ')}. Give connect() a handler for it (elicitation, sampling, roots), or the extension (such as taskClient() for tasks)`;
   return new MissingCapabilityError(message, 'client', missing, { cause: error });
 }

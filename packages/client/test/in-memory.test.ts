@@ -3,7 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { REVISIONS } from '@mortise/protocol';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import type { McpClient } from '../src/index.ts';
 import { connectInMemory, type InMemoryConnectOptions, inMemoryTransport } from '../src/in-memory.ts';
@@ -187,6 +187,16 @@ it.each(['legacy', 'modern'] as const)('tells its logger what a handler threw, i
   const client = await connect(makeServer(), { era, logger: { log: (_level, _message, data) => told.push(data?.['error']) } });
   await client.callTool('fail');
   expect(told).toEqual([expect.objectContaining({ message: 'it broke' })]);
+});
+
+it('shows what a handler threw on the console where neither side has a logger', async () => {
+  const spy = vi.spyOn(console, 'error').mockReturnValue();
+  onTestFinished(() => spy.mockRestore());
+  const client = await connect(makeServer(), {});
+  await client.callTool('fail');
+  expect(spy.mock.calls).toEqual([
+    [expect.any(String), expect.objectContaining({ error: expect.objectContaining({ message: 'it broke' }) as unknown })],
+  ]);
 });
 
 it.each([undefined, {}, { connect: () => undefined }])('refuses what is no server: %j', async (nothing) => {

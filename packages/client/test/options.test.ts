@@ -57,6 +57,10 @@ describe("a client's option", () => {
     const options = { timeout: 1000 } as CallOptions;
     for (const call of [client.callTool('x', {}, options), client.listTools({}, options), client.ping(options)])
       await expect(call).rejects.toThrow(/unknown option "timeout" \(known: signal, timeoutMs, /u);
+    const misspelt = client.callTool({ name: 'x', args: { a: 1 } });
+    await expect(misspelt).rejects.toThrow(
+      new TypeError('the params of callTool: unknown option "args" (known: name, arguments, task, inputResponses, requestState, _meta)'),
+    );
     await expect(client.tools(options).next()).rejects.toThrow(/unknown option "timeout" /u);
   });
 });

@@ -39,6 +39,7 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
       item?.authorize(call);
       return item?.options;
     },
+    checkArguments: async (name, args, call) => server.tools?.find(name, call)?.checkArguments(args),
     publish: (event) => server.events.publish(event),
     addFilter(filter) {
       if (server.listenFilters.some(({ key }) => key === filter.key))

@@ -9,18 +9,21 @@ import { ChannelCall } from './calls.ts';
 import type { Context } from './context.ts';
 import { type EventListener, keyOf, LIST_KINDS, listTopic, resourceTopic, toNotification } from './events.ts';
 import { Outbox } from './outbox.ts';
-import { checkSubscribedUri } from './session.ts';
+import { callerOf } from './middleware/rate-limit.ts';
+import { checkSubscribedUri, MAX_URI_CHARACTERS } from './session.ts';
 
 /** How many `subscriptions/listen` requests one connection may have open. */
 const MAX_LISTENS = 100;
+/** Over HTTP, a caller may have many listens. All together may name this many times what one listen may. */
+const CALLER_FACTOR = 10;
 
 /** The part of a `subscriptions/listen` filter that the server accepts. */
 interface AcceptedFilter {
   /** The accepted filter, as sent in the acknowledgement. */
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
-  /** How many resource URIs the filter of `subscriptions/listen` names. */
-  readonly subscriptions: number;
+  /** The resource URIs that the filter names. */
+  readonly uris: readonly string[];
   readonly extensions: readonly (readonly [filter: ListenFilter, accepted: JsonValue])[];
 }
 
@@ -40,11 +43,10 @@ async function acceptFilter(wish: JsonObject, context: Context): Promise<Accepte
     notifications[key] = true;
     topics.push(listTopic(kind));
   }
-  const uris = server.capabilities.has(revision, 'resources.subscribe') ? wish['resourceSubscriptions'] : undefined;
-  if (Array.isArray(uris)) {
-    uris.forEach(checkSubscribedUri);
+  const uris = server.capabilities.has(revision, 'resources.subscribe') ? readUris(wish['resourceSubscriptions']) : undefined;
+  if (uris) {
     notifications['resourceSubscriptions'] = uris;
-    topics.push(...new Set(uris.map((uri) => resourceTopic(String(uri)))));
+    topics.push(...new Set(uris.map(resourceTopic)));
   }
   for (const filter of server.listenFilters) {
     const part = Object.hasOwn(wish, filter.key) ? wish[filter.key] : undefined;
@@ -54,7 +56,13 @@ async function acceptFilter(wish: JsonObject, context: Context): Promise<Accepte
     extensions.push([filter, accepted]);
     topics.push(...filter.topics(accepted, context));
   }
-  return { notifications, topics, subscriptions: Array.isArray(uris) ? uris.length : 0, extensions };
+  return { notifications, topics, uris: uris ?? [], extensions };
+}
+
+function readUris(wish: JsonValue | undefined): readonly string[] | undefined {
+  if (!Array.isArray(wish)) return undefined;
+  wish.forEach(checkSubscribedUri);
+  return wish.map(String);
 }
 
 /** One open `subscriptions/listen` request. */
@@ -80,7 +88,7 @@ export class Listen implements EventListener {
     signal.throwIfAborted();
     const { topics, notifications } = this.#accepted;
     const owned = this.#channel?.listens;
-    this.#checkBounds(owned ?? new Set());
+    this.#checkBounds(owned);
     owned?.add(this);
     server.listens.add(this);
     try {
@@ -137,26 +145,41 @@ export class Listen implements EventListener {
   }
 
   /**
-   * Checks the limits of one connection.
+   * Checks the limits of one connection; over HTTP, those of one listen and of one caller.
    *
-   * @throws {ProtocolError} -32602: its filters name too many resources. -32603: it has too many open `subscriptions/listen` requests.
+   * @param owned The other listens of the connection. Undefined over HTTP.
+   * @throws {ProtocolError} -32602: the filters name too many or too long URIs. -32603: too many listens are open on the connection.
    */
-  #checkBounds(others: ReadonlySet<Listen>): void {
-    const { maxSubscriptions = 1000 } = this.#context.server.options;
-    const { subscriptions } = this.#accepted;
-    let used = 0;
-    for (const other of others) used += other.#accepted.subscriptions;
-    if (used + subscriptions > maxSubscriptions) {
-      const also = used === 0 ? '' : ` and the connection's other listens name ${used}`;
-      throw new ProtocolError(
-        INVALID_PARAMS,
-        `resourceSubscriptions names ${subscriptions} resources${also}: at most ${maxSubscriptions} on one connection (the server's option "maxSubscriptions")`,
+  #checkBounds(owned: ReadonlySet<Listen> | undefined): void {
+    const { server } = this.#context;
+    if (owned) this.#checkUris(owned, 1);
+    else if (this.#accepted.uris.length > 0) {
+      const caller = callerOf(this.#context);
+      this.#checkUris([], 1);
+      this.#checkUris(
+        [...server.listens].filter((other) => callerOf(other.#context) === caller),
+        CALLER_FACTOR,
       );
     }
-    if (others.size < MAX_LISTENS) return;
+    if (!owned || owned.size < MAX_LISTENS) return;
     throw new ProtocolError(
       INTERNAL_ERROR,
       `This connection has ${MAX_LISTENS} open subscriptions/listen requests, the maximum: cancel one first, or combine their filters`,
+    );
+  }
+
+  #checkUris(others: Iterable<Listen>, factor: number): void {
+    const { maxSubscriptions = 1000 } = this.#context.server.options;
+    let [count, characters] = [0, 0];
+    for (const { uris } of [this, ...others].map((listen) => listen.#accepted)) {
+      count += uris.length;
+      for (const { length } of uris) characters += length;
+    }
+    if (count <= maxSubscriptions * factor && characters <= MAX_URI_CHARACTERS * factor) return;
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `The resourceSubscriptions of your listens name ${count} resources in ${characters} characters: at most ${maxSubscriptions * factor} ` +
+        `(the server's option "maxSubscriptions") and ${MAX_URI_CHARACTERS * factor} are allowed together`,
     );
   }
 

@@ -116,7 +116,7 @@ async function runFrom(context: Context, index: number): Promise<JsonObject> {
   });
 }
 
-/** Runs the handler after all middleware. If the handler requests input, middleware gets the `input_required` result, and never sees `Suspended`. */
+/** Runs the handler after all middleware. If it requests input, middleware gets the `input_required` result and never sees `Suspended`. */
 async function runAtChainEnd(context: Context): Promise<JsonObject> {
   let outcome: Outcome;
   try {

@@ -38,8 +38,8 @@ export interface ClientRequestOptions {
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** The longest URI that a client may subscribe to, in characters. Each URI is kept in memory as long as the subscription. */
 const MAX_URI_LENGTH = 2048;
-/** The most characters that the subscribed URIs of one session may have together, as one caller may have a thousand sessions. */
-const MAX_URI_CHARACTERS = 128 * 1024;
+/** The most characters that the subscribed URIs of one session, or of one `subscriptions/listen`, may have together. */
+export const MAX_URI_CHARACTERS = 128 * 1024;
 /** How long a request to the client waits for its response by default, in milliseconds. */
 const ASK_TIMEOUT_MS = 600_000;
 

@@ -6,7 +6,7 @@ import { files } from '@mortise/server/node';
 import { expect, it } from 'vitest';
 
 const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
-  ['rateLimit', 'burst', 0, rateLimit],
+  ['rateLimit', 'burst', 1, rateLimit],
   ['rateLimit', 'perSecond', 0, rateLimit],
   ['files', 'maxBytes', 0, (options) => files(tmpdir(), options)],
 ];

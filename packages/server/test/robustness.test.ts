@@ -342,6 +342,19 @@ describe.each(ALL)('in %s', (version) => {
     throw new Error(reason);
   };
 
+  it.each([
+    ['get_wether', '. Did you mean "get_weather"?'],
+    ['Add', '. Did you mean "add"?'],
+    ['secret_too', ''],
+    ['other', ''],
+  ])('an unknown tool %s is answered with the nearest visible name', async (name, hint) => {
+    const server = new McpServer({ name: 's', version: '1' });
+    for (const known of ['get_weather', 'add']) server.registerTool(known, {}, () => 'x');
+    server.registerTool('secret_tool', { visible: () => false }, () => 'x');
+    const peer = await RawPeer.open(server, version);
+    expect((await peer.request('tools/call', { name })).error?.message).toBe(`Unknown tool: "${name}"${hint}`);
+  });
+
   it('[ROBUSTNESS-5] a visibility rule that rejects hides its tool, is told of once, and harms nobody', async () => {
     const logger = new MemoryLogger();
     const server = new McpServer({ name: 's', version: '1' }, { logger });

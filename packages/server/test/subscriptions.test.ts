@@ -212,13 +212,23 @@ describe('subscriptions/listen', () => {
     const first = await listen(peer, names('a:1', 'a:2').notifications, 'first');
     expect((await peer.request('subscriptions/listen', names('a:3', 'a:4'))).error).toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/names 2 resources and the connection's other listens name 2: at most 3 .*"maxSubscriptions"/),
+      message: expect.stringMatching(/name 4 resources in 12 characters: at most 3 .*"maxSubscriptions"/),
     });
     // Another connection has its own, and what was cancelled counts no more.
     await listen(await RawPeer.open(server, MODERN), names('a:1', 'a:2', 'a:3').notifications);
     peer.notify('notifications/cancelled', { requestId: 'first' });
     await listen(peer, names('a:1', 'a:2', 'a:3').notifications, 'second');
     void first.answer;
+  });
+
+  it('[ROBUSTNESS-7] may not name resources by URIs of more than 128 Ki characters in all', async () => {
+    const peer = await RawPeer.open(createFull(), MODERN);
+    const long = (first: number, count: number): string[] => Array.from({ length: count }, (_, n) => `a:${first + n}`.padEnd(2048, '/'));
+    await listen(peer, { resourceSubscriptions: long(0, 64) });
+    expect((await peer.request('subscriptions/listen', { notifications: { resourceSubscriptions: ['a:b'] } })).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('in 131075 characters'),
+    });
   });
 
   it('[ROBUSTNESS-7] may not be open more often on one connection than a hundred times', async () => {

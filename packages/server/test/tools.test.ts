@@ -233,6 +233,13 @@ describe('registering a tool', () => {
     expect(() => create().registerTool('t', config, () => 't')).toThrow(/tool "t": unknown option "taskSupport" \(known: title, /);
   });
 
+  it('says that execution needs the extension of tasks', () => {
+    const config = { description: 'x', execution: { taskSupport: 'optional' } };
+    expect(() => create().registerTool('t', config, () => 't')).toThrow(
+      new RegistrationError('tool "t": "execution" needs new McpServer(info, { extensions: [createTasks()] }) of @mortise/tasks'),
+    );
+  });
+
   it('[TOOL-017] does not send execution to modern clients', async () => {
     const server = create({
       extensions: [

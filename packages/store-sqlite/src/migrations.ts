@@ -66,7 +66,50 @@ const migrations: readonly string[] = [
      expires_at_ms REAL NOT NULL
    ) WITHOUT ROWID;
    CREATE INDEX mortise_claims_expiry ON mortise_claims (expires_at_ms);`,
+  // 3: the order in which tasks ended, and how many ended tasks and how much text each principal ('=' and its name) and all ('*') have.
+  `ALTER TABLE mortise_tasks ADD COLUMN ended_at_ms REAL;
+   UPDATE mortise_tasks SET ended_at_ms = json_extract(record, '$.updatedAtMs') WHERE status NOT IN ('working', 'input_required');
+   CREATE INDEX mortise_tasks_by_status ON mortise_tasks (principal, status, expires_at_ms);
+   CREATE INDEX mortise_tasks_ended ON mortise_tasks (ended_at_ms) WHERE ended_at_ms IS NOT NULL;
+   CREATE INDEX mortise_tasks_ended_of_principal ON mortise_tasks (principal, ended_at_ms) WHERE ended_at_ms IS NOT NULL;
+   CREATE TABLE mortise_task_sums (
+     owner TEXT PRIMARY KEY NOT NULL,
+     ended INTEGER NOT NULL,
+     characters INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   INSERT INTO mortise_task_sums
+     SELECT '=' || principal, count(ended_at_ms), sum(length(record)) FROM mortise_tasks GROUP BY principal;
+   UPDATE mortise_task_sums SET characters = characters + (
+     SELECT coalesce(sum(length(key) + length(value)), 0) FROM mortise_tasks JOIN mortise_steps ON task_id = id WHERE '=' || principal = owner);
+   INSERT INTO mortise_task_sums SELECT '*', coalesce(sum(ended), 0), coalesce(sum(characters), 0) FROM mortise_task_sums;
+   CREATE TRIGGER mortise_task_created AFTER INSERT ON mortise_tasks BEGIN
+     ${addToSums('NEW.principal', 'NEW.ended_at_ms IS NOT NULL', 'length(NEW.record)')};
+   END;
+   CREATE TRIGGER mortise_task_updated AFTER UPDATE OF ended_at_ms, record ON mortise_tasks BEGIN
+     ${addToSums(
+       'NEW.principal',
+       '(NEW.ended_at_ms IS NOT NULL) - (OLD.ended_at_ms IS NOT NULL)',
+       'length(NEW.record) - length(OLD.record)',
+     )};
+   END;
+   CREATE TRIGGER mortise_task_deleting BEFORE DELETE ON mortise_tasks BEGIN
+     DELETE FROM mortise_steps WHERE task_id = OLD.id;
+     ${addToSums('OLD.principal', '-(OLD.ended_at_ms IS NOT NULL)', '-length(OLD.record)')};
+     DELETE FROM mortise_task_sums WHERE owner = '=' || OLD.principal AND characters = 0;
+   END;
+   CREATE TRIGGER mortise_step_created AFTER INSERT ON mortise_steps BEGIN
+     ${addToSums('(SELECT principal FROM mortise_tasks WHERE id = NEW.task_id)', '0', 'length(NEW.key) + length(NEW.value)')};
+   END;
+   CREATE TRIGGER mortise_step_deleted AFTER DELETE ON mortise_steps BEGIN
+     ${addToSums('(SELECT principal FROM mortise_tasks WHERE id = OLD.task_id)', '0', '-length(OLD.key) - length(OLD.value)')};
+   END;`,
 ];
+
+/** The SQL of a trigger that adds to the sums of a principal and of all. */
+function addToSums(principal: string, ended: string, characters: string): string {
+  return `INSERT INTO mortise_task_sums VALUES ('*', ${ended}, ${characters}), ('=' || ${principal}, ${ended}, ${characters})
+       ON CONFLICT (owner) DO UPDATE SET ended = ended + excluded.ended, characters = characters + excluded.characters`;
+}
 
 /**
  * Runs the migration steps that a database file has not had yet.

@@ -3,13 +3,22 @@
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
+import { SqliteStoreError } from './errors.ts';
 
 type NewRecord = Omit<TaskRecord, 'version'>;
+
+/** The limits of one principal's tasks, or of all (guarantee K9). */
+interface Bound {
+  readonly maxEnded: number;
+  readonly maxCharacters: number;
+}
+const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxCharacters: 32 * 2 ** 20 };
+const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxCharacters: 128 * 2 ** 20 };
 
 const COLUMNS = 'record, version, lease_owner, lease_until_ms';
 const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 
-/** Keeps tasks in a SQLite file, for any number of processes. Has the guarantees K1 to K8 of `TaskStore`. */
+/** Keeps tasks in a SQLite file, for any number of processes. Has the guarantees K1 to K9 of `TaskStore`. */
 export class SqliteTaskStore implements TaskStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -19,22 +28,29 @@ export class SqliteTaskStore implements TaskStore {
     this.#clock = clock;
   }
 
+  /** Stores a new task. @throws {SqliteStoreError} `ERR_TASK_LIMIT`: the unfinished tasks of this principal, or of all, fill the store. */
   async create(record: NewRecord): Promise<TaskRecord> {
-    const changes = this.#db.run(
-      `INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, expires_at_ms, lease_owner, lease_until_ms, version, record)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
-      record.id,
-      record.principal,
-      record.status,
-      record.driver,
-      record.createdAtMs,
-      record.expiresAtMs,
-      record.lease?.owner ?? null,
-      record.lease?.untilMs ?? null,
-      toText(record),
-    );
+    const json = toText(record);
+    const changes = this.#db.transaction(() => {
+      if (!this.#makeRoom(record.principal, json.length)) throw fullError();
+      return this.#db.run(
+        `INSERT INTO mortise_tasks
+           (id, principal, status, driver, created_at_ms, expires_at_ms, ended_at_ms, lease_owner, lease_until_ms, version, record)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
+        record.id,
+        record.principal,
+        record.status,
+        record.driver,
+        record.createdAtMs,
+        record.expiresAtMs,
+        this.#toEnd(record),
+        record.lease?.owner ?? null,
+        record.lease?.untilMs ?? null,
+        json,
+      );
+    });
     if (changes === 0) throw new Error('a task with this id already exists: use a new id');
-    return fromText(toText(record), 1, record.lease);
+    return fromText(json, 1, record.lease);
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
@@ -45,22 +61,31 @@ export class SqliteTaskStore implements TaskStore {
     const stored = this.#find(id);
     if (stored?.version !== version) return undefined;
     const record = { ...stored, ...changes, version: version + 1 } as TaskRecord;
-    const written = this.#db.run(
-      `UPDATE mortise_tasks SET status = ?, driver = ?, expires_at_ms = ?, lease_owner = ?, lease_until_ms = ?, version = ?, record = ?
-       WHERE id = ? AND version = ?`,
-      record.status,
-      record.driver,
-      record.expiresAtMs,
-      record.lease?.owner ?? null,
-      record.lease?.untilMs ?? null,
-      version + 1,
-      toText(record),
-      id,
-      version,
-    );
-    // Another process wrote between the two statements.
+    const json = toText(record);
+    const write = (): number =>
+      this.#db.run(
+        `UPDATE mortise_tasks
+         SET status = ?, driver = ?, expires_at_ms = ?, ended_at_ms = coalesce(ended_at_ms, ?), lease_owner = ?, lease_until_ms = ?,
+             version = ?, record = ?
+         WHERE id = ? AND version = ?`,
+        record.status,
+        record.driver,
+        record.expiresAtMs,
+        this.#toEnd(record),
+        record.lease?.owner ?? null,
+        record.lease?.untilMs ?? null,
+        version + 1,
+        json,
+        id,
+        version,
+      );
+    const isEnding = isEnded(record) && !isEnded(stored);
+    const written = isEnding
+      ? this.#db.transaction(() => (this.#makeRoom(record.principal, json.length - toText(stored).length), write()))
+      : write();
+    // Another process wrote between the read and the write.
     if (written === 0) return undefined;
-    return fromText(toText(record), version + 1, record.lease);
+    return fromText(json, version + 1, record.lease);
   }
 
   async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
@@ -124,26 +149,20 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   async putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
-    this.#db.run(
-      `INSERT INTO mortise_steps (task_id, key, value)
-       SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM mortise_tasks WHERE id = ? AND ${LIVE})
-       ON CONFLICT (task_id, key) DO NOTHING`,
-      id,
-      key,
-      JSON.stringify(value),
-      id,
-      this.#clock.now(),
-    );
-    const row = this.#step(id, key);
-    if (row === undefined) throw new Error('the ctx.once step cannot be stored: its task does not exist or has expired');
-    return JSON.parse(text(row, 'value')) as JsonValue;
+    const json = JSON.stringify(value);
+    return this.#db.transaction(() => {
+      const known = this.#step(id, key);
+      if (known) return JSON.parse(text(known, 'value')) as JsonValue;
+      const task = this.#db.get(`SELECT principal FROM mortise_tasks WHERE id = ? AND ${LIVE}`, id, this.#clock.now());
+      if (!task) throw new Error('the ctx.once step cannot be stored: its task does not exist or has expired');
+      if (!this.#makeRoom(text(task, 'principal'), key.length + json.length)) throw fullError();
+      this.#db.run('INSERT INTO mortise_steps (task_id, key, value) SELECT id, ?, ? FROM mortise_tasks WHERE id = ?', key, json, id);
+      return JSON.parse(json) as JsonValue;
+    });
   }
 
   async deleteExpired(nowMs: number): Promise<number> {
-    return this.#db.transaction(() => {
-      this.#db.run('DELETE FROM mortise_steps WHERE task_id IN (SELECT id FROM mortise_tasks WHERE expires_at_ms <= ?)', nowMs);
-      return this.#db.run('DELETE FROM mortise_tasks WHERE expires_at_ms <= ?', nowMs);
-    });
+    return this.#db.run('DELETE FROM mortise_tasks WHERE expires_at_ms <= ?', nowMs);
   }
 
   /** Does nothing. To close the file, call the `close` of `SqliteStores`. */
@@ -156,6 +175,33 @@ export class SqliteTaskStore implements TaskStore {
     return row && toRecord(row);
   }
 
+  #toEnd(record: NewRecord): number | null {
+    return isEnded(record) ? this.#clock.now() : null;
+  }
+
+  /** Deletes ended tasks until more characters fit. @returns false if unfinished tasks take all the room. */
+  #makeRoom(principal: Principal, characters: number): boolean {
+    const deleteFirst = (where: string, ...values: string[]): number =>
+      this.#db.run(
+        `DELETE FROM mortise_tasks WHERE rowid =
+           (SELECT rowid FROM mortise_tasks WHERE ended_at_ms IS NOT NULL ${where} ORDER BY ended_at_ms, rowid LIMIT 1)`,
+        ...values,
+      );
+    return (
+      this.#makeRoomIn(`=${principal}`, BOUND_OF_EACH, characters, () => deleteFirst('AND principal = ?', principal)) &&
+      this.#makeRoomIn('*', BOUND_OF_ALL, characters, () => deleteFirst(''))
+    );
+  }
+
+  #makeRoomIn(owner: string, { maxEnded, maxCharacters }: Bound, characters: number, deleteFirst: () => number): boolean {
+    for (;;) {
+      const sums = this.#db.get('SELECT ended, characters FROM mortise_task_sums WHERE owner = ?', owner);
+      const [ended, stored] = sums ? [number(sums, 'ended'), number(sums, 'characters')] : [0, 0];
+      if (ended < maxEnded && stored + characters <= maxCharacters) return true;
+      if (deleteFirst() === 0) return false;
+    }
+  }
+
   #step(id: string, key: string): Row | undefined {
     return this.#db.get(
       `SELECT value FROM mortise_steps JOIN mortise_tasks ON id = task_id WHERE task_id = ? AND key = ? AND ${LIVE}`,
@@ -164,6 +210,14 @@ export class SqliteTaskStore implements TaskStore {
       this.#clock.now(),
     );
   }
+}
+
+function isEnded({ status }: NewRecord): boolean {
+  return status !== 'working' && status !== 'input_required';
+}
+
+function fullError(): SqliteStoreError {
+  return new SqliteStoreError('ERR_TASK_LIMIT', 'the task store is full of unfinished tasks: wait for some of them, or cancel them');
 }
 
 /** Converts a task's record to JSON, without its lease and version, which have columns of their own. */

@@ -52,7 +52,7 @@ it('brings a new file to its layout once, where eight processes open it at once'
   const file = await newFile();
   const counts = await Promise.all(Array.from({ length: 8 }, () => run('claim', file)));
   expect(counts.toSorted()).toEqual([false, false, false, false, false, false, false, true]);
-  expect(await run('layout', file)).toEqual({ versions: [2], mode: 'wal' });
+  expect(await run('layout', file)).toEqual({ versions: [3], mode: 'wal' });
 });
 
 it('refuses a file of a newer version, and leaves it as it is', async () => {

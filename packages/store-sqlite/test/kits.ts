@@ -41,7 +41,7 @@ async function openTwice(driver: SqliteDriverName, more: SqliteStoresOptions = {
 
 export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName): void {
   describeKit(`SQLite's task store by ${driver}`, taskStoreCases, {
-    traits: { shared: true },
+    traits: { shared: true, bounded: true },
     async create() {
       const { one, two, close } = await openTwice(driver);
       return { store: one.tasks, other: two.tasks, close };

@@ -1,6 +1,6 @@
 /** The forms of a task in messages: that of 2025-11-25 ("core"), and that of the 2026-07-28 tasks extension. */
 
-import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Task } from '@mortise/protocol/model';
 import type { TaskRecord } from '@mortise/protocol/contracts';
@@ -107,8 +107,9 @@ export async function withWireErrors<T>(fn: () => Promise<T>): Promise<T> {
     return await fn();
   } catch (error) {
     if (error instanceof TaskError && error.code === 'ERR_TASK_NOT_FOUND') throw new ProtocolError(INVALID_PARAMS, error.message);
-    if (!(error instanceof TaskLimitError)) throw error;
-    const { retryAfterMs } = error;
+    // A `TaskLimitError`, or the error of a full task store.
+    if (!isMortiseError(error) || error.code !== 'ERR_TASK_LIMIT') throw error;
+    const retryAfterMs = error instanceof TaskLimitError ? error.retryAfterMs : undefined;
     throw new ProtocolError(TOO_MANY, error.message, retryAfterMs === undefined ? undefined : { retryAfterMs });
   }
 }

@@ -12,6 +12,7 @@ import { describeKit } from '@mortise/transport-testkit/vitest';
 setPatience(60_000);
 
 describeKit('the memory task store', taskStoreCases, {
+  traits: { bounded: true },
   async create() {
     const store = new MemoryTaskStore();
     return { store, close: () => store.close() };

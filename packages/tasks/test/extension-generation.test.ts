@@ -336,8 +336,10 @@ describe('subscriptions/listen', () => {
   it('[TASKX-031] carries neither progress nor log messages of a task', async () => {
     const { server, gate } = createTaskServer();
     const peer = await RawPeer.open(server, modern);
-    const { taskId } = await peer.start('reports', {}, {});
-    void peer.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, 'sub');
+    const _meta = { progressToken: 'p1', 'io.modelcontextprotocol/logLevel': 'debug' };
+    const { taskId } = await peer.call('tools/call', { name: 'reports', _meta });
+    void peer.request('subscriptions/listen', { notifications: { taskIds: [taskId] }, _meta }, 'sub');
+    await peer.nextOf('notifications/subscriptions/acknowledged');
     gate.open();
     await peer.nextOf('notifications/tasks', ({ status }) => status === 'completed');
     expect(peer.of('notifications/progress')).toEqual([]);

@@ -1,8 +1,8 @@
 /** What the memory store keeps at most: with any number of tasks, ended ones included, the process must live. */
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { MemoryTaskStore, type TaskRecord } from '@mortise/tasks';
-import { MODERN, RawPeer } from './support/raw-peer.ts';
+import { CORE, MODERN, RawPeer } from './support/raw-peer.ts';
 import { McpServer } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { z } from 'zod';
@@ -70,4 +70,20 @@ it('[ROBUSTNESS-17] forgets the arguments of a task when it ends', async () => {
   const { result } = await peer.until(taskId, ({ status }) => status === 'completed');
   expect(result.content[0].text).toBe('8');
   expect(JSON.stringify(await store.get(taskId))).not.toContain('secret');
+});
+
+it.each([
+  ['2025-11-25', CORE, { error: { code: -32602 } }],
+  ['2026-07-28', MODERN, { result: { isError: true } }],
+] as const)('[ROBUSTNESS-17] stores nothing of a call with invalid arguments, which gets no task: %s', async (_, version, answer) => {
+  const store = new MemoryTaskStore();
+  const create = vi.spyOn(store, 'create');
+  const server = new McpServer({ name: 's', version: '1' }, { extensions: [createTasks({ store })] });
+  server.registerTool('length', { execution: { taskSupport: 'required' }, inputSchema: { text: z.string() } }, () => '');
+  const peer = await RawPeer.open(server, { version });
+  const args = { text: 5, beside: 'x'.repeat(3 * 2 ** 20) };
+  expect(await peer.request('tools/call', { name: 'length', arguments: args, task: {} })).toMatchObject(answer);
+  expect(create).not.toHaveBeenCalled();
+  const { taskId } = await peer.start('length', { text: 'valid' });
+  expect(await store.get(taskId)).toBeDefined();
 });

@@ -65,7 +65,7 @@ describe('serveHttp', () => {
   });
 
   it.each([undefined, {}, 'server', { port: 0 }])('refuses to serve %j, which is no server', async (nothing) => {
-    const message = expect.stringContaining('must be a server');
+    const message = expect.stringContaining('The first argument of serveHttp and createHttpHandler must be a server');
     await expect(serveHttp(nothing as unknown as McpEndpoint, { port: 0 })).rejects.toMatchObject({ code: 'ERR_HTTP_OPTION', message });
     await expect(serveHttp(nothing as unknown as McpEndpoint, undefined as never)).rejects.toMatchObject({ message });
     expect(() => createHttpHandler(nothing as unknown as McpEndpoint)).toThrow(

@@ -45,9 +45,12 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   readonly closedStream: 'output' | 'input' | undefined;
   readonly lastStderrLines: readonly string[];
 
-  /** @param hasPrinted Whether the server wrote anything to its standard output. @default false */
-  constructor(exit: ServerProcessExit, hasPrinted: boolean = false) {
-    super(toExitMessage(exit, hasPrinted));
+  /**
+   * @param hasPrinted Whether the server wrote anything to its standard output. @default false
+   * @param readsStderr Whether the transport read its standard error. @default false
+   */
+  constructor(exit: ServerProcessExit, hasPrinted: boolean = false, readsStderr: boolean = false) {
+    super(toExitMessage(exit, hasPrinted, readsStderr));
     this.command = exit.command;
     this.exitCode = exit.exitCode;
     this.signal = exit.signal;
@@ -59,16 +62,18 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
 /** Every error class of this package; `switch (error.code)` narrows it. */
 export type AnyStdioError = ServerStartError | ServerProcessExitedError;
 
-function toExitMessage({ command, exitCode, signal, closedStream, lastStderrLines }: ServerProcessExit, hasPrinted: boolean): string {
+function toExitMessage(exit: ServerProcessExit, hasPrinted: boolean, readsStderr: boolean): string {
+  const { command, exitCode, signal, closedStream, lastStderrLines } = exit;
+  const lastWords = toLastWords(lastStderrLines, readsStderr);
   if (closedStream !== undefined) {
     return (
       `The server process "${command}" closed its standard ${closedStream} but kept running, and was stopped: run the server in the ` +
-      `foreground and leave its standard streams open. ${toLastWords(lastStderrLines)}`
+      `foreground and leave its standard streams open. ${lastWords}`
     );
   }
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
   const hint = exitCode === 0 ? toHint(hasPrinted) : '';
-  const words = hint === '' || lastStderrLines.length > 0 ? ` ${toLastWords(lastStderrLines)}` : '';
+  const words = hint === '' || lastStderrLines.length > 0 ? ` ${lastWords}` : '';
   return `The server process "${command}" ${how}.${hint}${words}`;
 }
 
@@ -78,8 +83,9 @@ function toHint(hasPrinted: boolean): string {
   return ` It wrote ${said} to its standard output: check that the program serves MCP, as with serveStdio(server)`;
 }
 
-function toLastWords(lines: readonly string[]): string {
-  return lines.length === 0
-    ? 'Read its standard error for the reason; with stderr: "pipe" this message includes its last lines'
-    : `Its standard error ends with:\n${lines.join('\n')}`;
+function toLastWords(lines: readonly string[], readsStderr: boolean): string {
+  if (lines.length > 0) return `Its standard error ends with:\n${lines.join('\n')}`;
+  return readsStderr
+    ? 'It wrote nothing to standard error'
+    : 'Read its standard error for the reason; with stderr: "pipe" this message includes its last lines';
 }

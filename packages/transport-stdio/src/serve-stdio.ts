@@ -1,6 +1,7 @@
 /** `serveStdio`: connects a server to the standard streams of this process, handles signals, and ends the process. */
 
 import type { Readable, Writable } from 'node:stream';
+import type { ReadStream } from 'node:tty';
 import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import { stderrLogger } from './stderr-logger.ts';
@@ -46,6 +47,7 @@ export interface StdioServing {
 }
 
 const MAX_DRAIN_MS = 500;
+const WAITING = 'Waiting for an MCP client on standard input, which is a terminal: let a client start this command, or end it with Ctrl+C';
 
 const SERVE_OPTIONS: OptionTable<ServeStdioOptions> = {
   ...SERVER_OPTIONS,
@@ -78,6 +80,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   const ownsProcess = stdout === process.stdout;
   const transport = new StdioServerTransport(stdin, stdout, { ...own, drainMs });
   const connection = await connect(server, transport, logger);
+  if ((stdin as Partial<ReadStream>).isTTY === true) guardLogger(logger).log('warning', WAITING);
   const close = (): Promise<void> => connection.close();
   const onAbort = (): void => void close().catch(() => undefined);
   const exits = own.exitWhenDone !== false;

@@ -1,11 +1,13 @@
 /** `stderrLogger`: writes log messages to standard error, which MCP hosts show or store for stdio servers. */
 
-import type { Logger, LogLevel } from '@mortise/jsonrpc-core';
+import { isMortiseError, type Logger, type LogLevel } from '@mortise/jsonrpc-core';
 
 const WRITTEN: ReadonlySet<LogLevel> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);
 
 /**
- * Writes warnings and more severe messages to the standard error of this process, one line each, with the stack of an error below.
+ * Writes warnings and more severe messages to the standard error of this process, one line each, with the stack of an error below. A line
+ * that is not a message gets no stack: the error says what is wrong with it.
+ *
  * The default logger of `serveStdio`, and of a server without a logger that is connected to a `StdioServerTransport`.
  */
 export const stderrLogger: Logger = {
@@ -17,7 +19,9 @@ export const stderrLogger: Logger = {
 function toLine(level: LogLevel, message: string, data: Readonly<Record<string, unknown>> = {}): string {
   const { error, ...rest } = data;
   const detail = Object.keys(rest).length === 0 ? '' : ` ${toText(rest)}`;
-  return `${level}: ${message}${detail}${error === undefined ? '' : `\n${describe(error)}`}`;
+  const line = `${level}: ${message}${detail}`;
+  if (error === undefined) return line;
+  return isMortiseError(error) && error.code === 'ERR_PARSE' ? `${line}: ${error.message}` : `${line}\n${describe(error)}`;
 }
 
 /** Makes the text to log for an error: its stack and the stacks of its causes. */

@@ -185,7 +185,8 @@ function toExitError(
 ): ServerProcessExitedError {
   const { exitCode, signalCode: signal } = child;
   const hasPrinted = 'bytesRead' in stdout && stdout.bytesRead !== 0;
-  return new ServerProcessExitedError({ command, exitCode, signal, closedStream, lastStderrLines: lines?.last ?? [] }, hasPrinted);
+  const exit = { command, exitCode, signal, closedStream, lastStderrLines: lines?.last ?? [] };
+  return new ServerProcessExitedError(exit, hasPrinted, lines !== undefined);
 }
 
 const STDERR: readonly string[] = ['inherit', 'pipe', 'ignore'];

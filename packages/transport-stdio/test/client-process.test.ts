@@ -448,6 +448,12 @@ describe('a server that ends by itself', () => {
     await expect(transport.send(ask)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
 
+  it('is reported as silent if its standard error was read and it wrote nothing', async () => {
+    const { errors, closed } = await run('process.exitCode = 3', { stderr: 'pipe' });
+    await closed;
+    expect(errors[0]?.message).toMatch(/exited with code 3\. It wrote nothing to standard error$/);
+  });
+
   it('keeps its last 20 lines, each of 4,096 characters at most', async () => {
     const script = `for (let n = 0; n < 100; n++) console.error('line ' + n); process.stderr.write('y'.repeat(10_000)); process.exitCode = 1`;
     const { errors, closed } = await run(script, { stderr: () => undefined });

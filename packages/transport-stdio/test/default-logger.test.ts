@@ -33,7 +33,12 @@ describe('a server that is connected to the class', () => {
     const lines = await serve();
     expect(lines.filter((line) => line.startsWith('error: A tool failed {"tool":"fail"}'))).toHaveLength(1);
     expect(lines.some((line) => line.startsWith('TypeError: '))).toBe(true);
-    expect(lines.filter((line) => line.startsWith('warning: The stdio transport reported an error'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('"hi"'))).toEqual([
+      expect.stringMatching(/^warning: The stdio transport reported an error: .*The line begins with "hi"/),
+    ]);
+    // The stack of the tool's error is the only one.
+    const first = lines.findIndex((line) => line.startsWith('TypeError: '));
+    expect(lines.filter((line, at) => line.startsWith('    at ') && at < first)).toEqual([]);
   });
 
   it("writes nothing there that the program's own logger and onerror are told", async () => {

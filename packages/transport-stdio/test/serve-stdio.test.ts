@@ -55,6 +55,19 @@ describe('serveStdio', () => {
     await serving.close();
   });
 
+  it.each([
+    { what: 'in a terminal', isTTY: true, says: [['warning', expect.stringContaining('Waiting for an MCP client on standard input')]] },
+    { what: 'started by a client', isTTY: undefined, says: [] },
+  ])('says $what $says.length times what it waits for', async ({ isTTY, says }) => {
+    const logged: unknown[] = [];
+    const streams = createStreams();
+    const stdin = Object.assign(streams.stdin, { isTTY });
+    const logger = { log: (level: string, message: string) => void logged.push([level, message]) };
+    const serving = await serveStdio(echo, { ...streams, stdin, logger });
+    expect(logged).toEqual(says);
+    await serving.close();
+  });
+
   it('closes when it is told, when its signal aborts, and at the end of its scope', async () => {
     const first = await serveStdio(echo, createStreams());
     await first.close();

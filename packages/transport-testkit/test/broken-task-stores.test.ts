@@ -35,7 +35,7 @@ function breakIt<T extends object>(real: T, broken: Partial<T>): T {
 }
 
 async function failingIds<S extends KitSubject>(cases: readonly KitCase<S>[], id: string, create: () => S): Promise<readonly string[]> {
-  const traits = { shared: true, durable: true, faults: true, waits: true };
+  const traits = { shared: true, durable: true, faults: true, waits: true, bounded: true };
   const results = await runCases(
     cases.filter((kitCase) => kitCase.id === id),
     { create: async () => create(), traits },
@@ -197,6 +197,7 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
     }),
   ],
   ['hands out what it holds', 'K7.1', (store) => ({ get: async (id) => store.find(id) })],
+  ...['K9.1', 'K9.2', 'K9.3', 'K9.4'].map((id) => ['stores everything', id, () => ({})] as const),
 ];
 
 describeKit('the small task store', taskStoreCases, { create: async () => ({ store: new SmallTaskStore(), close }) });

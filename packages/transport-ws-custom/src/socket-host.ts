@@ -128,11 +128,10 @@ export class SocketHost {
 
   /** Tells whether an upgrade request is for the path that this server serves. */
   isFor(request: IncomingMessage): boolean {
-    try {
-      return new URL(request.url ?? '', 'http://host').pathname === this.path;
-    } catch {
-      return false;
-    }
+    const { url = '' } = request;
+    // With a base, "//evil/mcp" would be the path "/mcp" of another host.
+    const target = url.startsWith('/') ? `http://host${url}` : url;
+    return URL.canParse(target) && new URL(target).pathname === this.path;
   }
 
   /** Accepts or refuses a WebSocket upgrade. Never throws. */

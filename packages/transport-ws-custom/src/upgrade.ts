@@ -25,11 +25,13 @@ const SINGLE_HEADERS = ['host', 'origin', 'authorization', 'sec-websocket-key', 
 const LINGER_MS = 1000;
 
 /**
- * Checks the headers of an upgrade: those allowed only once, `Host`, `Origin`, and the subprotocol.
+ * Checks the target and headers of an upgrade: those allowed only once, `Host`, `Origin`, and the subprotocol.
  *
- * @throws {UpgradeRefusal} 400: a header is missing, wrong or repeated. 403: `Host` or `Origin` is not allowed.
+ * @throws {UpgradeRefusal} 400: the target is an absolute URL, or a header is missing, wrong or repeated. 403: `Host` or `Origin` is not allowed.
  */
 export function checkUpgrade(request: IncomingMessage, guard: HostGuard): void {
+  // An absolute URL names a host of its own, beside the `Host` header that is checked.
+  if (request.url?.startsWith('/') !== true) throw new UpgradeRefusal(400, 'The request target must be a path, such as "/mcp"');
   for (const name of SINGLE_HEADERS) {
     if (countHeader(request, name) > 1) throw new UpgradeRefusal(400, `The header "${name}" must occur only once`);
   }

@@ -134,6 +134,20 @@ async function openChannel(url: string, headers?: Record<string, string>): Promi
   return { ...opened, channel };
 }
 
+/** Tries to resume each channel. @returns For each, that it goes on, or the close code of the refusal. */
+async function resumeAll(
+  url: string,
+  channels: readonly { readonly channel: string; readonly headers?: Record<string, string> }[],
+): Promise<(number | 'goes on')[]> {
+  const outcomes: (number | 'goes on')[] = [];
+  for (const { channel, headers } of channels) {
+    const { ws } = await open(url, `!{"channel":"${channel}","received":0}`, headers);
+    const refusal = once(ws, 'close').then(([code]) => code as number);
+    outcomes.push(await Promise.race([once(ws, 'message').then(() => 'goes on' as const), refusal]));
+  }
+  return outcomes;
+}
+
 describe('a channel', () => {
   it('is agreed on only where both sides were given it', async () => {
     const { server } = createFeatureServer();
@@ -224,12 +238,29 @@ describe('a channel', () => {
       // The server has noticed, too: they begin to wait in this order.
       while (serving.count > channels.length - 1 - index) await new Promise((resolve) => setImmediate(resolve));
     }
-    const answers = [];
-    for (const { channel } of channels) {
-      const { ws } = await open(serving.url, `!{"channel":"${channel}","received":0}`);
-      answers.push(await Promise.race([once(ws, 'message').then(() => 'goes on'), once(ws, 'close').then(([code]) => code as number)]));
-    }
+    const answers = await resumeAll(serving.url, channels);
     expect(answers).toEqual([4404, 'goes on', 'goes on']);
+  });
+
+  it('[ROBUSTNESS-7][ROBUSTNESS-17] keeps at most 64 MiB of messages for all that wait, and those of others than the one with the most', async () => {
+    const { server } = createFeatureServer();
+    server.registerTool('big', {}, () => 'x'.repeat(7 * 1024 * 1024));
+    const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
+    const serving = await serve(server, { resume: resumeOnServer(), tokenVerifier });
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+    const opened = [];
+    for (const name of ['ada', ...Array.from({ length: 10 }, () => 'eve')]) {
+      const headers = { authorization: `Bearer ${name}` };
+      const { ws, channel } = await openChannel(serving.url, headers);
+      opened.push({ channel, headers });
+      const answered = once(ws, 'message');
+      ws.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'big', _meta } }));
+      await answered;
+      ws.terminate();
+      while (serving.count > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const answers = await resumeAll(serving.url, opened);
+    expect(answers).toEqual(['goes on', 4404, 4404, ...Array.from({ length: 8 }, () => 'goes on')]);
   });
 
   it('[ROBUSTNESS-8] lets the channels of one who breaks many push out their own, and nobody else’s', async () => {
@@ -243,11 +274,7 @@ describe('a channel', () => {
       ws.terminate();
       while (serving.count > 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    const answers = [];
-    for (const { channel, headers } of opened) {
-      const { ws } = await open(serving.url, `!{"channel":"${channel}","received":0}`, headers);
-      answers.push(await Promise.race([once(ws, 'message').then(() => 'goes on'), once(ws, 'close').then(([code]) => code as number)]));
-    }
+    const answers = await resumeAll(serving.url, opened);
     expect(answers).toEqual(['goes on', 4404, 4404, 'goes on']);
   });
 

@@ -60,6 +60,16 @@ describe('the guard at the upgrade', () => {
     },
   );
 
+  it.each([
+    { target: 'http://evil/mcp', status: 400 },
+    { target: 'ws://127.0.0.1/mcp', status: 400 },
+    { target: '//evil/mcp', status: 404 },
+    { target: '*', status: 404 },
+  ])('[ROBUSTNESS-2] answers $status to the target $target, which is not the path of the endpoint', async ({ target, status }) => {
+    const { port } = await serve(server);
+    expect((await upgrade(port, { path: target })).status).toBe(status);
+  });
+
   it('refuses a client without the subprotocol, a wrong path, a plain request and a bad handshake', async () => {
     const { port } = await serve(server);
     const lines = usualLines(port);

@@ -3,7 +3,7 @@
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import * as oauth from 'oauth4webapi';
 import { AuthError, SignInPendingError } from '../errors.ts';
-import { assertSafeUrl, nameUrl, toSafeText } from '../safe-fetch.ts';
+import { assertSafeUrl, escapeShell, nameUrl, toSafeText } from '../safe-fetch.ts';
 import { toClientAuth } from './client-auth.ts';
 import type { PendingSignIn, RegisteredClient, TokenSet } from './credentials.ts';
 import { type Grant, type GrantCall, requestToken, toTokens } from './grant.ts';
@@ -86,7 +86,7 @@ export class AuthorizationCodeGrant implements Grant {
       scopes,
       createdAtMs: call.nowMs,
     };
-    const url = await toAuthorizationUrl(as, pending);
+    const url = escapeShell(await toAuthorizationUrl(as, pending));
     assertSafeUrl(url, call.policy, 'authorization endpoint');
     await vault.savePending(pending);
     // `abortable`, because a `SignIn` may ignore its signal, and the next sign-in must not wait for this one.

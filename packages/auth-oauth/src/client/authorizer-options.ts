@@ -70,8 +70,8 @@ export interface OAuthAuthorizer extends Authorizer {
 export function toServerUrl(server: string | URL): URL {
   const text = String(server).replace(/^ws(?=s?:)/i, 'http');
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '') {
-    throw new TypeError('The server URL must be an absolute http(s) or ws(s) URL without a user name');
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username + url.password !== '') {
+    throw new TypeError('The server URL must be an absolute http(s) or ws(s) URL without a user name or password');
   }
   url.hash = '';
   return url;

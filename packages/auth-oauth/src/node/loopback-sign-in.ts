@@ -9,7 +9,7 @@ import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import type { SignIn, SignInVisit } from '../client/sign-in.ts';
 import { AuthError } from '../errors.ts';
-import { assertSafeUrl } from '../safe-fetch.ts';
+import { assertSafeUrl, escapeShell } from '../safe-fetch.ts';
 
 /** The options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
@@ -99,7 +99,11 @@ class LoopbackVisit implements SignInVisit {
         const isOurs = url !== undefined && state !== '' && url.searchParams.get('state') === state;
         if (!isOurs) return reply(response, url === undefined ? 404 : 400, 'This does not belong to a sign-in in progress.');
         response.once('close', () => resolve(url));
-        reply(response, 200, 'You can close this window and go back to the program.');
+        const isRefused = url.searchParams.has('error');
+        const outcome = isRefused
+          ? 'The sign-in was refused. Go back to the program.'
+          : 'You can close this window and go back to the program.';
+        reply(response, 200, outcome);
       });
     });
   }
@@ -171,7 +175,7 @@ export async function openBrowser(url: string | URL, options: { readonly opener?
   checkOptions('openBrowser', options, { opener: 'array' });
   assertSafeUrl(url, { allowLoopback: true, allowPrivate: true }, 'URL to open');
   const [program = 'xdg-open', ...args] = options.opener ?? OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, new URL(url).href], { shell: false, stdio: 'ignore', detached: true, windowsHide: true });
+  const child = spawn(program, [...args, escapeShell(url).href], { shell: false, stdio: 'ignore', detached: true, windowsHide: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {

@@ -3,10 +3,10 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
+import { MemoryReplayStore } from '@mortise/protocol/edge';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify, type JWTVerifyResult, SignJWT } from 'jose';
 import { InvalidTokenError } from '../errors.ts';
 import { refuse, toRefusal } from './bearer-verifier.ts';
-import { MemoryReplayStore } from '@mortise/protocol/edge';
 import { digest, readValid, type TokenReader } from './token-reader.ts';
 
 /** The options of `dpopVerifier`. */

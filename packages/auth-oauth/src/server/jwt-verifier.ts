@@ -1,6 +1,7 @@
 /** Verification of JWT access tokens with the issuer's published keys. @see RFC 9068; RFC 8725 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
+import { fromBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import {
@@ -108,6 +109,8 @@ async function readJwt(
   { issuer, audience, clockToleranceSeconds, clock, readScopes }: JwtVerifierOptions & { readonly clock: Clock },
 ): Promise<AuthInfo> {
   try {
+    // Otherwise a token would have several texts, of which a list of revoked tokens knows one.
+    if (token.split('.').some((part) => fromBase64Url(part) === undefined)) throw new InvalidTokenError('The token cannot be verified');
     // `iss` is trusted only after the signature check below. This check avoids fetching keys for tokens of other issuers.
     if (decodeJwt(token).iss !== issuer) throw new InvalidTokenError('The issuer of the token is not accepted');
     const { payload, protectedHeader } = await jwtVerify(token, getKey, {

@@ -133,7 +133,7 @@ describe('dynamic registration', () => {
 });
 
 describe('credentials and issuers', () => {
-  it('[AUTH-019][AUTH-040] keeps a registration by its issuer and uses it again there', async () => {
+  it('[AUTH-040] keeps a registration by its issuer and uses it again there', async () => {
     const { as, server } = world;
     const store = new MemoryCredentialStore();
     expect(await ask(oauth(server.url, { store, signIn: agreeing(as) }), server.url)).toBe(200);
@@ -144,7 +144,7 @@ describe('credentials and issuers', () => {
     expect(new Set(as.to('/authorize').map(({ query }) => query.get('client_id'))).size).toBe(1);
   });
 
-  it('[AUTH-041][AUTH-078] registers anew with another authorization server, and shows it nothing of the first', async () => {
+  it('[AUTH-019][AUTH-041][AUTH-078] registers anew with another authorization server, and shows neither anything of the other', async () => {
     const { as, server, addServer } = world;
     const store = new MemoryCredentialStore();
     const authorizer = oauth(server.url, { store, signIn: agreeing(as) });
@@ -158,6 +158,10 @@ describe('credentials and issuers', () => {
     const shown = second.seen.map(({ text, query, headers }) => `${text} ${query} ${JSON.stringify(headers)}`).join('\n');
     for (const secret of [String(first?.['clientId']), ...tokens]) expect(shown).not.toContain(secret);
     expect(as.to('/token')).toHaveLength(1);
+    server.authorizationServer = as;
+    expect(await ask(authorizer, server.url)).toBe(200);
+    expect(as.to('/register')).toHaveLength(1);
+    expect(as.to('/authorize').at(-1)?.query.get('client_id')).toBe(first?.['clientId']);
   });
 
   it('[AUTH-041] uses a metadata document with any authorization server', async () => {

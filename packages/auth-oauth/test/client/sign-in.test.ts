@@ -115,6 +115,36 @@ describe('the authorization code flow', () => {
   });
 });
 
+describe('an authorization URL', () => {
+  it('[SEC-011] has no character that substitutes, quotes or pipes in a shell, also in the path that the issuer names', async () => {
+    const { as, server } = world;
+    as.metadata = { authorization_endpoint: `${as.origin}/a$(touch)'x'\`y\`|z^?q=$(touch)'|` };
+    const begun = await ask(
+      oauth(server.url, { signIn: redirectSignIn({ redirectUrl: REDIRECT_URL, authorize: async () => undefined }) }),
+      server.url,
+    ).catch((reason: unknown) => reason);
+    const { authorizationUrl } = begun as SignInPendingError;
+    expect(authorizationUrl).toMatch(/\/a%24%28touch%29%27x%27%60y%60%7Cz%5E\?q=%24%28touch%29%27%7C&/i);
+    expect(authorizationUrl).not.toMatch(/[$()|^'`]/);
+  });
+
+  it.each(['$(id).example.com', "'a'.example.com", 'a`b`.example.com'])('[SEC-011] with the host %s is refused', async (host) => {
+    const { as, server, authorizer } = world;
+    as.metadata = { authorization_endpoint: `https://${host}/authorize` };
+    await expect(ask(authorizer(), server.url)).rejects.toMatchObject({ code: 'ERR_UNSAFE_URL' });
+  });
+});
+
+describe('the server URL', () => {
+  it.each(['https://user@mcp.example/mcp', 'https://:password@mcp.example/mcp', 'https://user:password@mcp.example/mcp'])(
+    '[ROBUSTNESS-14] has neither a user name nor a password: %s is refused, and the password not repeated',
+    (url) => {
+      const message = 'The server URL must be an absolute http(s) or ws(s) URL without a user name or password';
+      expect(() => oauth(url, { signIn: agreeing(world.as) })).toThrow(new TypeError(message));
+    },
+  );
+});
+
 describe('the issuer of an answer', () => {
   const promised = { authorization_response_iss_parameter_supported: true };
 

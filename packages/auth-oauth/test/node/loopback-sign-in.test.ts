@@ -77,6 +77,24 @@ describe('the loopback listener', () => {
     expect(page?.headers.get('referrer-policy')).toBe('no-referrer');
   });
 
+  it.each([
+    {
+      what: 'that it was refused',
+      response: { code: null, error: '<b>access_denied</b>' },
+      says: 'The sign-in was refused. Go back to the program.',
+    },
+    { what: 'that it is done', response: {}, says: 'You can close this window and go back to the program.' },
+  ])('shows the person who signed in $what, with nothing of the URL', async ({ response, says }) => {
+    const { as, server } = world;
+    as.response = response;
+    let page: Promise<string> | undefined;
+    const open = (url: URL): void => {
+      page = fetch(url).then((answer) => answer.text());
+    };
+    await ask(oauth(server.url, { signIn: loopbackSignIn({ open }) }), server.url).catch(() => undefined);
+    expect(await page).toBe(says);
+  });
+
   it('waits no longer than it was told to', async () => {
     const { server } = world;
     const clock = new FakeClock();

@@ -37,11 +37,16 @@ describe('opening a browser', () => {
     '"; touch pwned; "',
     "'; touch pwned; '",
     '%0atouch',
-  ])('[SEC-011] gives a URL with %s to the opener as one argument that no shell reads', async (metacharacters) => {
-    const url = `https://as.example.com/authorize?x=${metacharacters}`;
-    expect(await openedWith(url)).toEqual([new URL(url).href]);
-    await expect(stat('pwned')).rejects.toThrow();
-  });
+  ])(
+    '[SEC-011] gives a URL with %s to the opener as one argument, with nothing that a shell interprets but ";" and "&"',
+    async (metacharacters) => {
+      const url = `https://as.example.com/${metacharacters}?x=${metacharacters}#${metacharacters}`;
+      const opened = await openedWith(url);
+      expect(opened.map(decodeURIComponent)).toEqual([decodeURIComponent(new URL(url).href)]);
+      expect(opened[0]).not.toMatch(/[$()|^'`]/);
+      await expect(stat('pwned')).rejects.toThrow();
+    },
+  );
 
   it.each([
     'javascript:alert(1)',

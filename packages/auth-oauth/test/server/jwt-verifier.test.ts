@@ -107,6 +107,16 @@ describe('jwtVerifier', () => {
     for (const bad of ['x', 'a.b.c', other]) expect(await refusalOf(create(), bad)).toEqual(invalid('The token cannot be verified'));
   });
 
+  it('[ROBUSTNESS-2] refuses a token whose signature is written in another way', async () => {
+    const token = await sign();
+    expect((await ask(create(), token)).subject).toBe('ada');
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    // The last character of 64 bytes has four unused bits, which must be zero.
+    const last = digits.charAt(digits.indexOf(token.slice(-1)) + 1);
+    for (const same of [token.slice(0, -1) + last, `${token}=`, `${token}\n`])
+      expect(await refusalOf(create(), same)).toEqual(invalid('The token cannot be verified'));
+  });
+
   it('[XDPOP-001] refuses a token that is bound to a key when it comes without proof', async () => {
     const token = await sign({ cnf: { jkt: 'x' } });
     expect(await refusalOf(create(), token)).toEqual(invalid('The token is bound to a key: send it with a DPoP proof'));

@@ -1,6 +1,7 @@
 /** Detects which era a server speaks and opens a session in it. */
 
 import { ConnectionClosedError, ExchangeHttpError, RemoteError, TimeoutError, type Transport } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
@@ -102,7 +103,7 @@ export class SessionOpener {
   async #start<L extends Link>(link: L): Promise<L> {
     this.#links.add(link);
     this.#signal.throwIfAborted();
-    await link.start();
+    await abortable(link.start(), this.#signal);
     return link;
   }
 
@@ -124,7 +125,9 @@ export class SessionOpener {
     if (transport && !isLegacyOpener(transport)) {
       throw this.#mismatch('the server supports the legacy era only, which this transport does not: use another transport');
     }
-    const link = transport ? await this.#start(new ChannelLink(await transport.openLegacy(), this.#settings)) : this.#channel;
+    const link = transport
+      ? await this.#start(new ChannelLink(await abortable(transport.openLegacy(), this.#signal), this.#settings))
+      : this.#channel;
     return handshake(
       link as ChannelLink,
       { offered, acceptable: this.#legacy, timeoutMs: this.#timeoutMs, signal: this.#signal },
@@ -184,6 +187,11 @@ export class SessionOpener {
       const session = await this.#handshake(offered);
       return finding.kind === 'silent' ? session : await this.#keep(session);
     } catch (error) {
+      // Some bridges start a process that refuses `initialize` after any other first message.
+      if (finding.kind === 'legacy' && this.#canRenew && error instanceof RemoteError) {
+        await this.#renew();
+        return this.#keep(await this.#handshake(offered));
+      }
       // A late discovery result shows that the server is modern and slow.
       const late = finding.kind === 'silent' && this.#lateFinding && this.#toModern(this.#lateFinding, link);
       if (!late) throw error;
@@ -229,8 +237,9 @@ export class SessionOpener {
     const { serverKey } = this.#source;
     if (serverKey === undefined) return undefined;
     try {
-      return await use(this.#options.eraMemory ?? processEraMemory, serverKey);
+      return await abortable(Promise.resolve(use(this.#options.eraMemory ?? processEraMemory, serverKey)), this.#signal);
     } catch (error) {
+      this.#signal.throwIfAborted();
       this.#settings.onError(
         error instanceof Error ? error : new Error('the option "eraMemory" threw a value that is not an Error', { cause: error }),
       );

@@ -53,7 +53,15 @@ function readError(error: unknown): Finding {
   }
   if (error instanceof ExchangeHttpError) return readHttpError(error);
   if (error instanceof ConnectionClosedError) return { kind: 'died', error };
+  if (error instanceof Error && isForeignRefusal(error)) return { kind: 'legacy', error };
   throw error;
+}
+
+/** Whether a transport of others, such as the official SDK's, rejects with an HTTP status that means a legacy server. */
+function isForeignRefusal(error: Error): boolean {
+  const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };
+  const http = typeof status === 'number' ? status : code;
+  return typeof http === 'number' && http >= 400 && http < 500 && ![401, 403, 407, 408, 425, 429].includes(http);
 }
 
 /** Reads the era from a JSON-RPC error: codes that only modern servers send mean modern, every other code means legacy. */

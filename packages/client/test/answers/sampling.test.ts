@@ -14,6 +14,7 @@ const question: JsonObject = { messages: [user(text('hi'))], maxTokens: 100 };
 const said = (value = 'hello', rest: JsonObject = {}): CreateMessageResult =>
   ({ role: 'assistant', content: text(value), model: 'm', stopReason: 'endTurn', ...rest }) as CreateMessageResult;
 const use = (id: string): JsonObject => ({ type: 'tool_use', id, name: 't', input: {} });
+const choice = (mode: string): JsonObject => ({ tools: [{ name: 't', inputSchema: { type: 'object' } }], toolChoice: { mode } });
 const gave = (toolUseId: string): JsonObject => ({ type: 'tool_result', toolUseId, content: [] });
 
 describe.each(eras)('sampling in the $era era', ({ era }) => {
@@ -124,14 +125,17 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
     { what: 'no model', result: { role: 'assistant', content: text('x') } },
     { what: 'no content', result: { role: 'assistant', model: 'm' } },
     { what: 'a tool that was not allowed', result: said('', { content: [use('1')] }) },
-  ])('[SAMP-018][SAMP-011] does not send a result with $what', async ({ result }) => {
+    { what: 'a tool, though toolChoice is none', asked: choice('none'), result: said('', { content: [use('1')] }) },
+    { what: 'no tool, though toolChoice is required', asked: choice('required'), result: said() },
+  ])('[SAMP-018][SAMP-011] does not send a result with $what', async ({ asked = {}, result }) => {
     const errors: Error[] = [];
-    const { ask } = await startAsking(era, { sampling: () => result as never, onError: (error) => errors.push(error) });
-    const { answer, error } = await ask('sampling/createMessage', question);
+    const capabilities = { sampling: { tools: {} } };
+    const { ask } = await startAsking(era, { capabilities, sampling: () => result as never, onError: (error) => errors.push(error) });
+    const { answer, error } = await ask('sampling/createMessage', { ...question, ...asked });
     expect(answer).toBeUndefined();
     expect(era === 'legacy' ? errors[0] : error).toMatchObject({
       name: 'TypeError',
-      message: expect.stringMatching(/^the handler of "sampling|^the model used a tool/u),
+      message: expect.stringMatching(/^the handler of "sampling|^the model used (a|no) tool/u),
     });
   });
 });

@@ -4,7 +4,7 @@ import { ConnectionClosedError, type JsonObject, RemoteError } from '@mortise/js
 import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision, revisionsOf } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { McpClient, UnsupportedVersionError } from '../../src/index.ts';
+import { type ClientOptions, McpClient, UnsupportedVersionError } from '../../src/index.ts';
 import { ProcessEraMemory } from '../../src/era/era-memory.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
@@ -219,6 +219,48 @@ describe('a channel', () => {
     await client.close();
   });
 
+  it('[ERA-011] whose process refuses initialize after the probe is started again and goes straight to initialize', async () => {
+    const { initialize = (): Reply => 'silence' } = legacyScript(NEWEST_LEGACY.version);
+    const server: ScriptedServer = new ScriptedServer({
+      initialize: (...asked) =>
+        server.starts === 1 ? { error: { code: -32600, message: 'initialize comes first' } } : initialize(...asked),
+    });
+    const client = await McpClient.connect(server.factory, info);
+    expect(server.starts).toBe(2);
+    expect(server.methods).toEqual(['server/discover', 'initialize', 'initialize', 'notifications/initialized']);
+    await client.close();
+  });
+
+  it.each([{ code: 400 }, { status: 404 }])('[ERA-011] whose transport rejects the probe with %j is taken for legacy', async (members) => {
+    const transport = new ScriptedServer(legacyScript(NEWEST_LEGACY.version)).factory();
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) =>
+      'method' in message && message.method === 'server/discover'
+        ? Promise.reject(Object.assign(new Error('refused'), members))
+        : send(message, options);
+    const client = await McpClient.connect(transport, info);
+    expect(client.era).toBe('legacy');
+    await client.close();
+  });
+
+  it('of others is given the signal of each request as requestSignal, to close the stream of a cancelled one', async () => {
+    const server = new ScriptedServer(modernScript({ 'tools/call': () => 'silence' }));
+    const transport = server.factory();
+    const send = transport.send.bind(transport);
+    let given: AbortSignal | undefined;
+    transport.send = (message, options) => {
+      if ('method' in message && message.method === 'tools/call') given = (options as { requestSignal?: AbortSignal }).requestSignal;
+      return send(message, options);
+    };
+    const client = await McpClient.connect(transport, info);
+    const controller = new AbortController();
+    const call = client.callTool('x', {}, { signal: controller.signal });
+    controller.abort(new Error('never mind'));
+    await expect(call).rejects.toThrow('never mind');
+    expect(given?.aborted).toBe(true);
+    await client.close();
+  });
+
   it('[ERA-011] that dies on the probe and cannot be started again is an error that names the remedy', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'server/discover': () => 'die' }));
     await expect(McpClient.connect(server.factory(), info)).rejects.toThrow(/pass connect\(\) a factory/u);
@@ -232,6 +274,27 @@ describe('a channel', () => {
     controller.abort(new Error('never mind'));
     await expect(connecting).rejects.toThrow('never mind');
   });
+
+  it.each([
+    ['start', { start: () => new Promise<void>(() => undefined) }, {}],
+    [
+      'eraMemory',
+      { eraKey: 'a server' },
+      { eraMemory: { get: () => new Promise<undefined>(() => undefined), set: () => {}, delete: () => {} } },
+    ],
+  ])(
+    'whose %s never ends is given up by the signal of connect() at once, and is closed',
+    async (_what, members, options: ClientOptions) => {
+      const server = new ScriptedServer(modernScript());
+      const transport = Object.assign(server.factory(), members);
+      const closed = new Promise<void>((resolve) => (transport.onclose = resolve));
+      const controller = new AbortController();
+      const connecting = McpClient.connect(transport, info, { ...options, signal: controller.signal });
+      controller.abort(new Error('never mind'));
+      await expect(connecting).rejects.toThrow('never mind');
+      await closed;
+    },
+  );
 
   it("answers a ping while its server's era is not known", async () => {
     const server = new ScriptedServer({

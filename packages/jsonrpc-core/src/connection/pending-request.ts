@@ -113,6 +113,11 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     return this.#options?.headers;
   }
 
+  /** The signal under the name that the official SDK's HTTP transport reads: it then closes the stream of a cancelled request. */
+  get requestSignal(): AbortSignal {
+    return this.signal;
+  }
+
   get onMessage(): (notification: JsonRpcNotification) => void {
     return (notification) => this.#table.receive(this, notification);
   }

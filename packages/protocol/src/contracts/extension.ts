@@ -3,7 +3,7 @@
  * options and result types to the packages `server` and `client`, which have no code for particular extensions.
  */
 
-import type { JsonObject, JsonRpcNotification, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse, JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import type { Progress } from '../model/progress.ts';
 import type { CallToolResult } from '../model/tools.ts';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
@@ -54,6 +54,8 @@ export interface ExtensionCall {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
   readonly clientCapabilities: ClientCapabilities;
+  /** The error for an HTTP request whose headers contradict its arguments. `authorizeTool` throws it. */
+  readonly paramFault?: ProtocolError | undefined;
   readonly signal: AbortSignal;
   /** Sends the client a notification that belongs to this request, such as progress. */
   notify(notification: JsonRpcNotification): Promise<void>;
@@ -154,9 +156,15 @@ export interface ExtensionHost {
    * Checks that the caller may use a tool and returns the options of the tool, for extensions that run it themselves; undefined if the
    * caller may not see the tool.
    *
-   * @throws {ProtocolError} The caller's token lacks a scope of the tool.
+   * @throws {ProtocolError} The caller's token lacks a scope of the tool, or the call has a `paramFault`.
    */
   authorizeTool(name: string, call: ExtensionCall): Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Checks the arguments of a tool call against the tool's `inputSchema`, so that an extension stores no invalid ones.
+   *
+   * @returns What is wrong with them, as a text for the caller; undefined if they are valid.
+   */
+  checkArguments(name: string, args: JsonObject, call: ExtensionCall): Promise<string | undefined>;
   /** Publishes an event on the server's `MessageBus`, to subscribers on all machines. */
   publish(event: BusMessage): Promise<void>;
   addFilter(filter: ListenFilter): void;

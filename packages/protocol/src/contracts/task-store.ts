@@ -12,6 +12,9 @@
  * K6  A task whose `expiresAtMs` has passed is not found. `deleteExpired` deletes it with its steps.
  * K7  Returned records are copies.
  * K8  `listOrphans` returns only tasks whose `driver` is `engine` and that are neither finished nor expired, oldest first.
+ * K9  What is stored has bounds: for one principal 10,000 ended tasks and 32 Mi characters of records and steps, for all principals 50,000
+ *     and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all the room, `create` and `putStep` reject
+ *     with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
  */
 
 import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
@@ -78,7 +81,7 @@ export type TaskChanges = {
   readonly [K in Exclude<keyof TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>]?: TaskRecord[K] | undefined;
 };
 
-/** Stores tasks with compare-and-set and leases. Guarantees K1 to K8 are at the top of this file. */
+/** Stores tasks with compare-and-set and leases. Guarantees K1 to K9 are at the top of this file. */
 export interface TaskStore {
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
   get(id: string): Promise<TaskRecord | undefined>;

@@ -22,7 +22,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number, HostKind])[] = [
 ];
 
 /** The endings of host names that only private networks use. */
-const PRIVATE_SUFFIXES: readonly string[] = ['.local', '.internal', '.home.arpa', '.lan', '.intranet', '.corp', '.home'];
+const PRIVATE_SUFFIXES: readonly string[] = ['.local', '.internal', '.home.arpa', '.lan', '.intranet', '.corp', '.home', '.svc'];
 
 /**
  * Tells whether a host is this machine, private or public, by its text alone. Does not look up names in DNS.

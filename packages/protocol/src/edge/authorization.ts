@@ -37,7 +37,5 @@ const SPELLINGS: readonly string[] = ['Bearer', 'DPoP'];
 export function checkAuthInfo(info: unknown): AuthInfo {
   const { principal, scopes } = (typeof info === 'object' && info !== null ? info : {}) as Partial<AuthInfo>;
   if (typeof principal === 'string' && principal !== '' && Array.isArray(scopes)) return info as AuthInfo;
-  throw new TypeError(
-    'The tokenVerifier must resolve to { principal: "a non-empty string", scopes: [...] }, and reject with AuthChallengeError to refuse a token',
-  );
+  throw new TypeError('The tokenVerifier must resolve to { principal: "a non-empty string", scopes: [...] }, and reject to refuse a token');
 }

@@ -29,6 +29,8 @@ export function checkUrl(url: string | URL, policy: UrlPolicy = {}): string | un
   const { protocol, hostname } = parsed;
   if (protocol !== 'https:' && protocol !== 'http:') return `URL has the scheme "${protocol.slice(0, 40)}": only https is allowed`;
   if (parsed.username !== '' || parsed.password !== '') return `URL to ${hostname} has a user name or password: leave them out`;
+  // URLs allow these in a host name; DNS and certificates do not, and a shell would interpret them.
+  if (/[^\w.:[\]-]/.test(hostname)) return 'URL has a host name with forbidden characters: use letters, digits, "-" and "."';
   const kind = classifyHost(hostname);
   if (policy.allowedHosts?.includes(hostname.replace(/\.$/, '')) !== true) {
     if (kind === 'loopback' && policy.allowLoopback !== true) return `URL leads to this machine (${hostname}): that is not allowed`;

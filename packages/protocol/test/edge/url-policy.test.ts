@@ -24,6 +24,10 @@ describe('rule 11: checkUrl', () => {
     'https://',
     'https://user:secret@example.com',
     'https://user@example.com',
+    'https://$(id).example.com',
+    "https://'a'.example.com",
+    'https://a&b.example.com',
+    'https://a;b.example.com',
   ])('refuses %s', (url) => {
     const reason = checkUrl(url);
     expect(reason).toBeDefined();
@@ -82,6 +86,7 @@ describe('rule 11: checkUrl', () => {
     'https://printer.local',
     'https://intranet',
     'https://nas.lan.',
+    'https://api.default.svc',
   ])('refuses %s, which is private', (url) => {
     expect(checkUrl(url)).toMatch(/private or reserved/);
     expect(checkUrl(url, { allowPrivate: true })).toBeUndefined();

@@ -46,10 +46,15 @@ export interface AuditLogOptions {
  * Makes middleware that writes one record for each request after it has ended. To log one method only:
  * `server.use('tools/call', auditLog(write))`.
  *
+ * Does NOT see what never reaches a method: an unknown method, invalid params, a refused token (401), a malformed HTTP request. Log those in
+ * the web framework or proxy in front.
+ *
  * @param write Called with each record. Requests do not wait for it. Its errors and rejections are dropped, so catch them inside.
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or invalid.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: `write` is missing, or an option is unknown or invalid.
  */
 export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
+  if (typeof (write as unknown) !== 'function')
+    throw new RegistrationError('auditLog(write) needs a function that writes a record, such as (record) => console.error(record)');
   checkOptions('auditLog', options, { arguments: ['boolean', 'function'] }, RegistrationError);
   return async (call, next) => {
     const { clock } = call;

@@ -15,7 +15,7 @@ const MAX_BUCKETS = 10_000;
 
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
-  /** How many requests a caller may send at once, before `perSecond` limits them. @default 60 */
+  /** How many requests a caller may send at once, before `perSecond` limits them. At least 1. @default 60 */
   readonly burst?: number | undefined;
   /** How many requests per second a caller may send to one method on average. @default 10 */
   readonly perSecond?: number | undefined;
@@ -29,11 +29,14 @@ export interface RateLimitOptions {
  * Each caller has its own token bucket for each method, so one caller that floods the server does not affect the others. For one method only:
  * `server.use('tools/call', rateLimit({ burst: 20 }))`.
  *
+ * Does NOT see what never reaches a method: an unknown method, invalid params, a refused token (401), a malformed HTTP request. Limit those
+ * in the web framework or proxy in front.
+ *
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is unknown or has an invalid value, such as `NaN`.
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
-  checkOptions('rateLimit', options, { burst: 0, perSecond: 0, key: 'function' }, RegistrationError);
+  checkOptions('rateLimit', options, { burst: 1, perSecond: 0, key: 'function' }, RegistrationError);
   const { burst = 60, perSecond = 10, key = callerOf } = options;
   if (perSecond === 0) throw new RegistrationError('rateLimit: "perSecond" must be more than 0: nobody refused could ever come back');
   const buckets = new Map<string, TokenBucket>();
@@ -52,6 +55,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   };
 }
 
-function callerOf(call: MiddlewareCall): string {
+/** Names the caller of a request: the principal, or the network of the remote address if no user was verified. */
+export function callerOf(call: Pick<MiddlewareCall, 'principal' | 'origin'>): string {
   return call.principal === 'anonymous' ? `anonymous ${toNetwork(call.origin?.remoteAddress ?? '')}` : call.principal;
 }

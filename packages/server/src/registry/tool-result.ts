@@ -75,7 +75,10 @@ function repeatAsText(result: JsonObject, structuredContent: JsonValue | undefin
         .slice(0, 5)
         .map((name) => `"${name}"`)
         .join(', ') || 'no fields';
-    throw fault(tool, `the handler gave an object without content: put its fields into { structuredContent: ... }, got ${fields}`);
+    throw fault(
+      tool,
+      `the handler gave an object without content: put its fields into { structuredContent: ... }, got an object with ${fields}`,
+    );
   }
   try {
     return [{ type: 'text', text: JSON.stringify(structuredContent) }];

@@ -6,13 +6,14 @@ import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
 import type { Call, ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
+import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
 import { LOCAL } from '../calls.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
+import { RegistrationError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
-import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { Server } from '../server.ts';
 import { isForProtocol } from '../wire-error.ts';
@@ -49,6 +50,11 @@ export class Tools {
   }
 
   register(name: string, config: ToolConfig, handler: HandlerFn): RegisteredTool {
+    // A program without types, or one that has not installed the extension yet.
+    if ((config as { readonly execution?: unknown } | undefined)?.execution !== undefined && !('execution' in this.#catalog.init.options))
+      throw new RegistrationError(
+        `tool "${name}": "execution" needs new McpServer(info, { extensions: [createTasks()] }) of @mortise/tasks`,
+      );
     return this.#catalog.add(new ToolItem(this.#catalog, name, name, config, handler));
   }
 
@@ -64,9 +70,27 @@ export class Tools {
   #call(params: JsonObject, context: Context): JsonObject | Promise<JsonObject> {
     const name = params['name'] as string;
     const item = this.#catalog.find(name, context);
-    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
+    if (!item)
+      throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"${this.#suggest(name.slice(0, 128), context)}`);
     item.authorize(context);
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
+  }
+
+  /** Names the visible tool whose name is most like an unknown one, if they share at least half of their pairs of letters. */
+  #suggest(name: string, context: Context): string {
+    const asked = toPairs(name);
+    let [nearest, best] = ['', 0.5];
+    for (const item of this.#catalog.items) {
+      // An exact match is hidden from this caller.
+      if (item.key === name) continue;
+      const pairs = toPairs(item.key);
+      let shared = 0;
+      for (const pair of pairs) if (asked.has(pair)) shared++;
+      const likeness = (2 * shared) / (asked.size + pairs.size);
+      // Hidden tools are not named: only visible ones are known to the caller.
+      if (likeness >= best && this.#catalog.isVisible(item, context)) [nearest, best] = [item.key, likeness];
+    }
+    return nearest === '' ? '' : `. Did you mean "${nearest}"?`;
   }
 
   /** Runs a tool. Returns a promise only if the handler or a schema's check does. Throws or rejects only with errors for JSON-RPC. */
@@ -126,8 +150,8 @@ function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-function refuseArguments({ label }: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
-  const message = describeIssues(issues, { owner: label, part: 'argument', value });
+function refuseArguments(item: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
+  const message = item.describe(issues, value);
   if (revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
   throw new ProtocolError(INVALID_PARAMS, message);
 }
@@ -178,6 +202,17 @@ export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
     });
   }
 
+  /** Checks arguments against the tool's `inputSchema`. @returns What is wrong with them; undefined if they are valid. */
+  async checkArguments(args: JsonObject): Promise<string | undefined> {
+    const outcome = await this.parts.input?.validate(args);
+    return outcome && 'issues' in outcome ? this.describe(outcome.issues, args) : undefined;
+  }
+
+  /** Describes what is wrong with arguments, as a text for the caller. */
+  describe(issues: readonly SchemaIssue[], value: JsonObject): string {
+    return describeIssues(issues, { owner: this.label, part: 'argument', value });
+  }
+
   override define(revision: Revision): JsonObject {
     const { title, description, annotations, icons, _meta } = this.config;
     const inputSchema = this.parts.input?.jsonSchema ?? NO_PARAMETERS;
@@ -201,4 +236,10 @@ function warnOfSecret(tool: string, path: readonly string[], server: Server): vo
   server.warnOnce(
     `tool "${tool}": argument "${path.join('.')}" looks like a secret and is copied to an HTTP header, which proxies log: remove x-mcp-header`,
   );
+}
+
+/** Returns the pairs of neighbouring letters of a name, without regard to case. */
+function toPairs(name: string): ReadonlySet<string> {
+  const lower = name.toLowerCase();
+  return new Set(Array.from({ length: Math.max(0, lower.length - 1) }, (_, at) => lower.slice(at, at + 2)));
 }

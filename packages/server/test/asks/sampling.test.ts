@@ -105,6 +105,7 @@ describe('tools', () => {
     for (const version of NEW) {
       expect(JSON.parse((await sample(version, { ...ask, tools: [tool] }, answer)).text ?? '')).toEqual(answer);
       expect((await sample(version, { ...ask, tools: [tool], toolChoice: { mode: 'none' } }, answer)).text).toMatch(/^ERR_INVALID_ANSWER /);
+      expect((await sample(version, { ...ask, tools: [tool], toolChoice: { mode: 'required' } })).text).toMatch(/^ERR_INVALID_ANSWER /);
       expect((await sample(version, ask, answer)).text).toMatch(/^ERR_INVALID_ANSWER /);
     }
   });

@@ -60,6 +60,11 @@ describe('auditLog', () => {
     ]);
   });
 
+  it('needs a function that writes', () => {
+    expect(() => auditLog(undefined as never)).toThrow(/^auditLog\(write\) needs a function/);
+    expect(() => auditLog({ arguments: true } as never)).toThrow(expect.objectContaining({ code: 'ERR_REGISTRATION' }));
+  });
+
   it('lets a request be answered though writing fails, at once or later', async () => {
     const fail = (): never => {
       throw new Error('disk full');

@@ -124,8 +124,15 @@ export class ToolCalls {
   }
 
   async #create(taskable: TaskableCall): Promise<JsonObject> {
-    const { call } = taskable;
-    const record = await this.#init.engine.create(this.#toTask(taskable));
+    const { call, next, generation } = taskable;
+    const task = this.#toTask(taskable);
+    const problem = await this.#init.host.checkArguments(task.call.tool, task.call.arguments, call);
+    if (problem !== undefined) {
+      // The extension leaves it to the server whether a call is a task. In 2025-11-25 the client decides, and must not get a plain result.
+      if (generation === EXTENSION_GENERATION) return next();
+      throw new ProtocolError(INVALID_PARAMS, problem);
+    }
+    const record = await this.#init.engine.create(task);
     if (call.signal.aborted) {
       // The caller disconnected before it got the task id, so it could never ask for the task.
       await this.#init.engine.cancel(record);
@@ -155,7 +162,7 @@ export class ToolCalls {
     return { task: toCoreTask(record), ...meta };
   }
 
-  #toTask({ params, call, options, generation, ttlMs }: TaskableCall): NewTask {
+  #toTask({ params, call, options, generation, ttlMs }: TaskableCall): NewTask & { readonly call: ToolCallRecord } {
     const record = toCallRecord(params, call, generation);
     const token = record.meta?.[META_PROGRESS_TOKEN];
     return {

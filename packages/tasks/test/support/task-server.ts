@@ -34,7 +34,7 @@ export interface TaskServer {
 /** @param options Polls are not limited unless it says so: tests ask often. */
 export function createTaskServer(options: TasksOptions = {}): TaskServer {
   const tasks = createTasks({ maxPollsPerSecond: Infinity, ...options });
-  const server = new McpServer({ name: 'tasks', version: '1.0.0' }, { extensions: [tasks] });
+  const server = new McpServer({ name: 'tasks', version: '1.0.0' }, { extensions: [tasks], capabilities: { logging: {} } });
   const gate = createGate();
   const aborts: unknown[] = [];
 
@@ -67,6 +67,7 @@ export function createTaskServer(options: TasksOptions = {}): TaskServer {
     await ctx.progress({ progress: 1, total: 2, message: 'half' });
     await ctx.status('Half of it');
     await gate.opened;
+    await ctx.log.info('The other half is done');
     await ctx.progress({ progress: 2, total: 2, message: 'whole' });
     return 'reported';
   });

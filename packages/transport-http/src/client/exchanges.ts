@@ -20,7 +20,7 @@ import { isSuccess, readFailure } from './http-failure.ts';
 import type { HttpCall } from './http-sender.ts';
 import { ModernExchange } from './modern-exchange.ts';
 import { findFacts, mirrorMessage, ToolHeaders, toLowerCaseNames, toSentHeaders } from './request-headers.ts';
-import { POST_HEADERS, type Wire } from './wire.ts';
+import { ACCEPT_TIMEOUT_MS, POST_HEADERS, type Sending, type Wire } from './wire.ts';
 
 /** How many pages of `tools/list` are read to find a tool after the server refused the headers of its `tools/call`. */
 const MAX_PAGES = 100;
@@ -31,6 +31,8 @@ export class Exchanges implements ExchangeTransport {
   readonly report: (error: Error) => void;
   readonly #tools = new ToolHeaders();
   readonly #running = new Set<ModernExchange>();
+  /** The notifications that the server has not accepted yet. */
+  readonly #accepting = new Set<Sending>();
   #lastVersion: string | undefined;
   #isClosed = false;
 
@@ -50,15 +52,22 @@ export class Exchanges implements ExchangeTransport {
   async notify(notification: JsonRpcNotification): Promise<void> {
     if (this.#isClosed) throw new ConnectionClosedError();
     const call = this.#toCall(notification, {});
-    const answer = await this.wire.send(call).answer;
-    if (!isSuccess(answer)) throw (await readFailure(call, answer)).error;
-    this.wire.discard(answer);
+    const sending = this.wire.send(call, { timeoutMs: ACCEPT_TIMEOUT_MS });
+    this.#accepting.add(sending);
+    try {
+      const answer = await sending.answer;
+      if (!isSuccess(answer)) throw (await readFailure(this.wire, call, answer)).error;
+      this.wire.discard(answer);
+    } finally {
+      this.#accepting.delete(sending);
+    }
   }
 
   /** Rejects pending requests and closes all their HTTP responses. */
   close(): void {
     this.#isClosed = true;
     for (const exchange of this.#running) exchange.fail(new ConnectionClosedError());
+    for (const sending of this.#accepting) sending.abort(new ConnectionClosedError());
     this.wire.close();
   }
 

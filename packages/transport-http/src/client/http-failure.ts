@@ -18,6 +18,7 @@ import { BytePieces } from '@mortise/protocol/edge';
 import { JSON_TYPE, SSE_TYPE } from '../headers.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { mediaTypeOf } from './message-reader.ts';
+import type { Wire } from './wire.ts';
 
 /** The response headers that errors show. The session id is left out, because it is secret. */
 const KEPT_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
@@ -48,10 +49,10 @@ export interface HttpFailure {
   readonly response: JsonRpcResponse | undefined;
 }
 
-/** Reads the body of an HTTP response with an error status, up to a size limit. Never rejects. */
-export async function readFailure(call: HttpCall, answer: HttpAnswer, id?: RequestId): Promise<HttpFailure> {
+/** Reads the body of an HTTP response with an error status, within limits of size and time. Never rejects. */
+export async function readFailure(wire: Wire, call: HttpCall, answer: HttpAnswer, id?: RequestId): Promise<HttpFailure> {
   const type = mediaTypeOf(answer.header('content-type'));
-  const body = await readShortText(answer);
+  const body = await readShortText(wire, answer);
   const value = isJson(type) ? tryParse(body) : undefined;
   const rpcError = isJsonObject(value) && isErrorObject(value['error']) ? value['error'] : undefined;
   const text = rpcError?.message ?? (type === 'text/plain' || value !== undefined ? body : '');
@@ -133,18 +134,23 @@ function tryParse(text: string): JsonValue | undefined {
   }
 }
 
-/** Reads an error body as text. @returns An empty text if the body is too long or incomplete. */
-function readShortText(answer: HttpAnswer): Promise<string> {
+/** Reads an error body as text. @returns An empty text if the body is too long, does not end soon or is incomplete. */
+function readShortText(wire: Wire, answer: HttpAnswer): Promise<string> {
   return new Promise((resolve) => {
     const pieces = new BytePieces();
+    const onEnd = wire.letEnd(answer, () => resolve(''));
     answer.read({
       onChunk(chunk) {
         pieces.push(chunk);
         if (pieces.length <= MAX_ERROR_BYTES) return;
+        onEnd();
         answer.abort();
         resolve('');
       },
-      onEnd: (error) => resolve(error === undefined ? new TextDecoder().decode(pieces.join()) : ''),
+      onEnd(error) {
+        onEnd();
+        resolve(error === undefined ? new TextDecoder().decode(pieces.join()) : '');
+      },
     });
   });
 }

@@ -111,7 +111,7 @@ export class ModernExchange implements MessageListener {
   }
 
   async #onErrorStatus(call: HttpCall, answer: HttpAnswer): Promise<void> {
-    const { response, error } = await readFailure(call, answer, this.request.id);
+    const { response, error } = await readFailure(this.#owner.wire, call, answer, this.request.id);
     if (response === undefined) this.fail(error);
     else this.#succeed(response);
   }

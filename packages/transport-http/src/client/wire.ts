@@ -13,9 +13,12 @@ import { toLowerCaseNames, toSentHeaders } from './request-headers.ts';
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const MAX_CHALLENGES = 3;
-/** How long an HTTP body that is no longer needed may take to end. If it ends in time, its connection can be reused; else it is aborted. */
+/** How long an HTTP body that is not needed, or only for an error message, may take to end. If it ends in time, its connection can be reused. */
 const LEFTOVER_MS = 2000;
 const MAX_LEFTOVER_BYTES = 64 * 1024;
+
+/** How long the server may take to accept a notification or a response, in milliseconds. */
+export const ACCEPT_TIMEOUT_MS = 30_000;
 
 /** The headers of every POST. @see 2026-07-28 basic/transports/streamable-http#sending-messages */
 export const POST_HEADERS: Readonly<Record<string, string>> = {
@@ -39,7 +42,8 @@ export class Wire {
   readonly clock: Clock;
   readonly sender: HttpSender;
   readonly authorizer: Authorizer | undefined;
-  readonly #leftovers = new Map<HttpAnswer, ClockTimer>();
+  /** The bodies that are being read to their end, each with the function that aborts it. */
+  readonly #leftovers = new Map<HttpAnswer, () => void>();
   #authorization: string | undefined;
   #authContext: string | undefined;
 
@@ -86,27 +90,30 @@ export class Wire {
     answer.read({ onChunk, onEnd });
   }
 
-  /** Aborts an HTTP body that is no longer needed, unless it ends soon. @returns A function that must be called when the body ends. */
-  letEnd(answer: HttpAnswer): () => void {
-    const abort = (): void => {
-      this.#leftovers.delete(answer);
-      answer.abort();
-    };
-    const timer = this.clock.schedule(abort, LEFTOVER_MS);
-    this.#leftovers.set(answer, timer);
-    return () => {
+  /**
+   * Aborts an HTTP body that is not needed, or only for an error message, unless it ends soon.
+   *
+   * @param onAborted Called if the body was aborted.
+   * @returns A function that must be called when the body ends.
+   */
+  letEnd(answer: HttpAnswer, onAborted: () => void = () => undefined): () => void {
+    const leave = (): void => {
       timer.cancel();
       this.#leftovers.delete(answer);
     };
+    const abort = (): void => {
+      leave();
+      answer.abort();
+      onAborted();
+    };
+    const timer = this.clock.schedule(abort, LEFTOVER_MS);
+    this.#leftovers.set(answer, abort);
+    return leave;
   }
 
   /** Aborts all HTTP bodies that are not needed and have not ended. */
   close(): void {
-    for (const [answer, timer] of this.#leftovers) {
-      timer.cancel();
-      answer.abort();
-    }
-    this.#leftovers.clear();
+    for (const abort of this.#leftovers.values()) abort();
   }
 }
 

@@ -99,7 +99,7 @@ export interface HttpHandlerOptions {
    * How long a request body may take to arrive, in milliseconds; then the status is 408. Also how long a client may read nothing of a
    * response; then the connection is aborted.
    *
-   * @default 30_000
+   * @default 25_000
    */
   readonly stallMs?: number | undefined;
 
@@ -161,7 +161,7 @@ const DEFAULTS = {
   maxSessionsPerKey: 1_000,
   sessionIdleMs: 30 * 60_000,
   maxBodyBytes: 4 * 1024 * 1024,
-  stallMs: 30_000,
+  stallMs: 25_000,
   clock: systemClock,
   logger: silentLogger,
 };

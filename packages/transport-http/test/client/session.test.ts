@@ -243,6 +243,19 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       await visit.over;
     });
 
+    it('[ROBUSTNESS-5] does not wait for the end of an error that answers a notification', async () => {
+      const sent = transport.send(note('x'));
+      const later = transport.send(request(1, 'r'));
+      const visit = await server.next();
+      visit.response.writeHead(400, { 'content-type': 'application/json' }).write('{');
+      await until(() => clock.delaysMs.includes(2000));
+      clock.advance(2000);
+      await expect(sent).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 400 });
+      (await server.next()).result({});
+      await later;
+      await visit.over;
+    });
+
     it('keeps the order of notifications, and lets a request wait for those before it', async () => {
       const sends = [transport.send(note('n1')), transport.send(note('n2')), transport.send(request(1, 'r')), transport.send(note('n3'))];
       for (const expected of ['n1', 'n2']) {

@@ -60,6 +60,25 @@ describe.each(FACES)('authorization over the %s face', (face) => {
     ]);
   });
 
+  it('logs once that the verifier failed and what it must do, unless it refused the token', async () => {
+    const lines: unknown[] = [];
+    const logger = { log: (...line: readonly unknown[]): void => void lines.push(line) };
+    const verify = async ({ token }: TokenRequest): Promise<never> => {
+      if (token === 'weak') return new OneToken().verify({ token } as TokenRequest) as Promise<never>;
+      if (token === 'bad') throw new Error('no such key');
+      return undefined as never;
+    };
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: { verify }, logger });
+    const ask = async (token: string) => (await post(serving.port, initializeRequest(), { authorization: `Bearer ${token}` })).status;
+    expect([await ask('weak'), await ask('bad'), await ask('good')]).toEqual([403, 500, 500]);
+    const failed = (error: string): unknown => [
+      'error',
+      'A request failed',
+      { error: expect.stringMatching(`The token verifier failed with ${error}.*AuthInfo.*InvalidTokenError`) as string },
+    ];
+    expect(lines).toEqual([failed('Error: no such key'), failed('TypeError: The tokenVerifier must resolve to')]);
+  });
+
   it.each([undefined, null, false, true, {}, { principal: '' }, { principal: 'ada' }])(
     '[ROBUSTNESS-8] lets nobody in where the verifier says %j',
     async (info) => {

@@ -235,6 +235,45 @@ describe('mounts', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it('[ROBUSTNESS-17] ends answers over HTTP/2 of which the client reads nothing', async () => {
+    const [clock, endpoint] = [new FakeClock(), new ScriptedEndpoint()];
+    endpoint.tools.set('long', () => text('x'.repeat(60_000)));
+    const handler = createHttpHandler(endpoint, { path: '/mcp', clock, stallMs: 2000 });
+    let [sent, closed] = [0, 0];
+    const server = createHttp2Server((request, response) => {
+      response.on('close', () => closed++);
+      void handler.node(request, response).then(() => sent++);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { settings: { initialWindowSize: 0 } });
+    const request = modernRequest('tools/call', { name: 'long' });
+    const head = { ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', ...modernHeaders(request) };
+    for (let count = 0; count < 100; count++) {
+      const stream = session.request(head).on('error', () => undefined);
+      stream.end(JSON.stringify(request));
+    }
+    await until(() => sent === 100);
+    expect(closed).toBe(0);
+    clock.advance(2000);
+    await until(() => closed === 100);
+    session.destroy();
+    await handler.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('[ROBUSTNESS-1] refuses a foreign :authority over HTTP/2, whatever Host is beside it', async () => {
+    const handler = createHttpHandler(new ScriptedEndpoint(), { path: '/mcp' });
+    const server = createHttp2Server((request, response) => void handler.node(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const stream = session.request({ ':method': 'POST', ':path': '/mcp', ':authority': 'evil.example', host: 'localhost' });
+    const status = await new Promise((resolve) => stream.on('response', (headers) => resolve(headers[':status'])).end('{}'));
+    expect(status).toBe(403);
+    session.destroy();
+    await handler.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   it('serves in Fastify, leaving its parsers alone elsewhere, and closes with it', async () => {
     const app = fastify();
     app.post('/json', (request) => ({ got: request.body }));

@@ -200,6 +200,25 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     expect(serving.handler.counts.sessions).toBe(3);
   });
 
+  it('[HTTP-046] ends a session at once, though the store takes its time to delete it', async () => {
+    const [go, deleting] = [gate(), gate()];
+    const slowStore = new (class extends TestSessionStore {
+      override async delete(id: string): Promise<void> {
+        deleting.open();
+        await go.promise;
+        await super.delete(id);
+      }
+    })();
+    serving = await serve(face, new ScriptedEndpoint(), { sessionStore: slowStore, logger });
+    const client = await LegacyClient.open(serving.port);
+    const ended = client.delete();
+    await deleting.promise;
+    expect([(await client.tool('echo')).status, (await client.get()).status]).toEqual([404, 404]);
+    go.open();
+    expect((await ended).status).toBe(204);
+    expect([slowStore.records.size, serving.handler.counts.sessions, serving.handler.counts.streams]).toEqual([0, 0, 0]);
+  });
+
   it('[HTTP-046] tells a client that its session could not be ended, which may try again', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { sessionStore, logger });
     const client = await LegacyClient.open(serving.port);

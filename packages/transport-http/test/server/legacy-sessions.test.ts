@@ -302,7 +302,8 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
       );
       return text(outcome);
     });
-    serving = await serve(face, endpoint, { jsonOnly: true });
+    const logged: string[] = [];
+    serving = await serve(face, endpoint, { jsonOnly: true, logger: { log: (level, line) => void logged.push(`${level} ${line}`) } });
     const client = await LegacyClient.open(serving.port);
     const refused = await client.tool('ask');
     expect([refused.isStream, await refused.text()]).toEqual([false, expect.stringMatching(/JSON only.*GET stream/)]);
@@ -310,6 +311,7 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     const asked = await client.tool('ask');
     expect(await asked.text()).toContain('asked');
     expect(await stream.nextMessage()).toMatchObject({ method: 'elicitation/create' });
+    expect(logged).toEqual([expect.stringMatching(/^warning The option "jsonOnly" drops/)]);
   });
 
   it('[ERA-001][ERA-002] serves both eras on one endpoint at once', async () => {

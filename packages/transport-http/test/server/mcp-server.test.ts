@@ -6,7 +6,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
-import { McpServer } from '@mortise/server';
+import { McpServer, type McpServerOptions } from '@mortise/server';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
 import { type Answer, post } from '../support/send.ts';
@@ -18,8 +18,8 @@ afterEach(() => serving.close());
 
 const ID = 'io.modelcontextprotocol/subscriptionId';
 
-function createServer(): McpServer {
-  const server = new McpServer({ name: 'real', version: '1.0.0' }, { capabilities: { logging: {} } });
+function createServer(options: McpServerOptions = {}): McpServer {
+  const server = new McpServer({ name: 'real', version: '1.0.0' }, { capabilities: { logging: {} }, ...options });
   server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({
     structuredContent: { sum: a + b },
   }));
@@ -38,6 +38,24 @@ function metaOf(message: JsonObject | undefined): JsonObject {
 }
 
 describe.each(FACES)('McpServer over the %s face', (face) => {
+  it('[ROBUSTNESS-7][ROBUSTNESS-8] lets all listens of one caller name ten times the resources that one may', async () => {
+    const tokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
+    serving = await serve(face, createServer({ maxSubscriptions: 2 }), { tokenVerifier });
+    const listenAs = (token: string, uris: readonly string[]): Promise<Answer> =>
+      modern(
+        serving.port,
+        'subscriptions/listen',
+        { notifications: { resourceSubscriptions: uris } },
+        { authorization: `Bearer ${token}` },
+      );
+    expect(await (await listenAs('eve', ['a:1', 'a:2', 'a:3'])).json()).toMatchObject({ error: { code: -32602 } });
+    for (let n = 0; n < 10; n++) expect((await listenAs('eve', [`a:${n}`, `b:${n}`])).headers['content-type']).toBe('text/event-stream');
+    expect(await (await listenAs('eve', ['c:1'])).json()).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining('name 21 resources') },
+    });
+    expect((await listenAs('ada', ['c:1', 'c:2'])).headers['content-type']).toBe('text/event-stream');
+  });
+
   it('[ERA-001] answers one tool in both eras', async () => {
     serving = await serve(face, createServer());
     const client = await LegacyClient.open(serving.port);

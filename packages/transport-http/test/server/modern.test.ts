@@ -226,6 +226,20 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
   });
 
   it.each([
+    { what: 'a tool', method: 'tools/call', params: { name: '=?base64?!?=' } },
+    { what: 'a prompt', method: 'prompts/get', params: { name: '=?base64?!?=' } },
+    { what: 'a resource', method: 'resources/read', params: { uri: '=?base64?ZXU?=' } },
+    { what: 'an argument', method: 'tools/call', params: { name: 'echo', arguments: { region: '=?base64?ZXU?=' } } },
+  ])('[HDR-010] refuses base64 that cannot be decoded, though $what in the body has the same text', async ({ method, params }) => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.paramsOf.set('echo', new Map([['Region', ['region']]]));
+    serving = await serve(face, endpoint);
+    const answer = await modern(serving.port, method, params, { 'mcp-param-region': '=?base64?ZXU?=' });
+    const error = { code: -32020, message: expect.stringContaining('invalid base64') };
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error }]);
+  });
+
+  it.each([
     ['Mcp-Param-Region', { 'mcp-param-region': 'eu' }, { region: 'eu' }, 200],
     ['an encoded value', { 'mcp-param-region': '=?base64?ZXU=?=' }, { region: 'eu' }, 200],
     ['another value', { 'mcp-param-region': 'us' }, { region: 'eu' }, 400],
@@ -384,9 +398,13 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
       await call.send(progress('t', 1));
       return text('done');
     });
-    serving = await serve(face, endpoint, { jsonOnly: true });
-    const answer = await modernTool(serving.port, 'count');
-    expect([answer.isStream, JSON.stringify(await answer.json())]).toEqual([false, expect.stringContaining('done')]);
+    const logged: string[] = [];
+    serving = await serve(face, endpoint, { jsonOnly: true, logger: { log: (level, line) => void logged.push(`${level} ${line}`) } });
+    for (let times = 0; times < 2; times++) {
+      const answer = await modernTool(serving.port, 'count');
+      expect([answer.isStream, JSON.stringify(await answer.json())]).toEqual([false, expect.stringContaining('done')]);
+    }
+    expect(logged).toEqual([expect.stringMatching(/^warning The option "jsonOnly" drops/)]);
   });
 });
 

@@ -46,6 +46,22 @@ async function lastId(answer: Answer, count: number): Promise<string> {
   return id;
 }
 
+/** Waits in `replay`, after it has found the events, until the test opens `go`. */
+class SlowStore extends TestEventStore {
+  readonly asked = gate();
+  readonly go = gate();
+  /** How many events it has given. */
+  given = 0;
+
+  override async replay(...args: Parameters<TestEventStore['replay']>): ReturnType<TestEventStore['replay']> {
+    const found = await super.replay(...args);
+    this.given += found?.events.length ?? 0;
+    this.asked.open();
+    await this.go.promise;
+    return found;
+  }
+}
+
 describe.each(FACES)('resumable streams over the %s face', (face) => {
   it('[HTTP-029][HTTP-032] opens the stream of a POST with a priming event and a retry, in the revision that has them', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { eventStore: new TestEventStore() });
@@ -198,20 +214,10 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
   });
 
   it('[HTTP-036] asks the store once for what a client has missed, and loses nothing that is logged meanwhile', async () => {
-    const [asked, go] = [gate(), gate()];
-    let given = 0;
-    class SlowStore extends TestEventStore {
-      override async replay(...args: Parameters<TestEventStore['replay']>): ReturnType<TestEventStore['replay']> {
-        const found = await super.replay(...args);
-        given += found?.events.length ?? 0;
-        asked.open();
-        await go.promise;
-        return found;
-      }
-    }
+    const eventStore = new SlowStore();
     const endpoint = new ScriptedEndpoint();
     const steps = stepper(endpoint);
-    serving = await serve(face, endpoint, { eventStore: new SlowStore() });
+    serving = await serve(face, endpoint, { eventStore });
     const client = await LegacyClient.open(serving.port);
     const answer = await client.tool('steps', { count: 4 });
     const id = await lastId(answer, 1);
@@ -220,16 +226,34 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     await steps.step();
     await steps.step();
     const resuming = client.get({ 'last-event-id': id });
-    await asked.promise;
-    expect(given).toBe(2);
+    await eventStore.asked.promise;
+    expect(eventStore.given).toBe(2);
     await steps.step();
-    go.open();
+    eventStore.go.open();
     const resumed = await resuming;
-    expect(given).toBe(3);
+    expect(eventStore.given).toBe(3);
     await steps.step();
     const body = await resumed.text();
     expect(values(body)).toEqual([1, 2, 3, 4]);
     expect(body).toContain('finished');
+  });
+
+  it('[ROBUSTNESS-8] opens no stream on a session that its client ends during the replay', async () => {
+    const eventStore = new SlowStore();
+    const endpoint = new ScriptedEndpoint();
+    const steps = stepper(endpoint);
+    serving = await serve(face, endpoint, { eventStore });
+    const client = await LegacyClient.open(serving.port);
+    const answer = await client.tool('steps', { count: 1 });
+    const id = await lastId(answer, 1);
+    answer.leave();
+    await untilStreams(0);
+    const resuming = client.get({ 'last-event-id': id });
+    await eventStore.asked.promise;
+    await client.delete();
+    eventStore.go.open();
+    expect((await resuming).status).toBe(404);
+    await steps.step();
   });
 
   it('[ROBUSTNESS-8] ends a stream that the store gives back what is no JSON for, and counts it out once', async () => {

@@ -86,6 +86,17 @@ describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
     expect((await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })).status).toBe(404);
   });
 
+  it.each([
+    ['*/*', 200],
+    [undefined, 200],
+    ['text/html', 406],
+  ])('answers a GET with Accept %s by status %d', async (accept, status) => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true });
+    const answer = await send(serving.port, { method: 'GET', path: '/sse', headers: accept === undefined ? {} : { accept } });
+    expect(answer.status).toBe(status);
+    answer.leave();
+  });
+
   it('[SSE-001][SSE-002] tells first where to post, on the origin of the stream', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { sse: true });
     const stream = await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });

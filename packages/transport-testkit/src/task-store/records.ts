@@ -113,9 +113,11 @@ export const records: readonly TaskStoreCase[] = [
     async run(subject) {
       const { store } = subject;
       const lease = { owner: 'me', untilMs: nowOf(subject) + HOUR_MS };
-      const created = await store.create(record(subject, 'one', { lease, statusMessage: 'old' }));
-      const changes: Record<string, unknown> = { lease: undefined, statusMessage: undefined };
+      const call = { tool: 't', arguments: { secret: 's' }, principal: 'issuer|ada', revision: 'r', clientCapabilities: {}, scopes: [] };
+      const created = await store.create(record(subject, 'one', { lease, statusMessage: 'old', call }));
+      const changes: Record<string, unknown> = { lease: undefined, statusMessage: undefined, call: undefined };
       const written = await store.update('one', created.version, changes);
+      checkEqual((await store.get('one'))?.call, undefined, 'What is left of the arguments of the call');
       checkEqual([written?.lease, written?.statusMessage], [undefined, undefined], 'What is left of members taken away');
       checkEqual((await store.lease('one', 'other', lease.untilMs, nowOf(subject)))?.lease?.owner, 'other', 'Who holds the lease then');
     },

@@ -13,8 +13,8 @@ export interface ServerResumeOptions {
   /** How long the server keeps the connection state of a client that is disconnected, in milliseconds. @default 60_000 */
   readonly windowMs?: number | undefined;
   /**
-   * For how many disconnected clients the connection state is kept. Beyond it, of the `limitKey` with the most such clients the one that
-   * was disconnected first can no longer resume.
+   * For how many disconnected clients the connection state is kept. Beyond it, or beyond 64 MiB of stored messages in all, the client of the
+   * `limitKey` with the most stored messages that was disconnected first can no longer resume.
    *
    * @default 1_000
    */
@@ -44,6 +44,10 @@ interface Channel {
 }
 
 const ID_BYTES = 24;
+/** How many characters the messages stored for disconnected clients may have in all. */
+const MAX_STORED = 64 * 1024 * 1024;
+/** Each disconnected client counts as at least this many stored characters. */
+const LEAST_STORED = 1024;
 
 class ResumableChannels implements ServerResumption {
   readonly protocol: string = RESUME_PROTOCOL;
@@ -76,7 +80,11 @@ class ResumableChannels implements ServerResumption {
 
   #open(socket: MessageSocket, client: Client, clock: Clock): MessageSocket {
     const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
-    const owner = { onDetached: () => this.#wait(channel, clock), onFinished: () => this.#forget(channel) };
+    const owner = {
+      onDetached: () => this.#wait(channel, clock),
+      onStored: () => this.#makeRoom(),
+      onFinished: () => this.#forget(channel),
+    };
     const channel: Channel = { id, client, socket: new ResumingSocket(owner), timer: undefined };
     this.#channels.set(id, channel);
     this.#sayHello(socket, channel);
@@ -91,17 +99,29 @@ class ResumableChannels implements ServerResumption {
   #wait(channel: Channel, clock: Clock): void {
     this.#waiting.add(channel);
     channel.timer = clock.schedule(() => channel.socket.giveUp(), this.#windowMs);
-    if (this.#waiting.size > this.#maxWaiting) this.#longestOfMost()?.socket.giveUp();
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
+    const channels = [...this.#waiting];
+    let stored = channels.reduce((sum, channel) => sum + storedBy(channel), 0);
+    while (this.#waiting.size > this.#maxWaiting || stored > MAX_STORED) {
+      const channel = this.#longestOfMost();
+      if (!channel) return;
+      stored -= storedBy(channel);
+      channel.socket.giveUp();
+    }
   }
 
   /** Chooses the channel to end: the longest waiting of the `limitKey` with the most. One client thus cannot push out those of others. */
   #longestOfMost(): Channel | undefined {
-    const byKey = new Map<string, Channel[]>();
+    const byKey = new Map<string, { readonly longest: Channel; stored: number }>();
     for (const channel of this.#waiting) {
-      const { key } = channel.client;
-      byKey.set(key, [...(byKey.get(key) ?? []), channel]);
+      const own = byKey.get(channel.client.key) ?? { longest: channel, stored: 0 };
+      own.stored += storedBy(channel);
+      byKey.set(channel.client.key, own);
     }
-    return [...byKey.values()].reduce((most, own) => (own.length > most.length ? own : most), [])[0];
+    return [...byKey.values()].sort((one, other) => other.stored - one.stored)[0]?.longest;
   }
 
   #stopWaiting(channel: Channel): void {
@@ -114,6 +134,10 @@ class ResumableChannels implements ServerResumption {
     this.#stopWaiting(channel);
     this.#channels.delete(channel.id);
   }
+}
+
+function storedBy({ socket }: Channel): number {
+  return Math.max(socket.queuedBytes, LEAST_STORED);
 }
 
 function refuse(socket: MessageSocket, code: number, reason: string): undefined {

@@ -13,6 +13,8 @@ import { encodeFrame, isControlFrame, parseAck } from './frames.ts';
 export interface ChannelOwner {
   /** Called when the current WebSocket broke. The owner must then call `attach` with another socket, or `giveUp`. */
   onDetached(): void;
+  /** Called when a message was stored while there is no WebSocket. */
+  onStored?(): void;
   /** Called once, when the channel has ended. */
   onFinished(): void;
 }
@@ -85,7 +87,8 @@ export class ResumingSocket implements MessageSocket {
 
   send(text: string): void {
     this.#sent.append(text);
-    this.#socket?.send(text);
+    if (this.#socket) this.#socket.send(text);
+    else this.#owner.onStored?.();
   }
 
   pause(): void {

@@ -242,7 +242,7 @@ export class LegacyChannel extends PostingChannel {
   /** Handles a refused GET stream. It is an error only if the server has opened the stream before. */
   async #onGetRefused(get: EventStream, call: HttpCall, answer: HttpAnswer): Promise<void> {
     if (!get.wasGiven && answer.status !== 401 && answer.status !== 403) return this.wire.discard(answer);
-    const failure = await readFailure(call, answer);
+    const failure = await readFailure(this.wire, call, answer);
     if (this.#state !== 'open' || this.#get !== get) return;
     if (this.#isSessionLoss(call, failure)) this.#lose(failure);
     else this.report(failure.error);

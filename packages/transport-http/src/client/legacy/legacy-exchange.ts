@@ -80,7 +80,7 @@ export class LegacyExchange implements StreamListener {
       const why = `${describe(call)} did not open it again: HTTP status ${answer.status}`;
       this.#reject(new ConnectionClosedError(`The event stream for "${this.request.method}" broke off, and ${why}`));
     } else if (!isSuccess(answer)) {
-      void readFailure(call, answer, this.request.id).then((failure) => this.#resolve({ failure }));
+      void readFailure(wire, call, answer, this.request.id).then((failure) => this.#resolve({ failure }));
     } else if (answer.status === 202) {
       // Some servers send the response on the session's GET stream.
       wire.discard(answer);

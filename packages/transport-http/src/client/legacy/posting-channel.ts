@@ -13,10 +13,7 @@ import { classifyMessage, measureMessage, serializeMessage } from '@mortise/json
 import { emitClose, emitError, type SendOptions, toError, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { type HttpFailure, isSuccess, readFailure } from '../http-failure.ts';
 import type { HttpCall } from '../http-sender.ts';
-import type { Sending, Wire } from '../wire.ts';
-
-/** How long the server may take to accept a notification or a response. */
-const ACCEPT_TIMEOUT_MS = 30_000;
+import { ACCEPT_TIMEOUT_MS, type Sending, type Wire } from '../wire.ts';
 
 export abstract class PostingChannel implements Transport {
   onmessage?: Transport['onmessage'];
@@ -101,7 +98,7 @@ export abstract class PostingChannel implements Transport {
     this.#accepting.add(sending);
     try {
       const answer = await sending.answer;
-      if (!isSuccess(answer)) return await readFailure(call, answer, request.id);
+      if (!isSuccess(answer)) return await readFailure(this.wire, call, answer, request.id);
       this.wire.discard(answer);
       return undefined;
     } finally {

@@ -57,7 +57,7 @@ export class SseChannel extends PostingChannel {
     this.#sending = this.wire.send(call, { caller, timeoutMs: ENDPOINT_TIMEOUT_MS });
     try {
       const answer = await this.#sending.answer;
-      if (!isSuccess(answer)) throw (await readFailure(call, answer)).error;
+      if (!isSuccess(answer)) throw (await readFailure(this.wire, call, answer)).error;
       await this.#open(call, answer);
     } catch (error) {
       void this.close();

@@ -13,7 +13,7 @@ import { type HeaderList, HttpRefusal } from './refusal.ts';
 /**
  * Verifies the request's token, and stores the authenticated caller in `http.auth`.
  *
- * @throws {HttpRefusal} The verifier's challenge. Any other error of the verifier becomes status 500 without details.
+ * @throws {HttpRefusal} The verifier's challenge. Any other error of the verifier becomes status 500 without details, which are logged.
  */
 export async function authorize(http: HttpExchange, verifier: TokenVerifier): Promise<void> {
   const header = http.header('authorization');
@@ -22,7 +22,13 @@ export async function authorize(http: HttpExchange, verifier: TokenVerifier): Pr
   try {
     http.auth = checkAuthInfo(await verifier.verify({ ...http.origin, ...credentials }, { signal: http.signal }));
   } catch (error) {
-    throw isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE' ? toChallenge(http, error as AuthChallengeError) : error;
+    if (isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE') throw toChallenge(http, error as AuthChallengeError);
+    if (http.signal.aborted) throw error;
+    throw new Error(
+      `The token verifier failed with ${String(error)}. It must return the AuthInfo. To refuse a token, throw InvalidTokenError within ` +
+        'bearerVerifier() of @mortise/auth-oauth/server, or AuthChallengeError elsewhere',
+      { cause: error },
+    );
   }
 }
 

@@ -204,7 +204,11 @@ export abstract class HttpExchange extends Cancellation implements Call {
       return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
     }
     const canStream = this.accepts.sse && (this.endListen !== undefined || !this.shared.settings.jsonOnly);
-    if (this.isCancelled || this.#isFinished || !canStream) return resolvedPromise;
+    if (this.isCancelled || this.#isFinished) return resolvedPromise;
+    if (!canStream) {
+      if (this.shared.settings.jsonOnly) this.shared.warnOfJsonOnly(message.method);
+      return resolvedPromise;
+    }
     try {
       return this.#eventStream.write(encodeMessageEvent(serializeMessage(message)));
     } catch (error) {

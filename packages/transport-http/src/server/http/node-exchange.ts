@@ -1,5 +1,6 @@
 /** `NodeExchange`: an HTTP exchange on the objects of `node:http`, without web `Request` and `Response`. */
 
+import type { Settings } from '../options.ts';
 import type { SharedState } from './shared-state.ts';
 import { type HeaderList, HttpRefusal } from './refusal.ts';
 import { HttpExchange, SINGLE_HEADERS, takenBody } from './http-exchange.ts';
@@ -41,9 +42,12 @@ export class NodeExchange extends HttpExchange {
       this.target = absolute === undefined ? url : absolute.pathname + absolute.search;
       this.#targetAuthorities = absolute === undefined ? [] : toAuthorities(absolute);
     }
-    response.on('close', () => {
+    const onClose = (): void => {
       if (!this.#isComplete || !response.writableFinished) this.leave();
-    });
+    };
+    response.on('close', onClose);
+    // Node does not tell a response that waits behind another one on its connection that the connection has closed.
+    if (response.socket === null) request.socket?.setMaxListeners?.(0)?.once('close', onClose);
     // If the client disconnects during a write, Node emits an error. 'close' already handles that.
     response.on('error', () => undefined);
   }
@@ -53,7 +57,7 @@ export class NodeExchange extends HttpExchange {
   }
 
   get authority(): string | undefined {
-    const host = this.header('host') ?? this.header(':authority');
+    const host = this.header(':authority') ?? this.header('host');
     const inTarget = this.#targetAuthorities;
     return inTarget === undefined || (host !== undefined && inTarget.includes(host.toLowerCase())) ? host : undefined;
   }
@@ -106,6 +110,7 @@ export class NodeExchange extends HttpExchange {
       // The usual case. For Node, one combined call costs half as much as separate calls.
       response.writeHead(status, { [headers[0] ?? '']: headers[1] ?? '', 'Content-Length': byteLength(body) });
       response.end(body);
+      if (response.writableLength > 0) cutUnread(response, this.shared.settings);
     } else {
       this.#writeHead(status, [
         ...headers,
@@ -114,8 +119,11 @@ export class NodeExchange extends HttpExchange {
         ...(closes === true ? ['Connection', 'close'] : []),
       ]);
       if (closes === true) this.#endLater(body);
-      else if (body.length <= LONG_ANSWER) response.end(body);
-      else this.#writeAtReadersPace(body);
+      else if (body.length > LONG_ANSWER) this.#writeAtReadersPace(body);
+      else {
+        response.end(body);
+        cutUnread(response, this.shared.settings);
+      }
     }
   }
 
@@ -124,7 +132,7 @@ export class NodeExchange extends HttpExchange {
       this.#writeHead(status, headers);
       this.#response.flushHeaders?.();
     }
-    return new NodeSink(this.#response, () => (this.#isComplete = true));
+    return new NodeSink(this.#response, this.shared.settings, () => (this.#isComplete = true));
   }
 
   #writeHead(status: number, headers: HeaderList): void {
@@ -133,7 +141,10 @@ export class NodeExchange extends HttpExchange {
   }
 
   #writeAtReadersPace(body: string): void {
-    const stream = new ResponseStream(new NodeSink(this.#response), this.shared, { overflow: 'wait', isEvents: false });
+    const stream = new ResponseStream(new NodeSink(this.#response, this.shared.settings), this.shared, {
+      overflow: 'wait',
+      isEvents: false,
+    });
     this.#response.on('close', () => stream.cut());
     stream.end(body);
   }
@@ -166,13 +177,28 @@ function byteLength(text: string): number {
   return Buffer === undefined ? new TextEncoder().encode(text).length : Buffer.byteLength(text);
 }
 
+/** Aborts a response that has ended if its client then reads nothing for `stallMs`. Until its end, `ResponseStream` watches a long one. */
+function cutUnread(response: NodeResponse, { clock, stallMs }: Settings): void {
+  let left = response.writableLength;
+  if (left === 0) return;
+  const look = (): void => {
+    if (response.writableLength >= left) return void response.destroy();
+    left = response.writableLength;
+    if (left > 0) timer = clock.schedule(look, stallMs);
+  };
+  let timer = clock.schedule(look, stallMs);
+  response.on('close', () => timer.cancel());
+}
+
 class NodeSink implements ByteSink {
   onDrain: (() => void) | undefined;
   readonly #response: NodeResponse;
+  readonly #settings: Settings;
   readonly #onEnd: (() => void) | undefined;
 
-  constructor(response: NodeResponse, onEnd?: () => void) {
+  constructor(response: NodeResponse, settings: Settings, onEnd?: () => void) {
     this.#response = response;
+    this.#settings = settings;
     this.#onEnd = onEnd;
     response.on('drain', () => this.onDrain?.());
   }
@@ -188,6 +214,7 @@ class NodeSink implements ByteSink {
   end(): void {
     this.#onEnd?.();
     this.#response.end();
+    cutUnread(this.#response, this.#settings);
   }
 
   destroy(): void {
@@ -229,6 +256,7 @@ export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly encrypted?: boolean | undefined;
+  setMaxListeners?(count: number): { once(event: string, listener: Listener): unknown };
 }
 
 /** The members of Node's `ServerResponse` that are used. */
@@ -236,6 +264,8 @@ export interface NodeResponse {
   statusCode: number;
   readonly writableLength: number;
   readonly writableFinished: boolean;
+  /** The connection; null while another response is sent on it. */
+  readonly socket?: unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   setHeader(name: string, value: string): unknown;
   flushHeaders?(): void;

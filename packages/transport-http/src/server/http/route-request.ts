@@ -152,7 +152,7 @@ function checkMethod({ shared, method }: HttpExchange, kind: PathKind): void {
   const methods = kind === 'mcp' && !hasSessions ? ['POST'] : METHODS[kind];
   if (methods.includes(method)) return;
   const headers = ['Allow', [...methods, 'OPTIONS'].join(', ')];
-  throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, { headers });
+  throw new HttpRefusal(405, `This is an MCP endpoint: it does not serve this method, use ${methods.join(', ')}`, { headers });
 }
 
 function refuse(http: HttpExchange, error: unknown): void {

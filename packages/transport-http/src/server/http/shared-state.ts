@@ -38,6 +38,7 @@ export class SharedState {
   /** The request bodies that are still arriving, the oldest first. */
   readonly bodies = new Set<BodyReader>();
   isClosing = false;
+  #hasWarnedOfJsonOnly = false;
   readonly #streamLimit: KeyedLimit;
   #bodyTimer: ClockTimer | undefined;
   /** Called when no request is in progress any more. */
@@ -47,7 +48,9 @@ export class SharedState {
   constructor(server: McpEndpoint, settings: Settings) {
     // A program without types may pass something else.
     if (typeof (server as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('The MCP endpoint must be a server with the function "handle", such as an McpServer');
+      throw new HttpOptionError(
+        'The first argument of serveHttp and createHttpHandler must be a server with the function "handle", such as an McpServer',
+      );
     this.server = server;
     this.settings = settings;
     if (settings.logger !== silentLogger) server.offerLogger?.(settings.logger);
@@ -58,6 +61,14 @@ export class SharedState {
   /** Makes the error response for requests after closing: 503, or 404 if the handler served a single session. */
   toClosedRefusal(): HttpRefusal {
     return this.settings.isSingle === true ? unknownSession() : serverClosing();
+  }
+
+  /** Logs once that progress and log messages are dropped, because of the option `jsonOnly`. */
+  warnOfJsonOnly(method: string): void {
+    if (this.#hasWarnedOfJsonOnly) return;
+    this.#hasWarnedOfJsonOnly = true;
+    const text = 'The option "jsonOnly" drops notifications that belong to a request, such as progress and logs: turn it off to send them';
+    this.settings.logger.log('warning', text, { method });
   }
 
   /** Removes a request that has ended from the open calls. */

@@ -62,7 +62,8 @@ export class WebExchange extends HttpExchange {
       if (value === undefined) continue;
       if (value.length > MAX_HEADER_LENGTH)
         throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
-      if (value.includes(',')) return name;
+      // Only an event id may contain a comma.
+      if (value.includes(',') && name !== 'last-event-id') return name;
     }
     return undefined;
   }

@@ -13,11 +13,13 @@ import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 import type { HttpSession } from './http-session.ts';
 import { findSession } from './legacy-post.ts';
+import { unknownSession } from './session-table.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
 /** Handles a GET: opens the stream for messages that belong to no request, or resumes the stream named by `Last-Event-ID`. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
-  if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(http.header('accept')))
+    throw new HttpRefusal(406, 'This is an MCP endpoint: a GET opens an event stream and needs "Accept: text/event-stream"');
   const session = await findSession(http);
   const get: Get = { http, session, release: http.shared.holdStream(http.limitKey) };
   try {
@@ -62,9 +64,10 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   // A POST stream that is not here has ended or is on another machine. The client gets the stored events and may resume again.
   const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, session.eventLog, !isGet);
   const open = (): ResponseStream => {
+    const sse = openSse(get, stream);
     // Added before the replay is done, so that new messages already use this stream.
     if (isGet) session.addGet(stream);
-    return openSse(get, stream);
+    return sse;
   };
   await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
 }
@@ -76,6 +79,8 @@ function retryMsOf({ http, session }: Get): number | undefined {
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
+  // The client may have ended the session after it was found.
+  if (session.isClosed) throw unknownSession();
   // Responses can wait for a slow reader. Notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
   const expiry = watchExpiry(http.shared.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));

@@ -9,7 +9,7 @@
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, LegacySession, Principal, SessionLink } from '@mortise/protocol/contracts';
-import { namesEventStream } from '../../headers.ts';
+import { readAccepts } from '../../headers.ts';
 import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
@@ -30,7 +30,7 @@ const MAX_CALLS = 100;
 /** Handles a GET to the HTTP+SSE path: opens the event stream, and the session that lives as long as the stream. */
 export function openSseChannel(http: HttpExchange): void {
   const { shared } = http;
-  if (!namesEventStream(http.header('accept')))
+  if (!readAccepts(http.header('accept')).sse)
     throw new HttpRefusal(406, 'This URL opens an event stream: send "Accept: text/event-stream"');
   const id = generateSessionId();
   const release = shared.holdStream(http.limitKey);

@@ -72,7 +72,10 @@ export class LegacyReply {
     const stream = canStream ? (this.#stream ?? this.#openStream()) : undefined;
     if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
     // A request that cannot use this stream may use the client's GET stream. A notification is dropped.
-    if (!('id' in message)) return resolvedPromise;
+    if (!('id' in message)) {
+      if (!isOver && this.http.shared.settings.jsonOnly) this.http.shared.warnOfJsonOnly(message.method);
+      return resolvedPromise;
+    }
     if (session.isConnected) return session.send(message);
     if (canStream) return rejectUnreachable(message, 'the client closed the stream of its call');
     const why = isOver ? 'the response to its call is sent' : 'the response to its call is JSON only';

@@ -25,6 +25,8 @@ export class SessionTable {
   readonly #relay: SessionRelay | undefined;
   /** Writes and reads the sessions in the program's session store; undefined without one. */
   readonly #stored: StoredSessions | undefined;
+  /** The ids of the sessions that are being deleted from the store. They count as ended already. */
+  readonly #ending = new Set<string>();
   readonly #sessions = new Map<string, HttpSession>();
   #sweepTimer: ClockTimer | undefined;
 
@@ -125,13 +127,16 @@ export class SessionTable {
   /** Ends a session in this process, in the session store and in the event store. */
   async #end(session: HttpSession): Promise<void> {
     const isFirst = this.#unlist(session);
-    await session.close();
+    this.#ending.add(session.id);
     try {
-      await session.eventLog?.store.delete(session.id);
-    } catch (error) {
-      this.#log('The events of a session could not be deleted', error);
+      await session.close();
+      await session.eventLog?.store.delete(session.id).catch((error: unknown) => {
+        this.#log('The events of a session could not be deleted', error);
+      });
+      await this.#stored?.delete(session);
+    } finally {
+      this.#ending.delete(session.id);
     }
-    await this.#stored?.delete(session);
     if (isFirst) void this.#notify('onClosed', session.id);
   }
 
@@ -151,6 +156,7 @@ export class SessionTable {
   /** Loads a session from the session store, because another machine may have changed or ended it. */
   async #refresh(stored: StoredSessions, live: HttpSession | undefined, id: string, http: HttpExchange): Promise<HttpSession | undefined> {
     const record = await stored.find(id, http.principal);
+    if (this.#ending.has(id)) return undefined;
     // Looks again: in the meantime another request may have opened it, or it was ended or evicted.
     const now = this.#sessions.get(id);
     if (now !== live) return this.#refresh(stored, now, id, http);

@@ -18,7 +18,8 @@ export interface OpenedRecord {
 }
 
 const LAYOUT = 1;
-const MAX_WRITES = 4;
+/** How often a change is written again after other machines were first. Of N writers at once each waits for N - 1 others at most. */
+const MAX_WRITES = 100;
 /** A session's expiry in the store is renewed when less than this fraction of its lifetime is left. */
 const TOUCH_BELOW = 0.75;
 
