@@ -1,9 +1,10 @@
-/** The official SDKs' clients use a server written with Mortise over HTTP, in each era that they speak, with sessions and without. */
+/** The official SDKs' clients use a server written with Mortise over HTTP, in each era that they speak, over their transports and ours. */
 
 import { SSEClientTransport as SseV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport as TransportV1 } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { httpTransport } from '@mortise/transport-http/client';
 import { type HttpServing, serveHttp } from '@mortise/transport-http/node';
 import { afterEach } from 'vitest';
 import { createMortiseServer } from '../fixtures/mortise-features.mjs';
@@ -53,4 +54,16 @@ describeOfficialClient({
   name: 'v2 over HTTP+SSE',
   era: 'legacy',
   open: async () => openV2(new SseV2(new URL('/sse', await serve(true))), 'legacy'),
+});
+
+describeOfficialClient({ name: 'v1 over our httpTransport', era: 'legacy', open: async () => openV1(httpTransport(await serve(true))) });
+describeOfficialClient({
+  name: 'v2 over our httpTransport, legacy',
+  era: 'legacy',
+  open: async () => openV2(httpTransport(await serve(true)), 'legacy'),
+});
+describeOfficialClient({
+  name: 'v2 over our httpTransport, modern',
+  era: 'modern',
+  open: async () => openV2(httpTransport(await serve(true)), 'auto'),
 });

@@ -4,6 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
+import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { httpTransport } from '@mortise/transport-http/client';
@@ -41,6 +43,28 @@ for (const { version, era, http } of REVISIONS.filter((revision) => revision.htt
 }
 describeOfficialServer({ name: 'v1 over HTTP, detected', era: 'legacy', open: () => open(serveV1) });
 describeOfficialServer({ name: 'v2 over HTTP, detected', era: 'modern', hasMemory: false, open: () => open(serveV2) });
+
+// ---- over the transports that the official SDKs' clients have; v1's sends none of the headers of the modern era
+
+const v1Http = (url: string) => new HttpV1(new URL(url));
+const v2Http = (url: string) => new HttpV2(new URL(url));
+for (const { name, era, create, serve, pinned } of [
+  { name: 'v1 over the HTTP transport of v1', era: 'legacy', create: v1Http, serve: serveV1 },
+  { name: 'v1 over the HTTP transport of v2', era: 'legacy', create: v2Http, serve: serveV1 },
+  { name: 'v2 over the HTTP transport of v1', era: 'legacy', create: v1Http, serve: serveV2 },
+  { name: 'v2 over the HTTP transport of v2', era: 'modern', create: v2Http, serve: serveV2 },
+  { name: 'v2 over the HTTP transport of v2, legacy', era: 'legacy', create: v2Http, serve: serveV2, pinned: 'legacy' },
+] as const)
+  describeOfficialServer({
+    name,
+    era,
+    hasMemory: serve === serveV1,
+    async open() {
+      const { url, close } = await serve();
+      closers.push(close);
+      return McpClient.connect(create(url), { name: 'mortise', version: '1.0.0' }, { ...answers, era: pinned });
+    },
+  });
 
 // ---- the reference server: a process of its own, on a port that it is told
 

@@ -1,8 +1,6 @@
 /** Mortise's transports under the official SDKs' clients and servers: in memory, stdio and WebSocket. */
 
 import { fileURLToPath } from 'node:url';
-import type { Transport as TransportV2 } from '@modelcontextprotocol/client';
-import type { Transport as TransportV1 } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { McpClient } from '@mortise/client';
 import { createInMemoryPair, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
 import { stdioTransport } from '@mortise/transport-stdio/client';
@@ -42,23 +40,23 @@ const reaches: Readonly<Record<string, Reach>> = {
 };
 
 for (const [name, reach] of Object.entries(reaches)) {
-  describeOfficialClient({ name: `v1 over our ${name}`, era: 'legacy', open: async () => openV1((await reach()) as TransportV1) });
+  describeOfficialClient({ name: `v1 over our ${name}`, era: 'legacy', open: async () => openV1(await reach()) });
   describeOfficialClient({
     name: `v2 over our ${name}, legacy`,
     era: 'legacy',
-    open: async () => openV2((await reach()) as TransportV2, 'legacy'),
+    open: async () => openV2(await reach(), 'legacy'),
   });
   describeOfficialClient({
     name: `v2 over our ${name}, modern`,
     era: 'modern',
-    open: async () => openV2((await reach()) as TransportV2, 'auto'),
+    open: async () => openV2(await reach(), 'auto'),
   });
 }
 
 // ---- our client over our transports, at official servers on our transports
 
 interface OfficialServer {
-  connect(transport: never): Promise<void>;
+  connect(transport: Transport): Promise<void>;
   close(): Promise<void>;
   readonly server: { onclose?: (() => void) | undefined };
 }
@@ -71,7 +69,7 @@ function toConnectable(create: () => OfficialServer): { connect(transport: Trans
       const closed = new Promise<void>((resolve) => {
         official.server.onclose = resolve;
       });
-      await official.connect(transport as never);
+      await official.connect(transport);
       const close = (): Promise<void> => official.close();
       return { closed, drain: close, close, [Symbol.asyncDispose]: close };
     },
@@ -85,13 +83,13 @@ for (const [sdk, create] of [
   const connectTo: Readonly<Record<string, Reach>> = {
     async 'in memory'() {
       const [near, far] = createInMemoryPair({ passBy: 'json' });
-      await toConnectable(create as () => OfficialServer).connect(far);
+      await toConnectable(create).connect(far);
       return near;
     },
     stdio: async () =>
       stdioTransport({ command: process.execPath, args: [fixture('official-servers-over-ours.mjs'), sdk], stderr: 'ignore' }),
     async WebSocket() {
-      const serving = await serveWebSocket(toConnectable(create as () => OfficialServer), { port: 0, drainMs: 1 });
+      const serving = await serveWebSocket(toConnectable(create), { port: 0, drainMs: 1 });
       closers.push(() => serving.close());
       return webSocketTransport(serving.url);
     },

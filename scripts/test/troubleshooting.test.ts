@@ -14,7 +14,7 @@ import * as mini from 'zod/mini';
 import * as v3 from 'zod/v3';
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, type InMemoryConnectOptions } from '@mortise/client/in-memory';
-import { createInMemoryPair, type Logger, RemoteError } from '@mortise/jsonrpc-core';
+import { createInMemoryPair, type JsonRpcMessage, type Logger, RemoteError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, revisionsOf } from '@mortise/protocol';
 import type { CallToolResult } from '@mortise/protocol/model';
 import { McpServer, type McpServerOptions } from '@mortise/server';
@@ -202,7 +202,7 @@ async function connectTo(listener: RequestListener): Promise<Failure> {
 async function crowd(server: McpServer): Promise<Failure> {
   const [near, far] = createInMemoryPair();
   const refused = new Promise<Failure>((done) => {
-    near.onmessage = (message) => {
+    near.onmessage = (message: JsonRpcMessage) => {
       if ('error' in message) done({ said: message.error.message, label: String(message.error.code) });
     };
   });

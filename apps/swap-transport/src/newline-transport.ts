@@ -17,7 +17,7 @@ const MAX_QUEUED_BYTES = 1024 * 1024;
 const CLOSE_MS = 500;
 
 export class NewlineTransport implements Transport {
-  onmessage?: ((message: JsonRpcMessage) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
 
@@ -96,7 +96,7 @@ export class NewlineTransport implements Transport {
     if (this.#closing || length === 0) return;
     this.#attempt(() => {
       if (length > this.#maxMessageBytes) throw new MessageTooLargeError(this.#maxMessageBytes);
-      this.onmessage?.(parseJson(decode(line)) as unknown as JsonRpcMessage);
+      this.onmessage?.(parseJson(decode(line)));
     });
   }
 

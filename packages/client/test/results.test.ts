@@ -1,6 +1,7 @@
 /** What the client makes of answers: results, errors, silence. */
 
 import { ConnectionClosedError, type JsonObject, type JsonValue, RemoteError } from '@mortise/jsonrpc-core';
+import { toErrorResponse } from '@mortise/jsonrpc-core/messages';
 import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, expectSuccess, McpClient, MissingCapabilityError, ResourceNotFoundError } from '../src/index.ts';
@@ -145,7 +146,7 @@ describe.each(REVISIONS)('results in $version', (revision) => {
       { onError: (error) => errors.push(error) },
     );
     await server.send({ jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } });
-    await server.send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid Request' } });
+    await server.send(toErrorResponse({ code: -32600, message: 'Invalid Request' }, null));
     await client.listTools();
     expect(errors.map(({ message }) => message)).toEqual(['Parse error', 'Invalid Request']);
   });

@@ -47,7 +47,7 @@ export class ScriptedServer {
     this.starts += 1;
     // Copied here and not by the pair, which would refuse what a server must not send.
     const [near, far] = createInMemoryPair();
-    far.onmessage = (message) => void this.#receive(far, copy(message));
+    far.onmessage = (message: JsonRpcMessage) => void this.#receive(far, copy(message));
     const start = near.start.bind(near);
     near.start = async () => {
       this.#far = far;

@@ -71,3 +71,18 @@ void typed.tools.now({ a: 1 });
 declare const endpoint: McpEndpoint & Connectable;
 expectTypeOf(connectInMemory(endpoint, { era: 'modern', via: 'channel' })).resolves.toEqualTypeOf<McpClient>();
 expectTypeOf(connectInMemory(server)).resolves.toEqualTypeOf<McpClient>();
+
+// What a client lists and gets is what a server registers and returns: a gateway needs no cast.
+const { tools: listed } = await client.listTools();
+for (const { name, ...rest } of listed) server.registerTool(name, rest, (args) => client.callTool(name, args));
+for (const { name, inputSchema, outputSchema } of listed) {
+  server.registerTool(name, { inputSchema, outputSchema }, (args) => client.callTool(name, args));
+  if (outputSchema) server.registerTool(name, { inputSchema, outputSchema }, (args) => client.callTool(name, args));
+  server.registerTool(name, { inputSchema, ...(outputSchema && { outputSchema }) }, async (args) =>
+    client.callTool({ name, arguments: args }),
+  );
+  // @ts-expect-error Text alone is no result of a tool with an `outputSchema`.
+  if (outputSchema) server.registerTool(name, { inputSchema, outputSchema }, () => 'three');
+}
+// @ts-expect-error Of a schema that is written here the compiler knows that it asks for `structuredContent`.
+server.registerTool('x', { outputSchema: { type: 'array', items: { type: 'number' } } }, () => client.callTool('x'));

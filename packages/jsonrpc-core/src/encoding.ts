@@ -30,7 +30,7 @@ export function toBase64Url(bytes: Uint8Array): string {
  *
  * @returns The bytes, or undefined for text that `toBase64Url` would not write, such as padded text.
  */
-export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function fromBase64Url(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = new Uint8Array(binary.length);

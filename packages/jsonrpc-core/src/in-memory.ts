@@ -46,7 +46,7 @@ const MAX_DELIVERIES_IN_A_ROW = 2048;
  * still receives everything sent before, and then closes too.
  */
 export class InMemoryTransport implements Transport {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
 
@@ -166,7 +166,7 @@ export class InMemoryTransport implements Transport {
     try {
       // By reference, a string can arrive too. It is not a message; the reader rejects it.
       const message = this.#passesJson ? parseJson(item as string) : item;
-      this.onmessage?.(message as JsonRpcMessage, this.#info);
+      this.onmessage?.(message, this.#info);
     } catch (error) {
       emitError(this, toError(error));
     }

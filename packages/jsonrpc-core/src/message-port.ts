@@ -43,7 +43,7 @@ export function messagePortTransport(port: MessagePortLike, options: MessagePort
 }
 
 class MessagePortTransport implements Transport {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
 
@@ -94,8 +94,7 @@ class MessagePortTransport implements Transport {
     try {
       if (typeof data !== 'string') throw new ParseError(`A message on a MessagePort must be JSON text, got ${typeof data}`);
       if (data.length > this.#maxLength) throw toTooLarge(data, this.#maxLength);
-      const message = parseJson(data);
-      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(data));
+      this.onmessage?.(parseJson(data), this.#toInfo(data));
     } catch (error) {
       emitError(this, toError(error));
     }

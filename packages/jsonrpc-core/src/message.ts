@@ -43,10 +43,13 @@ export interface JsonRpcErrorObject {
   readonly data?: JsonValue;
 }
 
-/** The response to a request that failed. Its id is absent or `null` only if the request's id could not be read. */
+/**
+ * The response to a request that failed. Its id is absent only if the request's id could not be read. Revisions before 2025-11-25 send `null` then,
+ * which the type leaves out, as the official SDKs do: transports of either fit the other.
+ */
 export interface JsonRpcErrorResponse {
   readonly jsonrpc: '2.0';
-  readonly id?: RequestId | null;
+  readonly id?: RequestId | undefined;
   readonly error: JsonRpcErrorObject;
 }
 
@@ -110,6 +113,11 @@ export function isRequestId(value: unknown): value is RequestId {
 /** Tells whether a value is an object that is neither `null` nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Makes the response to a request that failed. @param id `null` or undefined if the request's id could not be read; undefined leaves it out. */
+export function toErrorResponse(error: JsonRpcErrorObject, id: RequestId | null | undefined): JsonRpcErrorResponse {
+  return id === undefined ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id: id as RequestId, error };
 }
 
 function isResponseBody(message: Record<string, unknown>): boolean {

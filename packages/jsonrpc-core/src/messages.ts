@@ -16,4 +16,4 @@ export { measureMessage, parseJson } from './parse-json.ts';
 export { toInvalidRequestError } from './malformed.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
 export { toWireError } from './wire-error.ts';
-export { copyObject, type MutableJsonObject } from './message.ts';
+export { copyObject, type MutableJsonObject, toErrorResponse } from './message.ts';

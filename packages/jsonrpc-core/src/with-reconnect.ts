@@ -11,7 +11,6 @@ import {
   isExchangeTransport,
   isLegacyOpener,
   type LegacyOpener,
-  type MessageInfo,
   type SendOptions,
   type Transport,
   type TransportFactory,
@@ -63,7 +62,7 @@ interface WaitingSend {
 }
 
 class ReconnectingTransport implements Transport {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   /** The channel in use. While a new one is being opened, the lost one. */

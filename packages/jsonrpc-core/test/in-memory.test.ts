@@ -21,7 +21,7 @@ function numberOf(message: JsonRpcMessage): unknown {
 async function startPair(options?: InMemoryOptions): Promise<[InMemoryTransport, InMemoryTransport, unknown[]]> {
   const [one, other] = createInMemoryPair(options);
   const seen: unknown[] = [];
-  other.onmessage = (message) => seen.push(numberOf(message));
+  other.onmessage = (message: JsonRpcMessage) => seen.push(numberOf(message));
   other.onclose = () => seen.push('close');
   await Promise.all([one.start(), other.start()]);
   return [one, other, seen];
@@ -31,7 +31,7 @@ describe('an in-memory pair', () => {
   it('delivers nothing before start and everything after it, in order (T1, T2)', async () => {
     const [one, other] = InMemoryTransport.createLinkedPair();
     const seen: unknown[] = [];
-    other.onmessage = (message) => seen.push(numberOf(message));
+    other.onmessage = (message: JsonRpcMessage) => seen.push(numberOf(message));
     await one.start();
     for (let n = 0; n < 5; n++) await one.send(note(n));
     await turn();
@@ -135,7 +135,7 @@ describe('an in-memory pair', () => {
   it('reports a callback that throws and delivers the next message (T8)', async () => {
     const [one, other] = createInMemoryPair();
     const seen: unknown[] = [];
-    other.onmessage = (message) => {
+    other.onmessage = (message: JsonRpcMessage) => {
       seen.push(numberOf(message));
       throw new Error(`at ${String(numberOf(message))}`);
     };
@@ -183,7 +183,7 @@ describe('an in-memory pair', () => {
     await turn();
     expect(taken).toBe(1024);
     const seen: unknown[] = [];
-    other.onmessage = (message) => seen.push(numberOf(message));
+    other.onmessage = (message: JsonRpcMessage) => seen.push(numberOf(message));
     await other.start();
     await Promise.all(sends);
     await turn();

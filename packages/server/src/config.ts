@@ -95,12 +95,14 @@ export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | G
 /**
  * What a tool's handler may return: a whole result, text, one content block, or several. A tool with an `outputSchema` must return a result
  * with `structuredContent` of the schema's input type, or with `isError`. Without `content`, `structuredContent` is repeated as JSON text.
+ *
+ * An `outputSchema` whose members are not known to the compiler, such as one from a client's `listTools`, allows any whole result.
  */
 export type ToolReturn<Out = undefined> =
   | InputRequiredResult
   | (Out extends undefined
       ? string | ContentBlock | readonly ContentBlock[] | ToolResultLike
-      : StructuredResultLike<InferInput<Out>> | FailedResultLike);
+      : StructuredResultLike<InferInput<Out>> | FailedResultLike | (string extends keyof Out ? ToolResultLike : never));
 
 /** What the handler of a tool with an `outputSchema` returns if it succeeds. */
 export interface StructuredResultLike<Value> {

@@ -84,7 +84,7 @@ const STREAM_OPTIONS: OptionTable<StreamTransportOptions> = { ...BOUND_OPTIONS, 
  * @see 2026-07-28 basic/transports#custom-transports, basic/transports/stdio
  */
 export class StreamTransport implements Transport {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
 

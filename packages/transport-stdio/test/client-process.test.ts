@@ -55,7 +55,7 @@ function prepare(script: string, options: Partial<StdioClientTransportOptions> =
   const transport = new StdioClientTransport({ command: process.execPath, args: ['-e', script], ...options });
   running.push(transport);
   const [messages, errors, waiters] = [[] as JsonRpcMessage[], [] as Error[], [] as ((message: JsonRpcMessage) => void)[]];
-  transport.onmessage = (message) => {
+  transport.onmessage = (message: JsonRpcMessage) => {
     messages.push(message);
     waiters.shift()?.(message);
   };

@@ -102,7 +102,7 @@ describe('StreamTransport', () => {
   it('writes what is sent in one tick at once, answers given in microtasks included', async () => {
     const sink = new Sink();
     const { transport, input } = createTransport(sink);
-    transport.onmessage = (message) => {
+    transport.onmessage = (message: JsonRpcMessage) => {
       const id = (message as { id: number }).id;
       void (async () => {
         for (let depth = 0; depth < id % 7; depth++) await Promise.resolve();
@@ -147,7 +147,7 @@ describe('StreamTransport', () => {
     const sink = new Sink(true);
     const { transport, input } = createTransport(sink, { maxQueuedBytes: 1000, maxPendingBytes: 20_000, flushMs: 0 });
     let count = 0;
-    transport.onmessage = (message) => {
+    transport.onmessage = (message: JsonRpcMessage) => {
       count++;
       void transport.send({ jsonrpc: '2.0', id: (message as { id: number }).id, result: { pad: 'x'.repeat(1000) } }).catch(() => undefined);
     };
@@ -173,7 +173,7 @@ describe('StreamTransport', () => {
     const sink = new Sink(true);
     const { transport, input } = createTransport(sink, { maxQueuedBytes: 1000, maxMessageBytes: 2000, flushMs: 0 });
     let count = 0;
-    transport.onmessage = (message) => {
+    transport.onmessage = (message: JsonRpcMessage) => {
       count++;
       void transport.send({ jsonrpc: '2.0', id: (message as { id: number }).id, result: { pad: 'x'.repeat(1000) } }).catch(() => undefined);
     };
@@ -189,7 +189,7 @@ describe('StreamTransport', () => {
   it('[ROBUSTNESS-7] reads a peer on whatever it has in flight', async () => {
     const { transport, input } = createTransport(new Sink(), { maxMessageBytes: 2000, maxPendingBytes: 2000 });
     const received: unknown[] = [];
-    transport.onmessage = (message) => void received.push('method' in message && 'id' in message ? message.id : 'note');
+    transport.onmessage = (message: JsonRpcMessage) => void received.push('method' in message && 'id' in message ? message.id : 'note');
     await transport.start();
     const pad = 'x'.repeat(1000);
     for (let id = 0; id < 50; id++) input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ask', params: { pad } })}\n`);
@@ -234,7 +234,7 @@ describe('StreamTransport', () => {
     const [clock, sink] = [new FakeClock(), new Sink(true)];
     const { transport, input, closed } = createTransport(sink, { maxQueuedBytes: 1000, maxPendingBytes: 5000, flushMs: 0, clock });
     let count = 0;
-    transport.onmessage = (message) => {
+    transport.onmessage = (message: JsonRpcMessage) => {
       count++;
       void transport.send({ jsonrpc: '2.0', id: (message as { id: number }).id, result: { pad: 'x'.repeat(1000) } }).catch(() => undefined);
     };
@@ -254,7 +254,7 @@ describe('StreamTransport', () => {
   it('writes what was accepted before it closes', async () => {
     const { client, server } = createStreamPair();
     const received: unknown[] = [];
-    server.onmessage = (message) => void received.push(message);
+    server.onmessage = (message: JsonRpcMessage) => void received.push(message);
     const ended = new Promise<void>((resolve) => {
       server.onclose = resolve;
     });
@@ -284,7 +284,7 @@ describe('StreamTransport', () => {
   it('reads a last line that lacks its newline', async () => {
     const { transport, input, closed } = createTransport(new Sink());
     const received: unknown[] = [];
-    transport.onmessage = (message) => void received.push(message);
+    transport.onmessage = (message: JsonRpcMessage) => void received.push(message);
     await transport.start();
     input.end(JSON.stringify(note(1)));
     await closed;
@@ -405,7 +405,7 @@ describe('StreamTransport', () => {
     const sink = new Sink();
     const { transport, input, closed } = createTransport(sink);
     const received: unknown[] = [];
-    transport.onmessage = (message) => void received.push(message);
+    transport.onmessage = (message: JsonRpcMessage) => void received.push(message);
     await transport.start();
     sink.destroy(new Error('write EPIPE'));
     input.write(`${JSON.stringify(note(1))}\n`);

@@ -31,7 +31,7 @@ describe('withFaults', () => {
     const [client, server] = createInMemoryPair();
     const faulty = withFaults<Transport>(client, options);
     const messages: JsonRpcMessage[] = [];
-    server.onmessage = (message) => void messages.push(message);
+    server.onmessage = (message: JsonRpcMessage) => void messages.push(message);
     await Promise.all([faulty.start(), server.start()]);
     const refused: number[] = [];
     for (let n = 0; n < 200; n++) await faulty.send(note(n)).catch(() => void refused.push(n));

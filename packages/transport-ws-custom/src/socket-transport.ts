@@ -54,7 +54,7 @@ const NORMAL: CloseReason = [CloseCode.normal, ''];
  * @see 2026-07-28 basic/transports#custom-transports; RFC 6455
  */
 export class SocketTransport implements Transport, SocketListener, Beating {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   /** The WebSocket close code and reason that `close` sends. */
@@ -173,8 +173,7 @@ export class SocketTransport implements Transport, SocketListener, Beating {
     const { expiresAtMs } = this.#terms;
     if (expiresAtMs !== undefined && this.#terms.clock.now() >= expiresAtMs) return this.#expire();
     try {
-      const message = parseJson(text);
-      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(text));
+      this.onmessage?.(parseJson(text), this.#toInfo(text));
     } catch (error) {
       emitError(this, toError(error));
     }

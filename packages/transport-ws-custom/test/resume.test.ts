@@ -308,7 +308,7 @@ describe('the client', () => {
     const sockets = watchSockets(serving);
     const transport = webSocketTransport(serving.url, { resume: resumeOnClient() });
     const messages: JsonRpcMessage[] = [];
-    transport.onmessage = (message) => void messages.push(message);
+    transport.onmessage = (message: JsonRpcMessage) => void messages.push(message);
     const closed = new Promise<void>((resolve) => {
       transport.onclose = resolve;
     });

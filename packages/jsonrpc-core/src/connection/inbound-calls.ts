@@ -11,6 +11,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type RequestId,
+  toErrorResponse,
 } from '../message.ts';
 import { countBytes } from '../parse-json.ts';
 import { serializeMessage } from '../serialize-message.ts';
@@ -164,8 +165,7 @@ export class InboundCalls {
   refuse(error: JsonRpcErrorObject, id: RequestId | undefined, batch: Batch | undefined): void {
     if (!this.#rules.isAnswering) return;
     if (batch) batch.waiting++;
-    const hasNoId = id === undefined && this.#rules.isErrorIdOptional;
-    const response: JsonRpcResponse = hasNoId ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id: id ?? null, error };
+    const response = toErrorResponse(error, id ?? (this.#rules.isErrorIdOptional ? undefined : null));
     if (batch) this.#keep(response, batch);
     else this.#send(response);
   }

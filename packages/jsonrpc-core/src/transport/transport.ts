@@ -34,6 +34,14 @@ export interface WaitingCaller {
   pauseTimeout?(): () => void;
 }
 
+/**
+ * Gets each JSON value that a transport receives. It is `unknown` because nothing has checked it yet. A function that takes a `JsonRpcMessage` is
+ * accepted too.
+ */
+// Wide enough for the `onmessage` of the official SDKs: `authInfo` is the member that their infos have. The type of a method, because only the
+// parameters of methods may be narrower in the function that is assigned.
+type MessageCallback = { call(message: unknown, info?: MessageInfo & { readonly authInfo?: unknown }): void }['call'];
+
 /** The options of `send`. */
 export interface SendOptions extends WaitingCaller {
   /** The id of the request to which this message belongs. A transport with one stream per request chooses by it. @default none */
@@ -77,7 +85,7 @@ export interface Transport {
   /** Closes the channel and releases all its resources. */
   close(): Promise<void>;
   /** Called with each JSON value that arrives. It may not be a valid message: see T5. */
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: MessageCallback | undefined;
   /** Called with each error that does not end the channel by itself. */
   onerror?: ((error: Error) => void) | undefined;
   /** Called once, when the channel has ended. */

@@ -200,7 +200,7 @@ async function run(script: readonly Step[], isBatchingOn: boolean, maxInFlightBy
     maxInFlightBytes,
   });
   const answers = new Ledger();
-  far.onmessage = (message) => {
+  far.onmessage = (message: JsonRpcMessage) => {
     for (const one of Array.isArray(message) ? (message as JsonRpcMessage[]) : [message]) if (!('method' in one)) answers.add(one.id);
   };
   await Promise.all([connection.start(), far.start()]);

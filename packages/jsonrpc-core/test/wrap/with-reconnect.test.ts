@@ -22,7 +22,7 @@ class Server {
     }
     const [near, far] = createInMemoryPair();
     this.channels.push(far);
-    far.onmessage = (message) => {
+    far.onmessage = (message: JsonRpcMessage) => {
       this.received.push(message);
       if ('id' in message) void far.send(result(message.id as number, { channel: this.channels.indexOf(far) }));
     };

@@ -91,7 +91,7 @@ export class RequestStates<State> {
   }
 
   async #decrypt(text: string, binding: StateBinding): Promise<Sealed<State>> {
-    const bytes = fromBase64Url(text);
+    const bytes = fromBase64Url(text) as Bytes | undefined;
     if (!bytes || bytes.length <= IV_BYTES) throw refusal(NOT_OURS);
     const additionalData = await toBytes(binding);
     for (const key of await this.#loadKeys()) {

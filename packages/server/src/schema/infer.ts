@@ -21,8 +21,8 @@ type JsonTypeName = 'array' | 'boolean' | 'integer' | 'null' | 'number' | 'objec
 
 /** A plain JSON Schema, written by hand or imported from a file. */
 export interface PlainJsonSchema {
-  readonly $schema?: string;
-  readonly type?: JsonTypeName | readonly JsonTypeName[];
+  readonly $schema?: string | undefined;
+  readonly type?: JsonTypeName | readonly JsonTypeName[] | undefined;
   readonly '~standard'?: never;
   readonly [keyword: string]: unknown;
 }

@@ -17,7 +17,6 @@ import {
   type ExchangeOptions,
   type ExchangeTransport,
   type LegacyOpener,
-  type MessageInfo,
   type SendOptions,
   toError,
   type TransportFactory,
@@ -40,7 +39,7 @@ import { toEraKey, Wire } from './wire.ts';
  * @see 2026-07-28 basic/transports/streamable-http; 2025-11-25 basic/transports#streamable-http
  */
 export class StreamableHTTPClientTransport implements Transport, ExchangeTransport, LegacyOpener {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   /** The key under which a client remembers which era this server supports. Contains no secret. */

@@ -56,7 +56,7 @@ const TABLE: OptionTable<OwnOptions> = {
  * Connected to an `McpServer` it serves every revision. For other servers it is a plain `Transport`.
  */
 export class StreamableHTTPServerTransport implements Transport, EndpointTransport {
-  onmessage: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage: Transport['onmessage'];
   onerror: ((error: Error) => void) | undefined;
   onclose: (() => void) | undefined;
   readonly #settings: Settings;

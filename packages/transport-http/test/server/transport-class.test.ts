@@ -223,7 +223,7 @@ describe('connected to an McpServer', () => {
 
 /** A server that knows `Transport` and nothing else, as other SDKs' do. */
 function connectPlain(transport: Transport, answer: (request: JsonRpcRequest) => void): Promise<void> {
-  transport.onmessage = (message) => {
+  transport.onmessage = (message: JsonRpcMessage) => {
     if ('method' in message && 'id' in message) answer(message);
   };
   return transport.start();
@@ -261,7 +261,7 @@ describe('connected to another SDK as a plain Transport', () => {
         })(),
     );
     const deliver = transport.onmessage;
-    transport.onmessage = (message, info) => {
+    transport.onmessage = (message: JsonRpcMessage, info) => {
       if (!('method' in message)) {
         responses.push(message);
         answered.open();
@@ -307,7 +307,7 @@ describe('connected to another SDK as a plain Transport', () => {
     const calls: JsonRpcRequest[] = [];
     await connectPlain(transport, (request) => void calls.push(request));
     const deliver = transport.onmessage;
-    transport.onmessage = (message, info) => {
+    transport.onmessage = (message: JsonRpcMessage, info) => {
       heard.push(message);
       deliver?.(message, info);
     };
@@ -340,7 +340,7 @@ describe('connected to another SDK as a plain Transport', () => {
       ({ id, method }) => void (method === 'initialize' && transport.send({ jsonrpc: '2.0', id, result: initializeResult })),
     );
     const deliver = transport.onmessage;
-    transport.onmessage = (message, info) => {
+    transport.onmessage = (message: JsonRpcMessage, info) => {
       heard.push(message);
       deliver?.(message, info);
     };
@@ -383,7 +383,7 @@ describe('connected to another SDK as a plain Transport', () => {
         if (method === 'initialize') void transport.send({ jsonrpc: '2.0', id, result: initializeResult });
       });
       const deliver = transport.onmessage;
-      transport.onmessage = (message, info) => {
+      transport.onmessage = (message: JsonRpcMessage, info) => {
         heard.push(message);
         deliver?.(message, info);
       };

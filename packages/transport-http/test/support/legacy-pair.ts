@@ -21,7 +21,7 @@ class KitEnd implements Transport {
   constructor(inner: Transport, open: () => Promise<void>, isHandshake: (message: JsonRpcMessage) => boolean) {
     this.#inner = inner;
     this.#open = open;
-    inner.onmessage = (message, info?: MessageInfo) => {
+    inner.onmessage = (message: JsonRpcMessage, info?: MessageInfo) => {
       if (!isHandshake(message)) this.onmessage?.(message, info);
     };
     inner.onerror = (error) => this.onerror?.(error);

@@ -109,7 +109,7 @@ export class Listener {
 
   /** Sets the transport's callbacks. `onMessage` is called after a message is recorded, and may throw. */
   constructor(transport: Transport, onMessage?: (message: JsonRpcMessage) => void) {
-    transport.onmessage = (message) => {
+    transport.onmessage = (message: JsonRpcMessage) => {
       this.messages.push(message);
       if (this.closeCount > 0) this.lateCount++;
       this.#wake();

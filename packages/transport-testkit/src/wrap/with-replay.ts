@@ -17,7 +17,7 @@ export function withReplay(recording: readonly RecordedMessage[]): Transport & T
 }
 
 class ReplayTransport implements Transport {
-  onmessage?: ((message: JsonRpcMessage) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   readonly #entries: readonly RecordedMessage[];

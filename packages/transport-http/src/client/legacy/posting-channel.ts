@@ -10,13 +10,13 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { classifyMessage, measureMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { emitClose, emitError, type MessageInfo, type SendOptions, toError, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
+import { emitClose, emitError, type SendOptions, toError, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { type HttpFailure, isSuccess, readFailure } from '../http-failure.ts';
 import type { HttpCall } from '../http-sender.ts';
 import { ACCEPT_TIMEOUT_MS, type Sending, type Wire } from '../wire.ts';
 
 export abstract class PostingChannel implements Transport {
-  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onmessage?: Transport['onmessage'];
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   protected readonly wire: Wire;
@@ -112,7 +112,7 @@ export abstract class PostingChannel implements Transport {
     const bytes = measureMessage(text);
     try {
       // T5: the connection above handles batches and values that are not messages.
-      this.onmessage?.(value as unknown as JsonRpcMessage, bytes === undefined ? undefined : { bytes });
+      this.onmessage?.(value, bytes === undefined ? undefined : { bytes });
     } catch (error) {
       this.report(toError(error));
     }

@@ -11,7 +11,7 @@ import {
   ProtocolError,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, serializeMessage, toErrorResponse } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
 import { type Accepts, BOTH, JSON_TYPE, METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, SSE_TYPE } from '../../headers.ts';
@@ -161,9 +161,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
 
   /** Responds with an error status and a JSON-RPC error. @param nullId Whether to send `id: null` if no id could be read. */
   refuse({ status, message, rpcCode, detail }: HttpRefusal, nullId = false): void {
-    const id = this.requestId ?? (nullId ? null : undefined);
-    const error = { code: rpcCode, message };
-    const text = serializeMessage({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error });
+    const text = serializeMessage(toErrorResponse({ code: rpcCode, message }, this.requestId ?? (nullId ? null : undefined)));
     this.#answer(status, [...JSON_HEADERS, ...(detail.headers ?? NONE)], text, detail.closes);
   }
 

@@ -1,7 +1,7 @@
 /** Handles a POST of the legacy era: `initialize`, a message of a session, a batch, or a request without a session. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import { classifyMessage, INVALID_REQUEST, toErrorResponse, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { SessionState } from '@mortise/protocol/contracts';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
@@ -38,7 +38,7 @@ export async function respondToBatch(http: HttpExchange, values: readonly JsonVa
   const ready: JsonRpcResponse[] = [];
   for (const value of values) {
     const kind = classifyMessage(value);
-    if (kind === 'invalid') ready.push(toErrorResponse(value));
+    if (kind === 'invalid') ready.push(toInvalidResponse(value));
     else if (kind === 'request') requests.push(value as unknown as JsonRpcRequest);
     else others.push(value as unknown as JsonRpcMessage);
   }
@@ -208,7 +208,7 @@ function isInitialize(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null && (value as { readonly method?: unknown }).method === 'initialize';
 }
 
-function toErrorResponse(value: JsonValue): JsonRpcResponse {
+function toInvalidResponse(value: JsonValue): JsonRpcResponse {
   const { id = null, rpcCode = INVALID_REQUEST, message } = toInvalidRequestError(value);
-  return { jsonrpc: '2.0', id, error: { code: rpcCode, message } };
+  return toErrorResponse({ code: rpcCode, message }, id);
 }

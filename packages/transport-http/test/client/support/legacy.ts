@@ -36,7 +36,7 @@ export interface Heard {
 
 export function hear(transport: Transport): Heard {
   const heard: Heard = { messages: [], errors: [], closes: 0 };
-  transport.onmessage = (message) => void heard.messages.push(message);
+  transport.onmessage = (message: JsonRpcMessage) => void heard.messages.push(message);
   transport.onerror = (error) => void heard.errors.push(error);
   transport.onclose = () => void heard.closes++;
   return heard;
