@@ -4,6 +4,12 @@
  */
 
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSqliteStores } from '@mortise/store-sqlite';
 import { failEverywhere } from './http-faults.mjs';
 import { callOverWebSocket, eras, inFlight, openSession, openWebSocket, Peer, startProgram } from './peer.mjs';
 
@@ -93,17 +99,60 @@ for (const era of eras)
     },
   );
 
+/** What a server holds in memory after a collection of garbage. */
+const toHeld = ({ heapUsed, external }) => heapUsed + external;
 const listen = (peer, notifications) => peer.post(...peer.toRequest('modern', 'subscriptions/listen', { notifications }));
 
 atServer(7, 'http', 'HTTP: 20 listeners that stop reading, 140 MiB of news: what is kept', 'at most 64 MiB', async (peer) => {
   const uris = Array.from({ length: 1_000 }, (_, step) => `test://${step}/${'x'.repeat(200)}`);
   const streams = await Promise.all(Array.from({ length: 20 }, () => listen(peer, { resourceSubscriptions: uris })));
-  const toHeap = ({ heapUsed, external }) => heapUsed + external;
-  const before = toHeap(await peer.held());
+  const before = toHeld(await peer.held());
   await peer.callTool('modern', 'change', { count: 20_000 });
-  const growth = toHeap(await peer.held()) - before;
+  const growth = toHeld(await peer.held()) - before;
   return { figure: inMebibytes(growth), ok: growth <= 64 * mebibyte && streams.every(({ ok }) => ok) };
 });
+
+atServer(17, 'http', 'HTTP: 100 tasks of 3 MiB and 12,000 small ones of one caller have ended: what is kept', 'at most 64 MiB', async (peer) => {
+  const text = 'x'.repeat(3 * mebibyte);
+  const before = toHeld(await peer.held());
+  await inFlight(100, 4, () => peer.runTask('keep', { text }, 'completed'));
+  await inFlight(12_000, 32, () => peer.runTask('keep', { text: 'small' }, 'completed'));
+  const growth = toHeld(await peer.held()) - before;
+  return { figure: inMebibytes(growth), ok: growth <= 64 * mebibyte };
+});
+
+atServer(18, 'http', 'HTTP: as many tasks as may run wait for an answer, then a further task', 'completed', async (peer) => {
+  await inFlight(10, 10, () => peer.runTask('ask', {}, 'input_required'));
+  const { status } = await Promise.race([peer.runTask('keep', { text: 'next' }, 'completed'), wait(10_000, { status: 'not started' })]);
+  return { figure: status, ok: status === 'completed' };
+});
+
+atServer(
+  7,
+  'http2',
+  'HTTP/2: 20 connections with 100 answers of 64 KiB each that nobody reads, with a `stallMs` of 2 s: answers left',
+  '0 in 30 s',
+  async (peer) => {
+    const ask = (session) => {
+      const [message, headers] = peer.toCall('modern', 'large');
+      const accept = 'application/json, text/event-stream';
+      const stream = session.request({ ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', accept, ...headers });
+      stream.on('error', () => undefined).end(JSON.stringify(message));
+      return stream;
+    };
+    const sessions = Array.from({ length: 20 }, () => connect(peer.url, { settings: { initialWindowSize: 0 } }));
+    for (const session of sessions) session.on('error', () => undefined);
+    const streams = sessions.flatMap((session) => Array.from({ length: 100 }, () => ask(session)));
+    const startedAt = performance.now();
+    const cut = Promise.all(streams.map((stream) => stream.closed || once(stream, 'close')));
+    await Promise.race([cut, wait(30_000)]);
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    const left = streams.filter(({ closed }) => !closed).length;
+    for (const session of sessions) session.destroy();
+    return { figure: `${left} after ${seconds} s`, ok: left === 0 };
+  },
+  { stallMs: 2_000 },
+);
 
 for (const maxSessionsPerKey of [10_000, 1_000]) {
   const what = `HTTP: 10,000 abandoned sessions, ${maxSessionsPerKey} of them kept`;
@@ -182,6 +231,48 @@ figures.push({
   what: 'HTTP: the n-th write, read, store call or timer fails, for every n of a session in both eras',
   goal: '0 hang, 0 acknowledged sessions lost, 0 calls, streams and sessions left',
   measure: failEverywhere,
+});
+
+/** Runs this many parts of a work, one after the other. @returns How long the slowest took, in milliseconds. */
+async function timeSlowest(parts, part) {
+  let slowest = 0;
+  for (let index = 0; index < parts; index += 1) {
+    const before = performance.now();
+    await part(index);
+    slowest = Math.max(slowest, performance.now() - before);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return slowest;
+}
+
+/** Measures what a server would do between two calls: writes to a file that has much in it, each flushed to the disk. */
+async function writeBesideMuch() {
+  const folder = await mkdtemp(join(tmpdir(), 'mortise-robustness-'));
+  const path = join(folder, 'stores.db');
+  const event = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(100) } };
+  const task = { generation: '2026-07-28', principal: 'ada', status: 'working', driver: 'engine', resumable: true, asks: [], ttlMs: null };
+  const times = { createdAtMs: Date.now(), updatedAtMs: Date.now(), expiresAtMs: null };
+  const filled = await createSqliteStores({ path, durability: 'normal' });
+  for (let index = 0; index < 300_000; index += 1) await filled.events.append(`session ${index % 300}`, 'stream', event);
+  for (let index = 0; index < 10_000; index += 1) await filled.tasks.create({ ...task, ...times, id: `task ${index}` });
+  await filled.close();
+  const { events, tasks, close } = await createSqliteStores({ path });
+  const append = await timeSlowest(1_024, (index) => events.append(`session ${index % 300}`, 'stream', event));
+  const renewal = await timeSlowest(20, (part) => {
+    const renew = (_, index) => tasks.lease(`task ${part * 500 + index}`, 'owner', Date.now() + 30_000, Date.now());
+    return Promise.all(Array.from({ length: 500 }, renew));
+  });
+  await close();
+  await rm(folder, { recursive: true });
+  const ok = append <= 50 && renewal <= 100;
+  return { figure: `an append ${append.toFixed(1)} ms, 500 renewals ${renewal.toFixed(1)} ms`, ok };
+}
+
+figures.push({
+  rule: 18,
+  what: 'SQLite, flushed: the slowest of 1,024 appends beside 300,000 events, of 20 times 500 renewals of 10,000 running tasks',
+  goal: 'at most 50 and 100 ms',
+  measure: writeBesideMuch,
 });
 
 async function openMany(url, count) {

@@ -1,19 +1,30 @@
 /** The server whose figures `npm run robustness` takes: `node --expose-gc measured-server.mjs TRANSPORT [OPTIONS as JSON]`. Prints its address, where it has one. */
 
 import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http2';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
+import { MemoryTaskQueue } from '@mortise/tasks';
+import { createTasks } from '@mortise/tasks/server';
 import { serveHttp } from '@mortise/transport-http/node';
+import { createHttpHandler } from '@mortise/transport-http/server';
 import { serveStdio } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 
 const [transport, given = '{}'] = process.argv.slice(2);
 const { withEvents, ...options } = JSON.parse(given);
-const server = new McpServer({ name: 'measured', version: '1.0.0' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
+const tasks = createTasks({ queue: new MemoryTaskQueue({ maxConcurrent: 10 }), maxPollsPerSecond: Infinity });
+const capabilities = { logging: {}, resources: { subscribe: true } };
+const server = new McpServer({ name: 'measured', version: '1.0.0' }, { capabilities, extensions: [tasks] });
 const inputSchema = { type: 'object' };
 const held = { waiting: 0, aborted: 0, counts: () => undefined };
 
 server.registerTool('echo', { inputSchema }, ({ text }) => text);
+server.registerTool('keep', { inputSchema, execution: { taskSupport: 'required' } }, ({ text }) => text);
+server.registerTool('ask', { execution: { taskSupport: 'required' } }, async (ctx) => {
+  const { action } = await ctx.elicit({ message: 'Go on?', requestedSchema: { type: 'object', properties: {} } });
+  return action;
+});
 server.registerTool('large', {}, () => 'x'.repeat(64 * 1024));
 server.registerTool('wait', { inputSchema }, async ({ ms }, ctx) => {
   held.waiting += 1;
@@ -60,6 +71,12 @@ else if (transport === 'http') {
   const { url, handler } = await serveHttp(server, { port: 0, ...options, ...(withEvents && { eventStore: new MemoryEventStore() }) });
   held.counts = () => handler.counts;
   console.log(url);
+} else if (transport === 'http2') {
+  const handler = createHttpHandler(server, options);
+  held.counts = () => handler.counts;
+  const listener = createServer((request, response) => void handler.node(request, response)).listen(0, '127.0.0.1', () => {
+    console.log(`http://127.0.0.1:${listener.address().port}`);
+  });
 } else {
   const serving = await serveWebSocket(server, { port: 0, maxConnectionsPerKey: 10_000, ...options });
   held.counts = () => serving.count;

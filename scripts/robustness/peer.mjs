@@ -81,11 +81,12 @@ export class Peer {
     if (era === 'legacy') return [toMessage(id, method, { ...params, _meta: { progressToken: id } }), this.#session];
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': versions.modern,
-      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } },
       'io.modelcontextprotocol/logLevel': 'info',
       progressToken: id,
     };
-    const headers = { 'mcp-protocol-version': versions.modern, 'mcp-method': method, ...(params.name && { 'mcp-name': params.name }) };
+    const name = params.name ?? params.taskId;
+    const headers = { 'mcp-protocol-version': versions.modern, 'mcp-method': method, ...(name && { 'mcp-name': name }) };
     return [toMessage(id, method, { ...params, _meta }), headers];
   }
 
@@ -113,11 +114,23 @@ export class Peer {
     return answered;
   }
 
-  async callTool(era, name, args = {}) {
-    const [message, headers] = this.toCall(era, name, args);
+  /** Sends a request. @returns Its result. */
+  async request(era, method, params) {
+    const [message, headers] = this.toRequest(era, method, params);
     const { result, error } = await (this.url === undefined ? this.write(message) : readResponse(await this.post(message, headers)));
-    if (result === undefined) throw new Error(`${name}: ${JSON.stringify(error)}`);
-    return result.content[0].text;
+    if (result === undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  async callTool(era, name, args = {}) {
+    return (await this.request(era, 'tools/call', { name, arguments: args })).content[0].text;
+  }
+
+  /** Calls a tool as a task. @returns The task once it is in one of these states, seen by polling. */
+  async runTask(name, args, ...states) {
+    let task = await this.request('modern', 'tools/call', { name, arguments: args });
+    for (; !states.includes(task.status); task = await this.request('modern', 'tasks/get', { taskId: task.taskId })) await wait(5);
+    return task;
   }
 
   /** Opens a legacy session over stdio. */
