@@ -3,6 +3,7 @@ import { MemoryTaskQueue, MemoryTaskStore, type TaskRecord } from '@mortise/task
 import type { TaskEngine, TaskEngineInit } from '../../src/engine/task-engine.ts';
 import type { TaskOutcome } from '../../src/engine/task-states.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
+import { turns } from '@mortise/transport-testkit';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { createEngine } from '../support/create-engine.ts';
 import { toFaultyStore } from '../support/faulty-store.ts';
@@ -266,6 +267,25 @@ describe('a process that lives', () => {
     await turn();
     await turn();
     expect((await world.store.get(resumable.id))?.status).toBe('completed');
+  });
+
+  it('closes once the handlers of tasks that wait for their answers have returned', async () => {
+    const world = createWorld();
+    const ended: string[] = [];
+    const run: TaskEngineInit['run'] = async ({ id }, asking) => {
+      await asking.ask({ method: 'elicitation/create' }).catch(() => turns(5));
+      ended.push(id);
+      return DONE;
+    };
+    const engine = startProcess(world, run);
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    while ((await world.store.get(id))?.status !== 'input_required') {
+      await turn();
+      world.clock.advance(0);
+    }
+    await engine.close();
+    expect(ended).toEqual([id]);
+    expect((await world.store.get(id))?.status).toBe('failed');
   });
 
   it('is told of a cancel by another process, and stops', async () => {
