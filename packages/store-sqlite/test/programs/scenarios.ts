@@ -3,22 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSqliteStores, type SqliteDatabase } from '@mortise/store-sqlite';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { openDatabase } from './open-database.ts';
 
 const [, , scenario = '', file = ':memory:', delayMs = '0'] = process.argv;
 const HOUR_MS = 3_600_000;
-
-async function openDatabase(path: string): Promise<SqliteDatabase> {
-  for (const name of ['better-sqlite3', 'node:sqlite']) {
-    try {
-      const loaded = (await import(name)) as Record<string, new (path: string) => SqliteDatabase>;
-      const Database = loaded['DatabaseSync'] ?? loaded['default'];
-      if (Database) return new Database(path);
-    } catch {
-      // The next one may load.
-    }
-  }
-  throw new Error('no driver loads');
-}
 
 function count(database: SqliteDatabase, table: string): number {
   return Number((database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number }).count);
