@@ -35,6 +35,29 @@ it('brings a new file to its layout once, where eight processes open it at once'
   expect(await run('layout', file)).toEqual({ versions: [4], mode: 'wal' });
 });
 
+it('[ROBUSTNESS-17] brings a file of layout 2 with tasks to the layout of today, and counts what was in it', async () => {
+  const file = await newFile();
+  const { listed, steps, replayed, before, after, events } = (await run('from-layout-2', file)) as {
+    readonly [name: string]: unknown;
+    readonly before: readonly [readonly object[], readonly object[]];
+    readonly after: readonly [readonly object[], readonly object[]];
+  };
+  expect(listed).toEqual([
+    ['T1', 'completed', 3, null],
+    ['T2', 'working', 3, 'me'],
+  ]);
+  expect({ steps, replayed }).toEqual({ steps: [7, 77], replayed: 1 });
+  // What the file counts is what it has, at first and after tasks ended, came and went.
+  for (const [counted, there] of [before, after]) expect(counted).toEqual(there);
+  expect(before[0]).toMatchObject([
+    { owner: '*', ended: 2 },
+    { owner: '=ada', ended: 1 },
+    { owner: '=bob', ended: 1 },
+  ]);
+  expect(events).toBe(10);
+  expect(await run('layout', file)).toEqual({ versions: [4], mode: 'wal' });
+});
+
 it('refuses a file of a newer version, and leaves it as it is', async () => {
   const file = await newFile();
   await run('write', file);

@@ -216,6 +216,32 @@ describe('a process that lives', () => {
     expect((await world.store.get(id))?.status).toBe('completed');
   });
 
+  it('[ROBUSTNESS-18] renews many leases in parts, and does other work in between', async () => {
+    const world = createWorld();
+    const counted = toFaultyStore(world.store);
+    let renewed = 0;
+    counted.before = (member) => void (renewed += member === 'lease' ? 1 : 0);
+    const engine = createEngine({
+      store: counted.store,
+      clock: world.clock,
+      run: () => never,
+      leaseMs: LEASE_MS,
+      limits: { maxTasksPerPrincipal: Infinity },
+    });
+    engine.start();
+    for (let n = 0; n < 1200; n++) await engine.create({ principal: 'p', generation: 'g', resumable: true });
+    await turn();
+    // The clock stands while a part is renewed: only a timer lets the next one begin.
+    world.clock.advance(LEASE_MS / 3);
+    const parts: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      parts.push(renewed);
+      world.clock.advance(0);
+    }
+    expect(parts).toEqual([500, 1000, 1200]);
+  });
+
   it('is told to stop when another took its task over, and what it gives is not kept', async () => {
     const world = createWorld();
     const late: TaskOutcome = { status: 'completed', result: { late: true } };
