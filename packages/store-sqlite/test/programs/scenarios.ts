@@ -84,7 +84,9 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
       insert.run(id, principal, status, now, ...lease, JSON.stringify({ ...task, id, principal, status }));
     }
     database.exec(`INSERT INTO mortise_steps VALUES ('T1', 'k', '7'), ('T2', 'k', '77')`);
-    database.exec(`INSERT INTO mortise_events (session_id, stream_id, message, at_ms) VALUES ('s', 'x', NULL, ${now}), ('s', 'x', '{}', ${now})`);
+    database.exec(
+      `INSERT INTO mortise_events (session_id, stream_id, message, at_ms) VALUES ('s', 'x', NULL, ${now}), ('s', 'x', '{}', ${now})`,
+    );
     const { tasks, events } = await createSqliteStores({ database, clock: new FakeClock(now), events: { maxEventsPerStream: 10 } });
     const sums = (): unknown => [
       database.prepare('SELECT owner, ended, characters FROM mortise_task_sums ORDER BY owner').all(),
