@@ -16,10 +16,16 @@ interface Worker {
   readonly pid: number;
 }
 
-async function startWorker(site: CrashSite, stepMs: number, leaseMs?: number): Promise<Worker> {
+/** @param mayDecline Called for each question of the server, which is declined once the returned promise resolves. */
+async function startWorker(site: CrashSite, stepMs: number, leaseMs?: number, mayDecline?: () => Promise<void>): Promise<Worker> {
   const transport = stdioTransport({ command: site.command, args: [...site.args(stepMs, leaseMs)], stderr: 'ignore' });
   const tasks = taskClient();
-  const client = await McpClient.connect(transport, { name: 'two-processes', version: '1.0.0' }, { era: 'modern', extensions: [tasks] });
+  const elicitation = async (): Promise<{ action: 'decline' }> => {
+    await mayDecline?.();
+    return { action: 'decline' };
+  };
+  const info = { name: 'two-processes', version: '1.0.0' };
+  const client = await McpClient.connect(transport, info, { era: 'modern', extensions: [tasks], elicitation });
   const { pid } = transport;
   if (pid === undefined) throw new Error('a process that answers has an id');
   return { client, tasks, pid };
@@ -88,4 +94,25 @@ it('gives a lease on only when it has ended, also where a process is stopped for
   expect(audit.endings.map(({ count }) => count)).toEqual(Array.from({ length: tasks }, () => 1));
   expect(audit.tasks.map(({ status }) => status)).toEqual(Array.from({ length: tasks }, () => 'completed'));
   console.log(`seed ${seed}: ${pauses} pauses, ${audit.leases[0].count} leases of ${tasks} tasks`);
+}, 400_000);
+
+it('[ROBUSTNESS-18] runs a task while more tasks wait for their answers than a process runs at once', async () => {
+  const site = await prepareCrashSite();
+  onTestFinished(() => site.remove());
+  let asked = 0;
+  let onAllAsked = (): void => undefined;
+  let decline = (): void => undefined;
+  const allAsked = new Promise<void>((resolve) => (onAllAsked = resolve));
+  const mayDecline = new Promise<void>((resolve) => (decline = resolve));
+  const worker = await startWorker(site, 15, 30_000, () => {
+    if (++asked === 20) onAllAsked();
+    return mayDecline;
+  });
+  const asking = Array.from({ length: 20 }, async () => (await worker.tasks.start('ask')).result());
+  await allAsked;
+  await runTasks([worker], 1);
+  decline();
+  for (const { content } of await Promise.all(asking)) expect(content).toEqual([{ type: 'text', text: 'decline' }]);
+  await worker.client.close();
+  expect((await site.audit()).faults).toEqual([]);
 }, 400_000);

@@ -12,6 +12,13 @@ export interface SqliteEventOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
+/** After this many appends to a stream, its events beyond `maxEventsPerStream` are deleted. */
+const APPENDS_PER_TRIM = 64;
+/** The most events that are deleted then: more than were added, so that a stream from before shrinks too. */
+const EVENTS_PER_TRIM = 2 * APPENDS_PER_TRIM;
+/** The most expired events that one append deletes, so that no append takes long. */
+const OLD_EVENTS_AT_ONCE = 1024;
+
 /** Keeps the events of SSE streams in a SQLite file, so that clients can resume a stream. Has the guarantees V1 to V3 of `EventStore`. */
 export class SqliteEventStore implements EventStore {
   readonly #db: SqliteConnection;
@@ -28,12 +35,18 @@ export class SqliteEventStore implements EventStore {
 
   async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
     const row = this.#db.get(
-      'INSERT INTO mortise_events (session_id, stream_id, message, at_ms) VALUES (?, ?, ?, ?) RETURNING number',
+      `INSERT INTO mortise_events (session_id, stream_id, message, at_ms, place) VALUES (?, ?, ?, ?, 1 + coalesce(
+         (SELECT place FROM mortise_events WHERE session_id = ? AND stream_id = ? ORDER BY number DESC LIMIT 1), 0))
+       RETURNING number, place`,
       sessionId,
       streamId,
       message === undefined ? null : JSON.stringify(message),
       this.#clock.now(),
+      sessionId,
+      streamId,
     );
+    const place = row === undefined ? 0 : number(row, 'place');
+    if (place > this.#maxEvents && place % APPENDS_PER_TRIM === 0) this.#trim(sessionId, streamId, place - this.#maxEvents);
     this.#db.clearSometimes('events', () => this.#dropOld());
     return `${streamId}~${row === undefined ? 0 : number(row, 'number')}`;
   }
@@ -73,13 +86,22 @@ export class SqliteEventStore implements EventStore {
     return this.#clock.now() - this.#maxAgeMs;
   }
 
+  /** Deletes the oldest events of a stream, up to this place in it. Events of the older layout have no place, and count as the first. */
+  #trim(sessionId: string, streamId: string, untilPlace: number): void {
+    this.#db.run(
+      `DELETE FROM mortise_events WHERE coalesce(place, 0) <= ? AND number IN (
+         SELECT number FROM mortise_events WHERE session_id = ? AND stream_id = ? ORDER BY number LIMIT ${EVENTS_PER_TRIM})`,
+      untilPlace,
+      sessionId,
+      streamId,
+    );
+  }
+
   #dropOld(): void {
-    this.#db.run('DELETE FROM mortise_events WHERE at_ms < ?', this.#oldest());
     this.#db.run(
       `DELETE FROM mortise_events WHERE number IN (
-         SELECT number FROM (SELECT number, row_number() OVER (PARTITION BY session_id, stream_id ORDER BY number DESC) AS place FROM mortise_events)
-         WHERE place > ?)`,
-      this.#maxEvents,
+         SELECT number FROM mortise_events WHERE at_ms < ? ORDER BY at_ms LIMIT ${OLD_EVENTS_AT_ONCE})`,
+      this.#oldest(),
     );
   }
 }

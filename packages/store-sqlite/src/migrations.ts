@@ -103,6 +103,8 @@ const migrations: readonly string[] = [
    CREATE TRIGGER mortise_step_deleted AFTER DELETE ON mortise_steps BEGIN
      ${addToSums('(SELECT principal FROM mortise_tasks WHERE id = OLD.task_id)', '0', '-length(OLD.key) - length(OLD.value)')};
    END;`,
+  // 4: which event of its stream an event is, so that those beyond the limit are found without counting.
+  `ALTER TABLE mortise_events ADD COLUMN place INTEGER;`,
 ];
 
 /** The SQL of a trigger that adds to the sums of a principal and of all. */

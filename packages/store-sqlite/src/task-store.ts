@@ -7,6 +7,16 @@ import { SqliteStoreError } from './errors.ts';
 
 type NewRecord = Omit<TaskRecord, 'version'>;
 
+/** A call of `lease` that waits for its answer. */
+interface Lease {
+  readonly id: string;
+  readonly owner: string;
+  readonly untilMs: number;
+  readonly nowMs: number;
+  readonly resolve: (record: TaskRecord | undefined) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 /** The limits of one principal's tasks, or of all (guarantee K9). */
 interface Bound {
   readonly maxEnded: number;
@@ -22,6 +32,8 @@ const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 export class SqliteTaskStore implements TaskStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
+  /** The leases to write at the end of this turn of the event loop. */
+  #leases: Lease[] = [];
 
   constructor(connection: SqliteConnection, clock: Clock) {
     this.#db = connection;
@@ -116,19 +128,12 @@ export class SqliteTaskStore implements TaskStore {
     return row === undefined ? 0 : number(row, 'count');
   }
 
-  async lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
-    const row = this.#db.get(
-      `UPDATE mortise_tasks SET lease_owner = ?, lease_until_ms = ?, version = version + 1
-       WHERE id = ? AND ${LIVE} AND (lease_owner IS NULL OR lease_owner = ? OR lease_until_ms <= ?)
-       RETURNING ${COLUMNS}`,
-      owner,
-      untilMs,
-      id,
-      this.#clock.now(),
-      owner,
-      nowMs,
-    );
-    return row && toRecord(row);
+  /** Leases that are asked for in one turn of the event loop are written in one transaction, because each transaction flushes the disk. */
+  lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#leases.length === 0) queueMicrotask(() => this.#writeLeases());
+      this.#leases.push({ id, owner, untilMs, nowMs, resolve, reject });
+    });
   }
 
   async listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
@@ -168,6 +173,32 @@ export class SqliteTaskStore implements TaskStore {
   /** Does nothing. To close the file, call the `close` of `SqliteStores`. */
   async close(): Promise<void> {
     return undefined;
+  }
+
+  #writeLeases(): void {
+    const leases = this.#leases;
+    this.#leases = [];
+    try {
+      const records = this.#db.transaction(() => leases.map((lease) => this.#writeLease(lease)));
+      leases.forEach(({ resolve }, index) => resolve(records[index]));
+    } catch (error) {
+      for (const { reject } of leases) reject(error);
+    }
+  }
+
+  #writeLease({ id, owner, untilMs, nowMs }: Lease): TaskRecord | undefined {
+    const row = this.#db.get(
+      `UPDATE mortise_tasks SET lease_owner = ?, lease_until_ms = ?, version = version + 1
+       WHERE id = ? AND ${LIVE} AND (lease_owner IS NULL OR lease_owner = ? OR lease_until_ms <= ?)
+       RETURNING ${COLUMNS}`,
+      owner,
+      untilMs,
+      id,
+      this.#clock.now(),
+      owner,
+      nowMs,
+    );
+    return row && toRecord(row);
   }
 
   #find(id: string): TaskRecord | undefined {

@@ -1,40 +1,20 @@
 /** Opening files: migrations, drivers, several processes, and what goes wrong. */
 
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { createSqliteStores } from '@mortise/store-sqlite';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { bundleProgram } from '../../../scripts/test/bundle-program.ts';
-import { findNode } from './find-node.ts';
+import { prepareProgram, type RunProgram } from './run-program.ts';
 
 // npm may have to bring a Node first.
 vi.setConfig({ testTimeout: 120_000 });
 
-const folder = fileURLToPath(new URL('..', import.meta.url));
-/** The scenarios as one file, below the package, where drivers are found. */
-const program = path.join(folder, 'node_modules/.cache/scenarios.mjs');
-
-beforeAll(() =>
-  bundleProgram({
-    entryPoints: [fileURLToPath(new URL('programs/scenarios.ts', import.meta.url))],
-    outfile: program,
-    external: ['better-sqlite3'],
-  }),
-);
-
-/** Runs a scenario in a process that has a driver. @returns What it printed. */
-async function run(scenario: string, ...args: readonly string[]): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(await findNode(), [program, scenario, ...args], {
-    cwd: folder,
-    env: { ...process.env, NODE_NO_WARNINGS: '1' },
-  });
-  return JSON.parse(stdout);
-}
+let run: RunProgram;
+beforeAll(async () => {
+  run = await prepareProgram('scenarios');
+});
 
 async function newFile(): Promise<string> {
   const temporary = await mkdtemp(path.join(tmpdir(), 'mortise-sqlite-'));
@@ -52,7 +32,30 @@ it('brings a new file to its layout once, where eight processes open it at once'
   const file = await newFile();
   const counts = await Promise.all(Array.from({ length: 8 }, () => run('claim', file)));
   expect(counts.toSorted()).toEqual([false, false, false, false, false, false, false, true]);
-  expect(await run('layout', file)).toEqual({ versions: [3], mode: 'wal' });
+  expect(await run('layout', file)).toEqual({ versions: [4], mode: 'wal' });
+});
+
+it('[ROBUSTNESS-17] brings a file of layout 2 with tasks to the layout of today, and counts what was in it', async () => {
+  const file = await newFile();
+  const { listed, steps, replayed, before, after, events } = (await run('from-layout-2', file)) as {
+    readonly [name: string]: unknown;
+    readonly before: readonly [readonly object[], readonly object[]];
+    readonly after: readonly [readonly object[], readonly object[]];
+  };
+  expect(listed).toEqual([
+    ['T1', 'completed', 3, null],
+    ['T2', 'working', 3, 'me'],
+  ]);
+  expect({ steps, replayed }).toEqual({ steps: [7, 77], replayed: 1 });
+  // What the file counts is what it has, at first and after tasks ended, came and went.
+  for (const [counted, there] of [before, after]) expect(counted).toEqual(there);
+  expect(before[0]).toMatchObject([
+    { owner: '*', ended: 2 },
+    { owner: '=ada', ended: 1 },
+    { owner: '=bob', ended: 1 },
+  ]);
+  expect(events).toBe(10);
+  expect(await run('layout', file)).toEqual({ versions: [4], mode: 'wal' });
 });
 
 it('refuses a file of a newer version, and leaves it as it is', async () => {

@@ -19,14 +19,16 @@ describeKit('the memory task store', taskStoreCases, {
   },
 });
 
-describeKit('the memory task queue', taskQueueCases, {
-  async create() {
-    // What is given out again comes at once.
-    const clock: Clock = { ...systemClock, schedule: (fn) => systemClock.schedule(fn, 0) };
-    const queue = new MemoryTaskQueue({ clock });
-    return { queue, close: () => queue.close() };
-  },
-});
+for (const maxConcurrent of [Infinity, 2]) {
+  describeKit(`the memory task queue, ${maxConcurrent} tasks at once`, taskQueueCases, {
+    async create() {
+      // What is given out again comes at once.
+      const clock: Clock = { ...systemClock, schedule: (fn) => systemClock.schedule(fn, 0) };
+      const queue = new MemoryTaskQueue({ clock, maxConcurrent });
+      return { queue, close: () => queue.close() };
+    },
+  });
+}
 
 describeKit('the memory store of task ids', taskHandleStoreCases, {
   create: async () => ({ store: new MemoryTaskHandleStore(), close: async () => undefined }),

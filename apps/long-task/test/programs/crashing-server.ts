@@ -101,6 +101,10 @@ function createServer(log: (line: string) => void): McpServer {
       leave(id);
     }
   });
+  server.registerTool('ask', { execution: { taskSupport: 'required' }, resumable: true }, async (ctx) => {
+    const { action } = await ctx.elicit({ message: 'Shall I?', requestedSchema: { isSure: z.boolean() } });
+    return action;
+  });
   return server;
 }
 

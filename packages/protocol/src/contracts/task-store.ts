@@ -114,7 +114,8 @@ export interface TaskStore {
  * Q3  A task that is already waiting in the queue is not added again.
  */
 export interface TaskQueue {
-  enqueue(taskId: string): Promise<void>;
+  /** Adds a task. @param principal Whose task it is, so that a queue can keep one caller from taking all workers. */
+  enqueue(taskId: string, principal?: Principal): Promise<void>;
   /** Passes the ids of queued tasks to `handler`. @returns A function that stops this and waits for the running handlers. */
   work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;

@@ -3,22 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSqliteStores, type SqliteDatabase } from '@mortise/store-sqlite';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { LAYOUT_2 } from './layout-2.ts';
+import { openDatabase } from './open-database.ts';
 
 const [, , scenario = '', file = ':memory:', delayMs = '0'] = process.argv;
 const HOUR_MS = 3_600_000;
-
-async function openDatabase(path: string): Promise<SqliteDatabase> {
-  for (const name of ['better-sqlite3', 'node:sqlite']) {
-    try {
-      const loaded = (await import(name)) as Record<string, new (path: string) => SqliteDatabase>;
-      const Database = loaded['DatabaseSync'] ?? loaded['default'];
-      if (Database) return new Database(path);
-    } catch {
-      // The next one may load.
-    }
-  }
-  throw new Error('no driver loads');
-}
 
 function count(database: SqliteDatabase, table: string): number {
   return Number((database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number }).count);
@@ -77,6 +66,57 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     const versions = database.prepare('SELECT version FROM mortise_schema').all() as { version: number }[];
     const mode = database.prepare('PRAGMA journal_mode').get() as { journal_mode: string };
     return { versions: versions.map(({ version }) => version), mode: mode.journal_mode };
+  },
+  /** What the stores make of a file of layout 2, with two tasks of ada (one of them ended, with a step), one of bob and two events. */
+  async 'from-layout-2'() {
+    const database = await openDatabase(file);
+    database.exec(LAYOUT_2);
+    const insert = database.prepare(
+      `INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, expires_at_ms, lease_owner, lease_until_ms, version, record)
+       VALUES (?, ?, ?, 'engine', ?, NULL, ?, ?, 3, ?)`,
+    );
+    for (const [id, principal, status] of [
+      ['T1', 'ada', 'completed'],
+      ['T2', 'ada', 'working'],
+      ['T3', 'bob', 'failed'],
+    ] as const) {
+      const lease = status === 'working' ? (['me', now + HOUR_MS] as const) : ([null, null] as const);
+      insert.run(id, principal, status, now, ...lease, JSON.stringify({ ...task, id, principal, status }));
+    }
+    database.exec(`INSERT INTO mortise_steps VALUES ('T1', 'k', '7'), ('T2', 'k', '77')`);
+    database.exec(
+      `INSERT INTO mortise_events (session_id, stream_id, message, at_ms) VALUES ('s', 'x', NULL, ${now}), ('s', 'x', '{}', ${now})`,
+    );
+    const { tasks, events } = await createSqliteStores({ database, clock: new FakeClock(now), events: { maxEventsPerStream: 10 } });
+    const sums = (): unknown => [
+      database.prepare('SELECT owner, ended, characters FROM mortise_task_sums ORDER BY owner').all(),
+      database
+        .prepare(
+          `WITH texts AS (
+             SELECT principal, ended_at_ms, length(record) + coalesce((SELECT sum(length(key) + length(value)) FROM mortise_steps WHERE task_id = id), 0) AS size
+             FROM mortise_tasks)
+           SELECT '*' AS owner, count(ended_at_ms) AS ended, sum(size) AS characters FROM texts
+           UNION ALL SELECT '=' || principal, count(ended_at_ms), sum(size) FROM texts GROUP BY principal ORDER BY 1`,
+        )
+        .all(),
+    ];
+    const before = sums();
+    const listed = await tasks.list('ada', { limit: 10 });
+    const replayed = (await events.replay('s', 'x~1'))?.events.length;
+    const steps = [(await tasks.getStep('T1', 'k'))?.value, (await tasks.getStep('T2', 'k'))?.value];
+    await tasks.update('T2', 3, { status: 'completed', expiresAtMs: now });
+    await tasks.create({ ...task, id: 'T4' });
+    await tasks.putStep('T4', 'k', 1);
+    await tasks.deleteExpired(now);
+    for (let n = 0; n < 128; n++) await events.append('s', 'x', undefined);
+    return {
+      listed: listed.tasks.map(({ id, status, version, lease }) => [id, status, version, lease?.owner]),
+      steps,
+      replayed,
+      before,
+      after: sums(),
+      events: count(database, 'mortise_events'),
+    };
   },
   async 'make-newer'() {
     (await openDatabase(file)).exec('UPDATE mortise_schema SET version = 99');

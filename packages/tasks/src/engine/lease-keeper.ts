@@ -8,8 +8,8 @@ import { isEnded } from './task-states.ts';
 
 /** The most orphaned tasks (whose process has died) that one check puts into the queue. */
 const ORPHANS_AT_ONCE = 100;
-/** How many task leases (rights to run a task) are renewed in the store at the same time. */
-const RENEWALS_AT_ONCE = 50;
+/** How many task leases (rights to run a task) are renewed at the same time, which a store may do in one transaction. */
+const RENEWALS_AT_ONCE = 500;
 /** How often expired tasks are deleted, in milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
 /** The most attempts to take the lease of a task (the right to run it), if other writers change the task at the same moment. */
@@ -97,8 +97,12 @@ export class LeaseKeeper {
 
   async #renewAll(): Promise<void> {
     const runs = [...this.#runs.values()].filter(({ hasLease }) => hasLease);
-    for (let at = 0; at < runs.length; at += RENEWALS_AT_ONCE)
+    for (let at = 0; at < runs.length; at += RENEWALS_AT_ONCE) {
+      // Lets the process do other work in between.
+      if (at > 0) await new Promise<void>((resolve) => void this.#init.clock.schedule(resolve, 0));
+      if (this.#isClosed) return;
       await Promise.all(runs.slice(at, at + RENEWALS_AT_ONCE).map((run) => this.#renew(run)));
+    }
   }
 
   async #renew(run: TaskRun): Promise<void> {

@@ -17,6 +17,8 @@ export interface AskingRun {
   readonly record: TaskRecord;
   /** Changes the task's record in the store. Does nothing once the run has ended. */
   change(make: MakeChanges): Promise<Written | undefined>;
+  /** Called each time that an input request, now stored, begins to wait for its answer. */
+  onWaiting(): void;
 }
 
 interface Question {
@@ -100,6 +102,7 @@ export class RunQuestions {
     if (!isOutstanding(kept) && kept.isWithdrawn !== true) return settle(question, kept);
     if (this.#run.signal.aborted) return question.reject(this.#run.signal.reason);
     this.#waiting.set(kept.key, question);
+    this.#run.onWaiting();
     const { signal, timeoutMs } = question.ask;
     signal?.addEventListener('abort', () => this.#giveUp(kept.key, signal.reason), { once: true });
     if (signal?.aborted) return this.#giveUp(kept.key, signal.reason);

@@ -65,6 +65,8 @@ export class TaskEngine {
   readonly #polls: PollLimiter;
   readonly #leases: LeaseKeeper;
   readonly #runHost: RunHost;
+  /** The runs of queued tasks that have not ended. Some wait for a client's answer, and have given their worker back to the queue. */
+  readonly #running = new Set<Promise<void>>();
   #stopWork: (() => Promise<void>) | undefined;
   #isClosed = false;
 
@@ -105,7 +107,7 @@ export class TaskEngine {
   async create(task: NewTask): Promise<TaskRecord> {
     const record = await this.#creator.create(task);
     try {
-      if (record.driver === 'engine') await this.#init.queue.enqueue(record.id);
+      if (record.driver === 'engine') await this.#init.queue.enqueue(record.id, record.principal);
     } catch (error) {
       await this.#takeBack(record.id);
       throw error;
@@ -214,11 +216,12 @@ export class TaskEngine {
     await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('Stopping a running task failed', error))));
     this.#watch.close();
     // A handler that ignores its signal must not keep the process alive.
-    if (this.#stopWork) await Promise.race([this.#stopWork(), this.#delay(CLOSE_MS)]);
+    if (this.#stopWork) await Promise.race([Promise.all([this.#stopWork(), ...this.#running]), this.#delay(CLOSE_MS)]);
   }
 
   // ---- runs
 
+  /** Runs a queued task. Resolves when the task has ended, or waits for its client's answer: then the worker is free for another task. */
   async #work(id: string): Promise<void> {
     const known = await this.#store.get(id);
     // A queue may hand a task out twice.
@@ -238,7 +241,14 @@ export class TaskEngine {
       return;
     }
     if (taken.wasStarted) this.#audit('A task is resumed', run.record);
-    await this.#settle(run, await this.#execute(run));
+    const waiting = run.untilWaiting();
+    const ended = this.#execute(run).then((outcome) => this.#settle(run, outcome));
+    const logged: Promise<void> = ended
+      .catch((error: unknown) => this.#fault('The final state of a task could not be stored', error))
+      .finally(() => this.#running.delete(logged));
+    this.#running.add(logged);
+    // A task that waited goes on without a worker. Only before that may the queue repeat a task whose end could not be stored.
+    await Promise.race([ended, waiting]);
   }
 
   async #execute(run: TaskRun): Promise<TaskOutcome> {

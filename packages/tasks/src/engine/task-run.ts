@@ -25,6 +25,7 @@ export class TaskRun implements HandlerRun {
   #record: TaskRecord;
   #questions: RunQuestions | undefined;
   #isOver = false;
+  #onWaiting: (() => void) | undefined;
 
   constructor(host: RunHost, record: TaskRecord) {
     this.id = record.id;
@@ -104,6 +105,15 @@ export class TaskRun implements HandlerRun {
     if (record.version > this.#record.version) this.#record = record;
     if (record.status === 'cancelled') this.abort(new TaskError('ERR_TASK_CANCELLED', record.statusMessage ?? 'The task was cancelled'));
     else this.#questions?.onRecord(record);
+  }
+
+  /** Resolves once an input request of this run waits for the client's answer. */
+  untilWaiting(): Promise<void> {
+    return new Promise((resolve) => (this.#onWaiting = resolve));
+  }
+
+  onWaiting(): void {
+    this.#onWaiting?.();
   }
 
   /** Aborts the signal of the task's handler. */

@@ -3,6 +3,7 @@ import { MemoryTaskQueue, MemoryTaskStore, type TaskRecord } from '@mortise/task
 import type { TaskEngine, TaskEngineInit } from '../../src/engine/task-engine.ts';
 import type { TaskOutcome } from '../../src/engine/task-states.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
+import { turns } from '@mortise/transport-testkit';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { createEngine } from '../support/create-engine.ts';
 import { toFaultyStore } from '../support/faulty-store.ts';
@@ -215,6 +216,32 @@ describe('a process that lives', () => {
     expect((await world.store.get(id))?.status).toBe('completed');
   });
 
+  it('[ROBUSTNESS-18] renews many leases in parts, and does other work in between', async () => {
+    const world = createWorld();
+    const counted = toFaultyStore(world.store);
+    let renewed = 0;
+    counted.before = (member) => void (renewed += member === 'lease' ? 1 : 0);
+    const engine = createEngine({
+      store: counted.store,
+      clock: world.clock,
+      run: () => never,
+      leaseMs: LEASE_MS,
+      limits: { maxTasksPerPrincipal: Infinity },
+    });
+    engine.start();
+    for (let n = 0; n < 1200; n++) await engine.create({ principal: 'p', generation: 'g', resumable: true });
+    await turn();
+    // The clock stands while a part is renewed: only a timer lets the next one begin.
+    world.clock.advance(LEASE_MS / 3);
+    const parts: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      await turn();
+      parts.push(renewed);
+      world.clock.advance(0);
+    }
+    expect(parts).toEqual([500, 1000, 1200]);
+  });
+
   it('is told to stop when another took its task over, and what it gives is not kept', async () => {
     const world = createWorld();
     const late: TaskOutcome = { status: 'completed', result: { late: true } };
@@ -266,6 +293,25 @@ describe('a process that lives', () => {
     await turn();
     await turn();
     expect((await world.store.get(resumable.id))?.status).toBe('completed');
+  });
+
+  it('closes once the handlers of tasks that wait for their answers have returned', async () => {
+    const world = createWorld();
+    const ended: string[] = [];
+    const run: TaskEngineInit['run'] = async ({ id }, asking) => {
+      await asking.ask({ method: 'elicitation/create' }).catch(() => turns(5));
+      ended.push(id);
+      return DONE;
+    };
+    const engine = startProcess(world, run);
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    while ((await world.store.get(id))?.status !== 'input_required') {
+      await turn();
+      world.clock.advance(0);
+    }
+    await engine.close();
+    expect(ended).toEqual([id]);
+    expect((await world.store.get(id))?.status).toBe('failed');
   });
 
   it('is told of a cancel by another process, and stops', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Logger } from '@mortise/jsonrpc-core';
 import { McpServer } from '@mortise/server';
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { createTasks } from '@mortise/tasks/server';
@@ -58,6 +59,27 @@ describe('an engine whose store fails', () => {
       clock.advance(500);
     }
     expect([(await faulty.store.get(id))?.status, runs]).toEqual(['completed', 1]);
+  });
+
+  it('logs that the end of a task that had waited for its answer could not be stored, and no rejection goes uncaught', async () => {
+    const clock = new FakeClock();
+    const faulty = createFaultyStore(clock);
+    const logged: string[] = [];
+    const logger: Logger = { log: (_level, message) => void logged.push(message) };
+    const run: TaskEngineInit['run'] = (_record, asking) => asking.ask({ method: 'elicitation/create' }).then(() => DONE);
+    const engine = start(clock, { store: faulty.store, logger, run });
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    const uncaught = await uncaughtIn(async () => {
+      faulty.before = failing(Infinity, isEnd);
+      for (let i = 0; i < 20; i++) {
+        const open = (await faulty.store.get(id))?.asks[0];
+        if (open) await engine.answer(await engine.get(id, 'p'), new Map([[open.key, { answer: {} }]]));
+        await turns(2);
+        clock.advance(4_000);
+      }
+    });
+    expect(uncaught).toEqual([]);
+    expect(logged.filter((message) => message === 'The final state of a task could not be stored')).toHaveLength(1);
   });
 
   it('has no task of a call that it refused because the queue failed', async () => {

@@ -1,0 +1,141 @@
+/** What flat-figures.test.ts has a process of its own do: `flat.ts <scenario>`. Prints JSON. */
+
+import { createSqliteStores, type SqliteDatabase, type SqliteStatement } from '@mortise/store-sqlite';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
+import { openDatabase } from './open-database.ts';
+
+const [, , scenario = ''] = process.argv;
+const HOUR_MS = 3_600_000;
+const clock = new FakeClock(10 * HOUR_MS);
+
+/** What a database was asked to do. */
+interface Watched {
+  readonly database: SqliteDatabase;
+  /** The statement of each write, in order, with those that begin and end transactions. */
+  readonly writes: string[];
+  /** The most rows that one statement changed. */
+  most: number;
+  /** Thrown by the next write. */
+  fault?: Error | undefined;
+}
+
+async function watch(): Promise<Watched> {
+  const real = await openDatabase(':memory:');
+  const note = (sql: string): void => {
+    const { fault } = watched;
+    watched.fault = undefined;
+    if (fault) throw fault;
+    watched.writes.push(sql.trim().split(/\s/, 1)[0] ?? '');
+  };
+  const watched: Watched = {
+    writes: [],
+    most: 0,
+    database: {
+      exec(sql) {
+        if (/^(?:BEGIN|COMMIT)/.test(sql)) note(sql);
+        real.exec(sql);
+      },
+      prepare(sql): SqliteStatement {
+        const statement = real.prepare(sql);
+        return {
+          run(...values) {
+            note(sql);
+            const done = statement.run(...values);
+            watched.most = Math.max(watched.most, Number(done.changes));
+            return done;
+          },
+          get(...values) {
+            if (!/^\s*SELECT/.test(sql)) note(sql);
+            return statement.get(...values);
+          },
+          all: (...values) => statement.all(...values),
+        };
+      },
+      close: () => real.close(),
+    },
+  };
+  return watched;
+}
+
+const task = {
+  generation: 'g',
+  principal: 'ada',
+  status: 'working',
+  driver: 'engine',
+  resumable: true,
+  asks: [],
+  createdAtMs: clock.now(),
+  updatedAtMs: clock.now(),
+  ttlMs: null,
+  expiresAtMs: null,
+} as const;
+
+/** The CPU time of 1,024 appends beside many events of other streams, some of them expired, and the most rows that a statement changed. */
+async function appendBeside(events: number): Promise<{ readonly cpuMs: number; readonly most: number; readonly left: number }> {
+  const watched = await watch();
+  const stores = await createSqliteStores({ database: watched.database, clock });
+  watched.database.exec(`INSERT INTO mortise_events (session_id, stream_id, at_ms)
+    WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${events})
+    SELECT 's' || (n % 1000), 'x', CASE WHEN n % 2 THEN 0 ELSE ${clock.now()} END FROM n`);
+  const cpuMs = countCpuMs();
+  for (let n = 0; n < 2048; n++) await stores.events.append('s1', n % 2 ? 'one' : 'other', { jsonrpc: '2.0', method: 'm' });
+  const figures = { cpuMs: cpuMs(), most: watched.most };
+  const [row] = watched.database.prepare(`SELECT count(*) AS left FROM mortise_events WHERE at_ms = 0`).all() as { left: number }[];
+  return { ...figures, left: row?.left ?? 0 };
+}
+
+/** The CPU time of starting and ending 500 tasks beside finished ones, some of the same principal. */
+async function startBeside(finished: number): Promise<number> {
+  const database = await openDatabase(':memory:');
+  const { tasks } = await createSqliteStores({ database, clock });
+  database.exec(`INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, ended_at_ms, version, record)
+    WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${finished})
+    SELECT 'old ' || n, CASE n % 5 WHEN 0 THEN 'ada' ELSE 'p' || (n % 5) END, 'completed', 'engine', n, n, 1, '{}' FROM n`);
+  const cpuMs = countCpuMs();
+  for (let n = 0; n < 500; n++) {
+    await tasks.count('ada', ['working', 'input_required']);
+    await tasks.create({ ...task, id: `${n}` });
+    await tasks.update(`${n}`, 1, { status: 'completed' });
+  }
+  return cpuMs();
+}
+
+const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
+  async append() {
+    // The first run is for the compiler.
+    const [, few, many] = [await appendBeside(100), await appendBeside(100), await appendBeside(100_000)];
+    return { few, many };
+  },
+  async trim() {
+    const { database } = await watch();
+    const stores = await createSqliteStores({ database, clock, events: { maxEventsPerStream: 10 } });
+    const ids = ['one', 'other', 'third'];
+    for (let n = 0; n < 3000; n++) await stores.events.append('s', ids[n % 3] ?? '', undefined);
+    const rows = database.prepare('SELECT count(*) AS kept FROM mortise_events GROUP BY stream_id').all() as { kept: number }[];
+    return rows.map(({ kept }) => kept);
+  },
+  async start() {
+    const [, few, many] = [await startBeside(10), await startBeside(10), await startBeside(45_000)];
+    return { few, many };
+  },
+  async renew() {
+    const watched = await watch();
+    const { tasks } = await createSqliteStores({ database: watched.database, clock });
+    for (let n = 0; n < 500; n++) await tasks.create({ ...task, id: `${n}` });
+    await tasks.lease('7', 'other', clock.now() + HOUR_MS, clock.now());
+    watched.writes.length = 0;
+    const renew = (id: string) => tasks.lease(id, 'me', clock.now() + 1, clock.now());
+    const records = await Promise.all(Array.from({ length: 501 }, (_, n) => renew(`${n}`)));
+    const owners = records.map((record) => record?.lease?.owner ?? 'none');
+    const writes = [...watched.writes];
+    watched.fault = new Error('the disk is full');
+    const failed = await Promise.allSettled(['1', '2'].map(renew));
+    const reasons = failed.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as Error).message : 'stored'));
+    const later = await renew('1');
+    return { owners, writes, reasons, later: later?.version };
+  },
+};
+
+const outcome = await scenarios[scenario]?.();
+process.stdout.write(JSON.stringify(outcome));
