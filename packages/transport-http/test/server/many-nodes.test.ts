@@ -89,8 +89,9 @@ async function changeAtBoth(first: LegacyClient, second: LegacyClient): Promise<
   expect(await (await second.post(setLevel)).response()).toMatchObject({ result: {} });
 }
 
-async function storedUris({ sessionId }: LegacyClient): Promise<unknown> {
-  return ((await sessionStore.get(sessionId))?.state as { readonly session: JsonObject }).session['subscriptions'];
+async function storedUris({ sessionId }: LegacyClient): Promise<ReadonlySet<unknown>> {
+  const record = await sessionStore.get(sessionId);
+  return new Set((record?.state['session'] as JsonObject)['subscriptions'] as string[]);
 }
 
 describe.each([0, 1])('while a session changes at another machine, and its client posts to machine %d,', (at) => {
@@ -102,7 +103,7 @@ describe.each([0, 1])('while a session changes at another machine, and its clien
     const result = { action: 'decline' };
     const accepted = await [here, there][at]?.post({ jsonrpc: '2.0', id: question?.['id'], result });
     expect([accepted?.status, JSON.stringify(await answer.response())]).toEqual([202, expect.stringContaining('decline')]);
-    expect(await storedUris(here)).toEqual([URI]);
+    expect(await storedUris(here)).toEqual(new Set([URI]));
   });
 
   it('[ROBUSTNESS-20] a call in flight is cancelled', async () => {
@@ -139,9 +140,9 @@ describe('a session over two machines', () => {
     for (const client of [there, here, there]) {
       const resumed = await client.get({ 'last-event-id': lastEventId });
       expect(await stream.events()).toEqual([]);
-      a.server.registerTool(`more ${newId()}`.replace(' ', '_'), {}, () => 'more');
-      const event = (await resumed.event()) ?? {};
-      const told = event.data === '' ? await resumed.event() : event;
+      a.server.registerTool(`more-${newId()}`, {}, () => 'more');
+      let told = await resumed.event();
+      if (told?.data === '') told = await resumed.event();
       expect(told?.data).toContain('list_changed');
       [stream, lastEventId] = [resumed, told?.id ?? ''];
     }
@@ -181,7 +182,7 @@ describe('a session over two machines', () => {
     const clients = choose(here, there);
     const answers = await Promise.all(uris.map((uri, n) => subscribe(clients[n % 2] ?? here, uri)));
     for (const answer of answers) expect(await answer.response()).toMatchObject({ result: {} });
-    expect(new Set((await storedUris(here)) as string[])).toEqual(new Set(uris));
+    expect(await storedUris(here)).toEqual(new Set(uris));
     // Both machines listen for all of them in the end.
     await until(() => uris.every((uri) => bus.listeners.get(`resource:${uri}`) === (clients[0] === clients[1] ? 1 : 2)));
   });
