@@ -60,11 +60,7 @@ export abstract class Session implements EventListener {
   constructor(server: Server, link: SessionLink, saved?: SessionState) {
     this.server = server;
     this.link = link;
-    this.#agreed = saved && fromState(saved, server.revisions);
-    if (!this.#agreed) return;
-    server.sessions.add(this);
-    for (const uri of this.#agreed.uris) server.events.listen(resourceTopic(uri), this);
-    if (this.#agreed.isReady) this.#listenToLists();
+    if (saved) this.restore(saved);
   }
 
   get principal(): Principal {
@@ -101,13 +97,30 @@ export abstract class Session implements EventListener {
     return this.#isClosed;
   }
 
+  /**
+   * Takes over the state that another machine has stored. Calls and questions in progress continue.
+   *
+   * @throws {ProtocolError} -32602: this server does not know the stored state's layout or revision. The session is then unchanged.
+   */
+  restore(saved: SessionState): void {
+    if (this.#isClosed) return;
+    const { events, sessions, revisions } = this.server;
+    const agreed = fromState(saved, revisions);
+    const [before, after] = [topicsOf(this.#agreed), topicsOf(agreed)];
+    this.#agreed = agreed;
+    if (agreed) sessions.add(this);
+    if (this.#logGate) this.#logGate.threshold = agreed?.logLevel ?? 'debug';
+    // What is in both is listened to without a gap, so that no event is missed.
+    for (const topic of before) if (!after.has(topic)) events.unlisten(topic, this);
+    for (const topic of after) events.listen(topic, this);
+  }
+
   /** Closes the session and removes its subscriptions. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const { events, sessions } = this.server;
     sessions.delete(this);
-    for (const kind of LIST_KINDS) events.unlisten(listTopic(kind), this);
-    for (const uri of this.#agreed?.uris ?? []) events.unlisten(resourceTopic(uri), this);
+    for (const topic of topicsOf(this.#agreed)) events.unlisten(topic, this);
     this.#outbox?.clear();
   }
 
@@ -192,8 +205,9 @@ export abstract class Session implements EventListener {
       const message = `The URIs of this session's subscriptions have more than ${MAX_URI_CHARACTERS} characters in all: unsubscribe from some first`;
       throw new ProtocolError(INVALID_PARAMS, message);
     }
-    uris.add(uri);
+    // Before the change, so that the client is not told of a subscription that the message bus has refused.
     this.server.events.listen(resourceTopic(uri), this);
+    uris.add(uri);
     this.#onChanged();
   }
 
@@ -215,13 +229,8 @@ export abstract class Session implements EventListener {
   #becomeReady(): void {
     if (!this.#agreed || this.#agreed.isReady) return;
     this.#agreed.isReady = true;
-    this.#listenToLists();
+    for (const topic of topicsOf(this.#agreed)) this.server.events.listen(topic, this);
     this.#onChanged();
-  }
-
-  #listenToLists(): void {
-    for (const kind of LIST_KINDS)
-      if (this.#agreed?.advertised[kind]?.listChanged === true) this.server.events.listen(listTopic(kind), this);
   }
 
   #onChanged(): void {
@@ -280,6 +289,13 @@ export abstract class Session implements EventListener {
     const notification = toNotification(event);
     if (notification) this.tell(notification, keyOf(notification));
   }
+}
+
+/** Returns the topics of the changes that a client is told of: of the resources that it subscribed to and, once it is ready, of lists. */
+function topicsOf(agreed: Agreement | undefined): ReadonlySet<string> {
+  if (!agreed) return new Set();
+  const lists = LIST_KINDS.filter((kind) => agreed.isReady && agreed.advertised[kind]?.listChanged === true);
+  return new Set([...lists.map(listTopic), ...[...agreed.uris].map(resourceTopic)]);
 }
 
 export function closedError(): HandlerStoppedError {

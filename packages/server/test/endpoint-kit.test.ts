@@ -88,7 +88,13 @@ function disguise(call: Call, changes: Partial<Call>): Call {
 }
 
 function changeSession(session: LegacySession, changes: Partial<LegacySession>): LegacySession {
-  return { state: session.state, receive: session.receive.bind(session), close: session.close.bind(session), ...changes };
+  return {
+    state: session.state,
+    receive: session.receive.bind(session),
+    restore: session.restore.bind(session),
+    close: session.close.bind(session),
+    ...changes,
+  };
 }
 
 const faults: readonly { readonly id: string; readonly fault: string; breakIt(own: McpEndpoint): Partial<McpEndpoint> }[] = [
@@ -173,6 +179,11 @@ const faults: readonly { readonly id: string; readonly fault: string; breakIt(ow
     id: 'E5.2',
     fault: 'takes any layout',
     breakIt: (own) => ({ openSession: (link, saved) => own.openSession(link, saved && { ...saved, layout: 1 }) }),
+  },
+  {
+    id: 'E5.3',
+    fault: 'restores nothing',
+    breakIt: (own) => ({ openSession: (link, saved) => changeSession(own.openSession(link, saved), { restore: () => undefined }) }),
   },
 ];
 

@@ -117,6 +117,31 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     expect((await answer).result.content[0].text).toBe('[]');
   });
 
+  it('[ROBUSTNESS-20] takes over what another host saved, and still takes the answer to a question in flight', async () => {
+    const server = createCalculator({ capabilities: { logging: {} } });
+    for (const name of ['r', 's']) server.registerResource(name, `test://${name}`, {}, () => name);
+    server.registerTool('roots', {}, async (ctx) => {
+      const { roots } = await ctx.listRoots();
+      await ctx.log('info', 'hidden');
+      return JSON.stringify(roots);
+    });
+    const host = new Host(server);
+    await host.initialize(version, { roots: {} });
+    await host.request('logging/setLevel', { level: 'debug' });
+    await host.request('resources/subscribe', { uri: 'test://r' });
+    const saved = JSON.parse(JSON.stringify({ ...host.session.state, logLevel: 'error', subscriptions: ['test://s'] }));
+    const answer = host.request('tools/call', { name: 'roots' });
+    const asked = await vi.waitUntil(() => host.sent.find((message) => message.method === 'roots/list'), { timeout: 60_000 });
+    const told = host.states.length;
+    expect(() => host.session.restore({ ...saved, layout: 2 })).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL', rpcCode: -32602 }));
+    host.session.restore(saved);
+    expect([host.session.state, host.states.length]).toEqual([saved, told]);
+    await Promise.all(['test://r', 'test://s'].map((uri) => server.sendResourceUpdated({ uri })));
+    await host.receive({ id: asked.id, result: { roots: [] } });
+    expect((await answer).result.content[0].text).toBe('[]');
+    expect(host.sent.slice(host.sent.indexOf(asked) + 1).map(({ params }) => params)).toEqual([{ uri: 'test://s' }]);
+  });
+
   it('belongs to the principal that opened it', async () => {
     const host = new Host(createCalculator());
     await host.initialize(version);

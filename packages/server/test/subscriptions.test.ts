@@ -254,6 +254,7 @@ describe('subscriptions/listen', () => {
       throw new Error('the bus is down');
     };
     expect((await peer.request('subscriptions/listen', { notifications: { resourceSubscriptions: ['a:1'] } })).error?.code).toBe(-32603);
+    expect(peer.notifications()).toEqual([]);
     messageBus.subscribe = subscribe;
     await listen(peer, { resourceSubscriptions: ['a:1'] });
   });
@@ -287,6 +288,21 @@ describe('subscriptions/listen', () => {
 });
 
 describe('the message bus', () => {
+  it.each(LEGACY)('[ROBUSTNESS-20] is asked before a subscription in %s is confirmed, and again after it has failed', async (version) => {
+    const messageBus = new MemoryMessageBus();
+    const subscribe = messageBus.subscribe.bind(messageBus);
+    const server = createFull({ messageBus });
+    const peer = await RawPeer.open(server, version);
+    messageBus.subscribe = () => {
+      throw new Error('the bus is down');
+    };
+    expect((await peer.request('resources/subscribe', { uri: 'test://r' })).error?.code).toBe(-32603);
+    messageBus.subscribe = subscribe;
+    await peer.call('resources/subscribe', { uri: 'test://r' });
+    await server.sendResourceUpdated({ uri: 'test://r' });
+    await peer.nextNotification('notifications/resources/updated');
+  });
+
   it('tells clients of one server what happened on another that shares it', async () => {
     const messageBus = new MemoryMessageBus();
     const [here, there] = [createFull({ messageBus }), createFull({ messageBus })];

@@ -182,4 +182,19 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
       await opened?.close();
     },
   },
+  {
+    id: 'E5.3',
+    title: 'takes over the state of a session that another instance saved',
+    async run(subject) {
+      const saved = await openInitialized(subject, 'ada');
+      const state = JSON.parse(JSON.stringify(saved.state)) as LegacySession['state'];
+      await saved.close();
+      const session = openSession(subject, 'ada');
+      session.restore(state);
+      checkEqual(session.state, state, 'The state after it was restored');
+      const answer = await within(session.receive(subject.legacy(5), createCall('ada').call), 'The session should go on');
+      checkEqual(isError(answer), false, 'Whether it is answered with an error');
+      await session.close();
+    },
+  },
 ];

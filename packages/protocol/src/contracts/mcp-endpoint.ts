@@ -8,8 +8,8 @@
  * E3  After `call.signal` aborts, the server sends nothing more for the call. The promise that `handle` returned still resolves.
  * E4  A session belongs to the principal that opened it. A message of another principal gets the same response as if the session did not
  *     exist.
- * E5  `state` is plain JSON that fully describes the session between calls. A session opened from a saved `state` continues where the saved
- *     one was.
+ * E5  `state` is plain JSON that fully describes the session between calls. A session that is opened from a saved `state`, or restores it,
+ *     continues where the saved one was. Its calls in progress, and its requests to the client, continue too.
  */
 
 import type {
@@ -89,6 +89,12 @@ export interface LegacySession {
   readonly state: SessionState;
   /** Handles one message of the client. Resolves to the response to a request, and to undefined for other messages. Never rejects. */
   receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined>;
+  /**
+   * Takes over the state of this session that another machine has saved. Does not call `onStateChange`.
+   *
+   * @throws {ProtocolError} `saved` has a layout or revision that this server does not know. The session is then unchanged.
+   */
+  restore(saved: SessionState): void;
   /** Aborts the session's requests and ends its subscriptions. A second call does nothing. */
   close(): Promise<void>;
 }

@@ -63,7 +63,12 @@ export interface HttpHandlerOptions {
 
   /** Stores legacy sessions, so that several processes can serve them. @default the memory of this process */
   readonly sessionStore?: SessionStore | undefined;
-  /** Passes clients' answers to the process that waits for them, if several processes serve sessions. @default none: one process */
+  /**
+   * Connects several processes that serve the same sessions: passes clients' answers to the process that waits for them, and tells the
+   * others that a session has changed or ended.
+   *
+   * @default none: one process
+   */
   readonly messageBus?: MessageBus | undefined;
   /**
    * Stores the events that are sent, so that clients can resume legacy event streams that broke. Without it they cannot.

@@ -67,6 +67,7 @@ export class TransportEndpoint implements McpEndpoint {
         else if ('method' in message || link.canRequest) this.#deliver(message, toInfo(call));
         return undefined;
       },
+      restore: () => undefined,
       close: () => {
         for (const pending of requests.values()) this.#stop(pending, SESSION_OVER);
         return resolvedPromise;

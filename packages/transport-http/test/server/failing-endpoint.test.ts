@@ -10,7 +10,6 @@ import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-clien
 import { modernTool } from '../support/modern.ts';
 import { post, send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
-import { TestSessionStore } from '../support/memory-stores.ts';
 import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 const NOT_CLOSED = 'The endpoint failed to close a session';
@@ -81,17 +80,6 @@ describe.each(FACES)('an endpoint that rejects, over the %s face', (face) => {
     await (await openSse()).event();
     await serving.handler.close();
     expect([logged, serving.handler.counts]).toEqual([[NOT_CLOSED, NOT_CLOSED], { sessions: 0, streams: 0, calls: 0 }]);
-  });
-
-  it('[ROBUSTNESS-5] is logged where a session is opened anew from what another machine stored', async () => {
-    const sessionStore = new TestSessionStore();
-    serving = await serve(face, new FailingEndpoint(), { logger, sessionStore });
-    const client = await LegacyClient.open(serving.port);
-    const record = await sessionStore.get(client.sessionId);
-    if (record === undefined) throw new Error('The session is not stored');
-    await sessionStore.put({ ...record, state: { ...record.state, session: { layout: 1, changedBy: 'another machine' } } }, record.version);
-    expect((await client.tool('echo')).status).toBe(200);
-    expect(logged).toEqual([NOT_CLOSED]);
   });
 
   it('[ROBUSTNESS-5] is logged where another machine has passed a message on', async () => {

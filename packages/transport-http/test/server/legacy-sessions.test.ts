@@ -393,11 +393,7 @@ describe('sessions in a store', () => {
     serving = await serve('node', new ScriptedEndpoint(), { sessionStore });
     const client = await LegacyClient.open(serving.port);
     const other = await serve('node', new ScriptedEndpoint(), { sessionStore });
-    const there = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
-      port: other.port,
-      sessionId: client.sessionId,
-      version: LEGACY,
-    });
+    const there = client.at(other.port);
     try {
       expect((await there.tool('echo', { a: 1 })).status).toBe(200);
       expect((await there.delete()).status).toBe(204);
@@ -414,11 +410,7 @@ describe('sessions in a store', () => {
     serving = await serve('node', here, { sessionStore });
     const client = await LegacyClient.open(serving.port);
     const other = await serve('node', new ScriptedEndpoint(), { sessionStore });
-    const there = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
-      port: other.port,
-      sessionId: client.sessionId,
-      version: LEGACY,
-    });
+    const there = client.at(other.port);
     const setLevel = { jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'error' } };
     try {
       await Promise.all([client.post(setLevel), there.post({ ...setLevel, id: 2 })]);
@@ -435,11 +427,7 @@ describe('sessions in a store', () => {
     const client = await LegacyClient.open(before.port);
     await before.close();
     serving = await serve('node', new ScriptedEndpoint(), { sessionStore });
-    const after = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
-      port: serving.port,
-      sessionId: client.sessionId,
-      version: LEGACY,
-    });
+    const after = client.at(serving.port);
     expect((await after.tool('echo')).status).toBe(200);
   });
 });

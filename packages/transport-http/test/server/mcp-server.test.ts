@@ -273,11 +273,7 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     await before.close();
     const server = createServer();
     serving = await serve(face, server, { sessionStore });
-    const after = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
-      port: serving.port,
-      sessionId: client.sessionId,
-      version: LEGACY,
-    });
+    const after = client.at(serving.port);
     const stream = await after.get();
     expect(stream.status).toBe(200);
     await server.sendResourceUpdated({ uri: 'test://r' });

@@ -5,12 +5,12 @@ import { type Answer, newId, post, send } from './send.ts';
 
 export const LEGACY = '2025-11-25';
 
-export function initializeRequest(version: string = LEGACY, id: string | number = newId()): JsonObject {
+export function initializeRequest(version: string = LEGACY, id: string | number = newId(), capabilities: JsonObject = {}): JsonObject {
   return {
     jsonrpc: '2.0',
     id,
     method: 'initialize',
-    params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    params: { protocolVersion: version, capabilities, clientInfo: { name: 'test', version: '1' } },
   };
 }
 
@@ -26,8 +26,13 @@ export class LegacyClient {
     this.version = version;
   }
 
-  static async open(port: number, version: string = LEGACY, headers: Readonly<Record<string, string>> = {}): Promise<LegacyClient> {
-    const answer = await post(port, initializeRequest(version), headers);
+  static async open(
+    port: number,
+    version: string = LEGACY,
+    headers: Readonly<Record<string, string>> = {},
+    capabilities: JsonObject = {},
+  ): Promise<LegacyClient> {
+    const answer = await post(port, initializeRequest(version, newId(), capabilities), headers);
     const body = await answer.response();
     const sessionId = answer.headers['mcp-session-id'];
     if (typeof sessionId !== 'string') throw new Error(`No session: ${answer.status} ${JSON.stringify(body)}`);
@@ -35,6 +40,11 @@ export class LegacyClient {
     const accepted = await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
     if (accepted.status !== 202) throw new Error(`initialized: ${accepted.status}`);
     return client;
+  }
+
+  /** The same client and session, at another machine. */
+  at(port: number): LegacyClient {
+    return new LegacyClient(port, this.sessionId, this.version);
   }
 
   get headers(): Record<string, string> {

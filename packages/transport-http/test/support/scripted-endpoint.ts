@@ -94,7 +94,8 @@ export class ScriptedSession implements LegacySession {
   constructor(endpoint: ScriptedEndpoint, link: SessionLink, saved: SessionState | undefined) {
     this.#endpoint = endpoint;
     this.link = link;
-    this.#state = saved ?? { layout: 1 };
+    this.#state = { layout: 1 };
+    if (saved !== undefined) this.restore(saved);
   }
 
   get state(): SessionState {
@@ -120,6 +121,11 @@ export class ScriptedSession implements LegacySession {
     } finally {
       this.#running.delete(message.id);
     }
+  }
+
+  restore(saved: SessionState): void {
+    if (saved.layout !== 1) throw new Error('unknown layout');
+    this.#state = saved;
   }
 
   close(): Promise<void> {

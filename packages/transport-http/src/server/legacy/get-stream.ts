@@ -57,19 +57,17 @@ function openStream(get: Get): void {
 }
 
 async function resumeStream(get: Get, lastEventId: string): Promise<void> {
-  const { session } = get;
+  const { http, session } = get;
   const found = await session.eventLog?.store.replay(session.id, lastEventId);
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
   // A POST stream that is not here has ended or is on another machine. The client gets the stored events and may resume again.
-  const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, session.eventLog, !isGet);
-  const open = (): ResponseStream => {
-    const sse = openSse(get, stream);
-    // Added before the replay is done, so that new messages already use this stream.
-    if (isGet) session.addGet(stream);
-    return sse;
-  };
-  await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
+  const known = session.findStream(found.streamId);
+  const stream = known ?? new SessionStream(found.streamId, session.eventLog, !isGet);
+  // Added before the replay, so that new messages already use this stream.
+  if (isGet) session.addGet(stream);
+  if (known === undefined) await http.shared.sessions.takeStream(session, stream.id);
+  await stream.resume({ lastEventId, missed: found.events }, () => openSse(get, stream), retryMsOf(get));
 }
 
 /** Returns the `retry` time to send to the client; undefined in revisions that have none. */

@@ -3,7 +3,7 @@
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
-import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import type { AuthInfo, LegacySession, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
@@ -18,7 +18,7 @@ export class HttpSession implements SessionLink {
   readonly auth: AuthInfo | undefined;
   /** Stores events that are sent, so that clients can resume streams; undefined without an event store. */
   readonly eventLog: StreamLog | undefined;
-  endpointSession: LegacySession;
+  readonly endpointSession: LegacySession;
   /** The revision that `initialize` agreed on; undefined until then. */
   revision: Revision | undefined;
   /** How many messages of the client are being handled. */
@@ -35,10 +35,9 @@ export class HttpSession implements SessionLink {
   isEnded = false;
   /** Ends the subscription to this session's messages that arrive at other machines. */
   unsubscribe: (() => void) | undefined;
-  readonly #server: McpEndpoint;
+  /** How many times the session has taken over a state that another machine stored. */
+  restores = 0;
   readonly #logger: Logger;
-  /** Earlier sessions of the endpoint that `reopen` has replaced and that still handle calls. */
-  #retired: LegacySession[] = [];
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
   /** The event streams of GETs, the newest last. */
@@ -57,7 +56,6 @@ export class HttpSession implements SessionLink {
     this.principal = http.principal;
     this.auth = http.auth;
     if (id !== undefined && settings.eventStore) this.eventLog = { store: settings.eventStore, sessionId: id, logger: settings.logger };
-    this.#server = server;
     this.#logger = settings.logger;
     this.endpointSession = server.openSession(this, saved);
   }
@@ -81,21 +79,10 @@ export class HttpSession implements SessionLink {
     this.isUnsaved = true;
   }
 
-  /**
-   * Continues from a state that another machine has stored: opens a new session of the endpoint. Calls in progress continue in the old one.
-   *
-   * @throws Errors of the endpoint.
-   */
-  reopen(saved: SessionState): void {
-    const replaced = this.endpointSession;
-    this.endpointSession = this.#server.openSession(this, saved);
-    this.#retired.push(replaced);
-    if (this.inFlight === 0) this.closeRetired();
-  }
-
-  /** Closes the sessions of the endpoint that `reopen` replaced. Called when no call is in progress. */
-  closeRetired(): void {
-    for (const session of this.#retired.splice(0)) void closeSession(session, this.#logger);
+  /** Takes over a state that another machine has stored. @throws Errors of the endpoint. */
+  restore(saved: SessionState): void {
+    this.endpointSession.restore(saved);
+    this.restores++;
   }
 
   /** Sends a message that belongs to no request, on one GET stream: the newest that is open or can be resumed. */
@@ -124,6 +111,12 @@ export class HttpSession implements SessionLink {
     if (this.eventLog === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
   }
 
+  /** Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on. */
+  yieldStream(streamId: string): void {
+    this.findStream(streamId)?.pause(undefined);
+    this.#gets = this.#gets.filter(({ id }) => id !== streamId);
+  }
+
   findStream(streamId: string): SessionStream | undefined {
     return this.#posts?.get(streamId) ?? this.#gets.find((stream) => stream.id === streamId);
   }
@@ -132,7 +125,6 @@ export class HttpSession implements SessionLink {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.closeRetired();
     await closeSession(this.endpointSession, this.#logger);
     for (const stream of this.#gets) void stream.finish();
     // The streams of an ended session end with the responses to their requests, which are sent now and cannot be resumed.

@@ -1,13 +1,19 @@
-/**
- * Passes clients' messages between machines that serve the same sessions. A client's answer to a server's request, or a cancellation, may
- * arrive at another machine than the one that waits for it.
- */
+/** Carries what machines that serve the same session tell each other, on the program's `MessageBus`. */
 
 import type { JsonRpcMessage, JsonValue, Logger } from '@mortise/jsonrpc-core';
-import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 import type { HttpSession } from './http-session.ts';
-import { LegacyCall } from './legacy-call.ts';
+
+/** What a machine tells the others of a session. */
+export type SessionNews =
+  /** The client has sent an answer or a cancellation, for which another machine may wait. */
+  | { readonly message: JsonRpcMessage }
+  /** The client has resumed the stream with this id here: other machines send nothing more on it. */
+  | { readonly taken: string }
+  /** A changed state has been stored. */
+  | { readonly changed: true }
+  /** The client has ended the session. */
+  | { readonly ended: true };
 
 export class SessionRelay {
   readonly #bus: MessageBus;
@@ -20,35 +26,44 @@ export class SessionRelay {
     this.#logger = logger;
   }
 
-  /** Delivers to a session its messages that arrive at other machines. @returns A function that ends the subscription. It never throws. */
-  subscribe(session: HttpSession): () => void {
-    const unsubscribe = this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(session, event));
+  /** Calls `onNews` with what other machines tell of a session. @returns A function that ends the subscription. It never throws. */
+  subscribe(session: HttpSession, onNews: (news: SessionNews) => Promise<void>): () => void {
+    const unsubscribe = this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(event, onNews));
     return () => {
       try {
         unsubscribe();
       } catch (error) {
-        this.#logger.log('error', 'The message bus failed to end the subscription of a session', { error: String(error) });
+        this.#log('The message bus failed to end the subscription of a session', error);
       }
     };
   }
 
-  /** Publishes an answer or a cancellation on the bus, because another machine may wait for it. @throws Errors of the bus. */
-  async pass(session: HttpSession, message: JsonRpcMessage): Promise<void> {
-    if ('method' in message && message.method !== 'notifications/cancelled') return;
-    const payload = { origin: this.#origin, message: message as unknown as JsonValue };
-    await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
+  /** Tells the other machines. @throws Errors of the bus. */
+  tell(session: HttpSession, news: SessionNews): Promise<void> {
+    const payload = { origin: this.#origin, ...news } as unknown as JsonValue;
+    return this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
   }
 
-  /** Passes a message from the bus to the session. Logs errors and never rejects. */
-  async #deliver(session: HttpSession, event: BusMessage): Promise<void> {
+  /** Tells the other machines what costs no message if they do not learn it. Logs errors and never rejects. */
+  async tryToTell(session: HttpSession, news: SessionNews): Promise<void> {
     try {
-      const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
-      if (origin === this.#origin) return;
-      if (classifyMessage(message) === 'invalid') throw new TypeError('An event of the message bus does not contain a JSON-RPC message');
-      await session.endpointSession.receive(message, new LegacyCall(session));
+      await this.tell(session, news);
     } catch (error) {
-      this.#logger.log('error', 'A message from another machine could not be delivered', { error: String(error) });
+      this.#log('The message bus failed: other machines do not know yet what changed in a session', error);
     }
+  }
+
+  async #deliver(event: BusMessage, onNews: (news: SessionNews) => Promise<void>): Promise<void> {
+    try {
+      const { origin, ...news } = event.payload as unknown as SessionNews & { readonly origin: string };
+      if (origin !== this.#origin) await onNews(news as SessionNews);
+    } catch (error) {
+      this.#log('A message from another machine could not be delivered', error);
+    }
+  }
+
+  #log(text: string, error: unknown): void {
+    this.#logger.log('error', text, { error: String(error) });
   }
 }
 

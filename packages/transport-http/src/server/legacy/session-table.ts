@@ -5,6 +5,7 @@
 
 import type { ClockTimer, JsonRpcMessage, JsonRpcResponse, LogLevel } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
+import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { Call, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
@@ -13,7 +14,8 @@ import type { HttpExchange } from '../http/http-exchange.ts';
 import type { Settings } from '../options.ts';
 import { busy, HttpRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
-import { SessionRelay } from './session-relay.ts';
+import { LegacyCall } from './legacy-call.ts';
+import { type SessionNews, SessionRelay } from './session-relay.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
 const SWEEP_MS = 30_000;
@@ -33,7 +35,7 @@ export class SessionTable {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger);
-    this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings);
+    this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings, this.#relay);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
@@ -91,31 +93,42 @@ export class SessionTable {
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
-      let served = session.endpointSession;
-      let response = await served.receive(message, call);
+      let restores = session.restores;
+      let response = await session.endpointSession.receive(message, call);
       if (this.#stored !== undefined && session.revision !== undefined && !session.isStateless) {
         const changesState = changesSession(session.revision, message);
-        // If another machine has changed the state, saving has replaced `session.endpointSession`, and the new one has not received the message.
+        // A state that another machine has stored lacks what the message changed before it was taken over.
         const repeat = async (): Promise<void> => {
-          if (session.endpointSession === served) return;
-          served = session.endpointSession;
-          response = await served.receive(message, call);
+          if (session.restores === restores) return;
+          restores = session.restores;
+          response = await session.endpointSession.receive(message, call);
         };
         if (changesState || session.isUnsaved) await this.#stored.save(session, changesState ? repeat : undefined);
       }
-      if (!session.isStateless) await this.#relay?.pass(session, message);
+      // Another machine may wait for an answer or a cancellation.
+      const isForOthers = !('method' in message) || message.method === 'notifications/cancelled';
+      if (isForOthers && !session.isStateless) await this.#relay?.tell(session, { message });
       return response;
     } finally {
       session.inFlight--;
-      if (session.inFlight === 0) session.closeRetired();
       session.usedAtMs = this.#settings.clock.monotonicMs();
     }
   }
 
-  /** Ends a session because its client asked for it. @throws Errors of the session store, which then still has the session. */
-  end(session: HttpSession): Promise<void> {
+  /**
+   * Ends a session because its client asked for it, here and on other machines.
+   *
+   * @throws Errors of the session store, which then still has the session, or of the bus.
+   */
+  async end(session: HttpSession): Promise<void> {
     session.isEnded = true;
-    return this.#end(session);
+    await this.#end(session);
+    await this.#relay?.tell(session, { ended: true });
+  }
+
+  /** Tells other machines that this one serves a resumed stream from now on, so that they send nothing more on it. Never rejects. */
+  async takeStream(session: HttpSession, streamId: string): Promise<void> {
+    await this.#relay?.tryToTell(session, { taken: streamId });
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
@@ -163,7 +176,7 @@ export class SessionTable {
     try {
       if (record !== undefined && live === undefined) return this.#open(stored, record, http);
       if (record !== undefined && live !== undefined) {
-        if (record.version !== live.storedVersion && live.inFlight === 0) stored.adopt(live, record);
+        if (record.version > live.storedVersion && live.inFlight === 0) stored.adopt(live, record);
         return live;
       }
     } catch (error) {
@@ -185,6 +198,15 @@ export class SessionTable {
       this.#list(session);
       return session;
     });
+  }
+
+  /** Handles what another machine tells of a session. @throws Errors of the endpoint and of the session store. */
+  async #onNews(session: HttpSession, news: SessionNews): Promise<void> {
+    if ('taken' in news) return session.yieldStream(news.taken);
+    if ('changed' in news) return this.#stored?.update(session);
+    if (!('ended' in news)) return deliver(session, news.message);
+    session.isEnded = true;
+    await this.#forget(session);
   }
 
   // ---- limits and eviction
@@ -218,7 +240,7 @@ export class SessionTable {
 
   #list(session: HttpSession): void {
     // Before listing, so that nothing is listed if the bus fails.
-    session.unsubscribe = this.#relay?.subscribe(session);
+    session.unsubscribe = this.#relay?.subscribe(session, (news) => this.#onNews(session, news));
     this.#use(session);
     this.#sweepTimer ??= this.#scheduleSweep();
   }
@@ -279,6 +301,12 @@ export class SessionTable {
 function changesSession({ requests, notifications }: Revision, message: JsonRpcMessage): boolean {
   if (!('method' in message)) return false;
   return (requests.get(message.method) ?? notifications.get(message.method))?.changesSession === true;
+}
+
+/** Passes a message that another machine has received to the session. */
+async function deliver(session: HttpSession, message: JsonRpcMessage): Promise<void> {
+  if (classifyMessage(message) === 'invalid') throw new TypeError('An event of the message bus does not contain a JSON-RPC message');
+  await session.endpointSession.receive(message, new LegacyCall(session));
 }
 
 /** Makes the 404 response for a session that has ended, never existed or belongs to another principal. It does not reveal which. */

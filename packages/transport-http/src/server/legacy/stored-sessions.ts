@@ -4,6 +4,7 @@ import { findRevision, type Revision } from '@mortise/protocol';
 import type { SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
+import type { SessionRelay } from './session-relay.ts';
 
 /** What is stored of a session: its protocol version, and the state that the endpoint needs. */
 interface StoredState extends SessionState {
@@ -26,10 +27,13 @@ const TOUCH_BELOW = 0.75;
 export class StoredSessions {
   readonly #store: SessionStore;
   readonly #settings: Settings;
+  readonly #relay: SessionRelay | undefined;
 
-  constructor(store: SessionStore, settings: Settings) {
+  /** @param relay Tells other machines of changes. */
+  constructor(store: SessionStore, settings: Settings, relay: SessionRelay | undefined) {
     this.#store = store;
     this.#settings = settings;
+    this.#relay = relay;
   }
 
   /** Finds the record of a session that belongs to the principal, and renews its expiry. @throws Errors of the store. */
@@ -68,21 +72,28 @@ export class StoredSessions {
    * handled twice.
    */
   save(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
-    session.saving = session.saving.then(async () => {
-      try {
-        await this.#saveNow(session, repeat);
-      } catch (error) {
+    return inTurn(session, () =>
+      this.#saveNow(session, repeat).catch((error: unknown) => {
         session.isUnsaved = true;
         this.#log('The changes of a session could not be stored: they are stored with the next message', error);
-      }
+      }),
+    );
+  }
+
+  /** Takes over what another machine has stored, after the writes of this one. @throws Errors of the store and of `adopt`. */
+  update(session: HttpSession): Promise<void> {
+    return inTurn(session, async () => {
+      const record = await this.#store.get(session.id);
+      // Changes that are not stored yet are merged when they are stored.
+      if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) this.adopt(session, record);
     });
-    return session.saving;
   }
 
   async #saveNow(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
     for (let writes = 0; writes < MAX_WRITES; writes++) {
       await repeat?.();
-      if (!session.isUnsaved || (await this.#write(session))) return;
+      if (!session.isUnsaved) return;
+      if (await this.#write(session)) return void this.#relay?.tryToTell(session, { changed: true });
       const record = await this.#store.get(session.id);
       // The session has ended, here or on another machine.
       if (record === undefined) return;
@@ -104,7 +115,7 @@ export class StoredSessions {
     if (JSON.stringify(opened.state) !== JSON.stringify(session.endpointSession.state)) {
       if (session.isUnsaved && !repeats)
         this.#settings.logger.log('error', 'The changes of a session are lost: another machine changed the session first');
-      session.reopen(opened.state);
+      session.restore(opened.state);
     }
     session.isUnsaved = false;
     session.storedVersion = record.version;
@@ -141,4 +152,11 @@ export class StoredSessions {
   #log(text: string, error: unknown): void {
     this.#settings.logger.log('error', text, { error: String(error) });
   }
+}
+
+/** Runs the operations on a session's record one after the other. */
+function inTurn(session: HttpSession, fn: () => Promise<void>): Promise<void> {
+  const done = session.saving.then(fn);
+  session.saving = done.catch(() => undefined);
+  return done;
 }
