@@ -70,7 +70,7 @@ describe.each(LEGACY)('initialize in %s', (version) => {
     const told = (await peer.initialize()).result.capabilities;
     expect(told).toHaveProperty('logging');
     expect(told).toHaveProperty('experimental');
-    expect('extensions' in told).toBe(false);
+    expect('extensions' in told).toBe(version === '2025-11-25');
     expect('tasks' in told).toBe(version === '2025-11-25');
   });
 
