@@ -169,12 +169,15 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect((await connect()).protocolVersion).toBe('2024-11-05');
     });
 
-    it.each([402, 406, 410, 415, 422])('[SSE-011] is not looked for behind a %i either, which only the older texts allow', async (status) => {
-      speakSse(405);
-      server.on('initialize', (visit) => visit.reply(status));
-      await expect(connect()).rejects.toMatchObject({ status });
-      expect(asked()).not.toContain('GET');
-    });
+    it.each([402, 406, 410, 415, 422])(
+      '[SSE-011] is not looked for behind a %i either, which only the older texts allow',
+      async (status) => {
+        speakSse(405);
+        server.on('initialize', (visit) => visit.reply(status));
+        await expect(connect()).rejects.toMatchObject({ status });
+        expect(asked()).not.toContain('GET');
+      },
+    );
 
     it.each([401, 403, 429, 500])('[SSE-012] is not looked for behind a %i', async (status) => {
       speakSse(405);
