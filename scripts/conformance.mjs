@@ -4,6 +4,7 @@
  *
  * Fails on every failing check, warning or non-zero exit of the client that apps/conformance/baseline.json does not list with its reason,
  * and on every entry there that nothing needs any more. What the suite printed is kept in .cache/conformance/.
+ * A scenario in which no check was made shows nothing: it counts as not run, and is no failure.
  */
 
 import { once } from 'node:events';
@@ -23,6 +24,7 @@ import { installToolNode } from './tool-node.mjs';
  * @property {import('./conformance/plan.mjs').Run} run
  * @property {string} scenario
  * @property {number} passed How many checks.
+ * @property {boolean} [isNotRun] The suite skipped every check, or has none.
  * @property {{ id: string, status: 'FAILURE' | 'WARNING', message: string, isListed: boolean }[]} faults
  *
  * One reason why scenarios may fail, as baseline.json has it.
@@ -44,9 +46,11 @@ const outcomes = await play(await planRuns(node));
 const problems = judge(outcomes, JSON.parse(readFileSync(join(root, 'apps/conformance/baseline.json'), 'utf8')));
 for (const each of ['server', 'client']) printTable(outcomes.filter(({ run }) => run.role === each));
 console.log(
-  '"8" is eight checks that passed; "1-7" adds seven faults that the baseline lists, "1!7" seven faults of which it lacks one or more.',
+  '"8" is eight checks that passed; "1-7" adds seven faults that the baseline lists, "1!7" seven faults of which it lacks one or more. ' +
+    '"not run" is a scenario whose checks were all skipped.',
 );
-reportTotals({ passed: outcomes.length, failures: problems });
+const notRun = outcomes.filter(({ isNotRun }) => isNotRun);
+reportTotals({ passed: outcomes.length - notRun.length, skipped: notRun.length, failures: problems });
 
 /** @returns {Promise<Outcome[]>} */
 async function play(runs) {
@@ -83,7 +87,8 @@ function readOutcomes(run, folder, code, output) {
     // The suite's exit code says how the client ended, beside what the checks say already.
     const clientFailed = faults.length === 0 || /CLIENT EXITED WITH ERROR|TIMED OUT/.test(output);
     if (run.role === 'client' && code !== 0 && clientFailed) faults.push(fault('exit', `exit code ${code}`));
-    return { run, scenario, passed: checks.filter(({ status }) => status === 'SUCCESS').length, faults };
+    const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
+    return { run, scenario, passed, faults, isNotRun: passed === 0 && faults.length === 0 };
   });
 }
 
@@ -126,17 +131,20 @@ function judge(outcomes, baseline) {
   return problems;
 }
 
-/** Prints a row a scenario and a column a set, and last how many scenarios of the set have no fault. */
+/** Prints a row a scenario and a column a set, and last how many scenarios of the set ran and have no fault. */
 function printTable(outcomes) {
   const table = {};
-  for (const { run, scenario, passed, faults } of outcomes) {
+  for (const { run, scenario, passed, faults, isNotRun } of outcomes) {
     const mark = faults.every(({ isListed }) => isListed) ? '-' : '!';
-    (table[scenario] ??= {})[run.column] = faults.length === 0 ? String(passed) : `${passed}${mark}${faults.length}`;
+    const seen = faults.length === 0 ? String(passed) : `${passed}${mark}${faults.length}`;
+    (table[scenario] ??= {})[run.column] = isNotRun ? 'not run' : seen;
   }
   const sums = {};
   for (const column of new Set(outcomes.map(({ run }) => run.column))) {
     const own = outcomes.filter(({ run }) => run.column === column);
-    sums[column] = `${own.filter(({ faults }) => faults.length === 0).length} of ${own.length} clean`;
+    const ran = own.filter(({ isNotRun }) => !isNotRun);
+    const notRun = own.length === ran.length ? '' : `, ${own.length - ran.length} not run`;
+    sums[column] = `${ran.filter(({ faults }) => faults.length === 0).length} of ${ran.length} clean${notRun}`;
   }
   console.table({ ...table, [outcomes[0].run.role]: sums });
 }

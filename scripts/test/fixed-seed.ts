@@ -1,4 +1,4 @@
-/** Property tests try the same values in every run, so that none fails by chance: `MORTISE_SEED=7 npm test` tries others. */
+/** Property tests try the same values in every run, so that none fails by chance: `MORTISE_SEED=random npm test` tries others. */
 
 import fc from 'fast-check';
 

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
 
-const seed = Number(process.env['MORTISE_FUZZ_SEED'] ?? 1);
+const seed = Number(process.env['MORTISE_SEED'] ?? 1);
 const messages = 10_000;
 
 let recordings: readonly Recording[];

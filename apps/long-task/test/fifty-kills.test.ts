@@ -27,7 +27,7 @@ function tell(told: Map<string, CallToolResult[]>, id: string, result: CallToolR
 }
 
 it('brings 200 tasks over fifty kills to their ends: no recorded step runs twice, no result is lost, none is told twice', async () => {
-  const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
+  const seed = Number(process.env['MORTISE_SEED'] ?? 1);
   const random = randomFrom(seed);
   const site = await prepareCrashSite();
   onTestFinished(() => site.remove());

@@ -328,7 +328,7 @@ export class Client {
       request: (method, params, options) => this.#requests.sendUnchecked(method, params, options),
       requestRaw: (method, params, options) => this.requestRaw(method, params, options),
       notify: (method, params) => this.notify(method, params),
-      answer: (ask) => answers.answer(ask, ask.signal ?? new AbortController().signal, this.protocolVersion),
+      answer: (ask) => answers.answer(ask, ask.signal ?? new AbortController().signal, this.session),
       intercept: (method, fn) => this.#requests.middleware.addInner(method, (call, next) => fn(call.params, next, call)),
       addMethod: (method, fn) => answers.add(method, fn),
       interceptAnswer: (method, fn) => answers.intercept(method, fn),

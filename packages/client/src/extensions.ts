@@ -1,6 +1,7 @@
 /** Collects what a client's extensions add: methods, headers, capabilities and result types. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities, Revision, ServerCapabilities } from '@mortise/protocol';
 import { checkExtensionId, hasExtension } from '@mortise/protocol/checks';
 import type { ClientExtension, ClientExtensionHost } from '@mortise/protocol/contracts';
@@ -38,12 +39,13 @@ export class Extensions {
 
   /** Returns the client's declared capabilities with those that extensions add in this revision. */
   declare(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
-    if (this.#all.length === 0) return declared;
     let capabilities = declared;
-    for (const extension of this.#all) capabilities = { ...capabilities, ...extension.capabilities?.(revision, declared) };
-    if (!revision.rules.extensions) return capabilities;
-    const settings = Object.fromEntries(this.#all.map(({ id, settings: own = {} }) => [id, own]));
-    return { ...capabilities, extensions: { ...capabilities.extensions, ...settings } };
+    for (const extension of this.#all) {
+      capabilities = merge(capabilities, extension.capabilities?.(revision, declared));
+      const settings = typeof extension.settings === 'function' ? extension.settings(revision) : (extension.settings ?? {});
+      if (settings && revision.rules.extensions) capabilities = merge(capabilities, { extensions: { [extension.id]: settings } });
+    }
+    return capabilities;
   }
 
   /** Returns the extension's function that reads results of this type, if the server declares the extension too. */
@@ -51,4 +53,14 @@ export class Extensions {
     const negotiated = this.#all.filter(({ id }) => hasExtension(server, id));
     return negotiated.find(({ results }) => results !== undefined && Object.hasOwn(results, resultType))?.results?.[resultType];
   }
+}
+
+/** Adds capabilities to others. Both may name the same one, such as `experimental`: the result has the members of both. */
+function merge(capabilities: ClientCapabilities, added: ClientCapabilities = {}): ClientCapabilities {
+  const merged = { ...capabilities, ...added };
+  for (const [name, value] of Object.entries(added)) {
+    const before = capabilities[name];
+    if (isJsonObject(before) && isJsonObject(value)) merged[name] = { ...before, ...value };
+  }
+  return merged;
 }

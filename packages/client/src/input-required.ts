@@ -5,7 +5,7 @@ import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { ElicitRequestURLParams } from '@mortise/protocol/model';
-import type { Answers } from './answers/answers.ts';
+import type { Answers, AskingSession } from './answers/answers.ts';
 import { InputRequiredError } from './errors.ts';
 
 /** How many `input_required` results the client answers for one request. */
@@ -24,7 +24,7 @@ export interface AskedRequest {
   readonly closing: AbortSignal;
   /** The number of `input_required` results for this request so far, this one included. */
   readonly round: number;
-  readonly protocolVersion: string;
+  readonly session: AskingSession;
 }
 
 /**
@@ -50,12 +50,12 @@ export async function answerInputRequired(request: AskedRequest, result: JsonObj
 
 /** Answers all input requests of a result in parallel, because none depends on another. */
 async function answerAll(inputRequests: unknown, request: AskedRequest, answers: Answers): Promise<JsonObject> {
-  const { method, signal, closing, protocolVersion } = request;
+  const { method, signal, closing, session } = request;
   const asks = readAsks(inputRequests, method, answers);
   const failed = new AbortController();
   const wanted = linkSignals(signal, closing, failed.signal);
   try {
-    const all = asks.map(async ([key, ask]) => [key, await answers.answer(ask, wanted.signal, protocolVersion)] as const);
+    const all = asks.map(async ([key, ask]) => [key, await answers.answer(ask, wanted.signal, session)] as const);
     return Object.fromEntries(await abortable(Promise.all(all), wanted.signal));
   } catch (error) {
     // Without this answer the others cannot be sent.

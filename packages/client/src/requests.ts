@@ -185,7 +185,7 @@ export class Requests {
     const { resultType } = result;
     const signal = options?.signal;
     if (resultType === 'input_required' && findRequest(revision, method, 'client')?.inputRequired) {
-      const asked = { method, params, signal, closing: this.#parts.connector.closing, round, protocolVersion: revision.version };
+      const asked = { method, params, signal, closing: this.#parts.connector.closing, round, session };
       return answerInputRequired(asked, result, this.#parts.settings.answers).then((retry) =>
         this.#send(session, { ...call, params: retry, round: round + 1, keep: undefined }),
       );

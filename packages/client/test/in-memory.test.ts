@@ -189,6 +189,22 @@ it.each(['legacy', 'modern'] as const)('tells its logger what a handler threw, i
   expect(told).toEqual([expect.objectContaining({ message: 'it broke' })]);
 });
 
+it.each(['2025-11-25', '2026-07-28'])(
+  '[VERS-012][CAP-013] each side sees in %s the extension that the other has',
+  async (protocolVersion) => {
+    const id = 'com.example/clock';
+    const server = new McpServer(
+      { name: 's', version: '1' },
+      { extensions: [{ id, settings: { zone: 'UTC' }, install: () => undefined }] },
+    );
+    open.push(server);
+    server.registerTool('seen', {}, (ctx) => JSON.stringify(ctx.client.capabilities.extensions));
+    const client = await connect(server, { protocolVersion, extensions: [{ id, settings: { format: ['iso'] } }] });
+    expect(client.serverCapabilities.extensions).toEqual({ [id]: { zone: 'UTC' } });
+    expect(await client.callTool('seen')).toMatchObject({ content: [{ text: JSON.stringify({ [id]: { format: ['iso'] } }) }] });
+  },
+);
+
 it('shows what a handler threw on the console where neither side has a logger', async () => {
   const spy = vi.spyOn(console, 'error').mockReturnValue();
   onTestFinished(() => spy.mockRestore());

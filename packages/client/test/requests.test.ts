@@ -395,15 +395,32 @@ describe('a modern client', () => {
     expect(nobody.server.received).toEqual(one.server.received);
   });
 
-  it('[VERS-012][CAP-013] declares extensions by identifier in every request, and none to a legacy server', async () => {
-    const extensions = [{ id: 'x.example/a', settings: { depth: 2 } }, { id: 'x.example/b' }];
+  it('[VERS-012][CAP-013] declares extensions by identifier in every request, and in initialize since 2025-11-25', async () => {
+    const extensions = [
+      { id: 'x.example/a', settings: { depth: 2 } },
+      { id: 'x.example/b' },
+      { id: 'x.example/c', settings: ({ era }: Revision) => (era === 'modern' ? { wide: true } : undefined) },
+    ];
     const modern = await connect(NEWEST, { extensions });
     await modern.client.listTools();
     expect(metaOf(last(modern.server, 'tools/list'))[META_CLIENT_CAPABILITIES]).toEqual({
-      extensions: { 'x.example/a': { depth: 2 }, 'x.example/b': {} },
+      extensions: { 'x.example/a': { depth: 2 }, 'x.example/b': {}, 'x.example/c': { wide: true } },
     });
-    const legacy = await connect(NEWEST_LEGACY, { extensions });
-    expect(legacy.server.requests('initialize')[0]?.params?.['capabilities']).toEqual({});
+    for (const revision of REVISIONS.filter(({ era }) => era === 'legacy')) {
+      const { server } = await connect(revision, { extensions });
+      expect(server.requests('initialize')[0]?.params?.['capabilities']).toEqual(
+        revision === NEWEST_LEGACY ? { extensions: { 'x.example/a': { depth: 2 }, 'x.example/b': {} } } : {},
+      );
+    }
+  });
+
+  it('declares what each of two extensions adds to one capability', async () => {
+    const extensions = ['x.example/a', 'x.example/b'].map((id) => ({ id, capabilities: () => ({ experimental: { [id]: {} } }) }));
+    const { server } = await connect(NEWEST_LEGACY, { extensions });
+    expect(server.requests('initialize')[0]?.params?.['capabilities']).toHaveProperty('experimental', {
+      'x.example/a': {},
+      'x.example/b': {},
+    });
   });
 
   it('[BASE-007] never has two requests in flight under one id', async () => {

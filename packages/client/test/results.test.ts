@@ -77,16 +77,36 @@ describe.each(REVISIONS)('results in $version', (revision) => {
   });
 
   it.each([
-    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [null] } },
-    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [{ type: 'text', text: 5 }] } },
-    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [], isError: 'yes' } },
-    { method: 'prompts/get', call: (client: McpClient) => client.getPrompt('p'), result: { messages: [null] } },
-    { method: 'resources/read', call: (client: McpClient) => client.readResource('a:b'), result: { contents: [{ uri: 5, text: '' }] } },
-    { method: 'tools/list', call: (client: McpClient) => client.listTools(), result: { tools: [null] } },
-  ])('[ROBUSTNESS-19] of $method never reach the program with a shape that its types deny: $result', async ({ method, call, result }) => {
-    const { client } = await connect(revision, { [method]: () => complete(revision, result as JsonObject) });
-    await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE', message: expect.stringContaining(method) });
-  });
+    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [null] }, names: 'content[0] must' },
+    {
+      method: 'tools/call',
+      call: (client: McpClient) => client.callTool('x'),
+      result: { content: [{ type: 'text', text: 5 }] },
+      names: 'content[0].text must',
+    },
+    {
+      method: 'tools/call',
+      call: (client: McpClient) => client.callTool('x'),
+      result: { content: [], isError: 'yes' },
+      names: 'isError must',
+    },
+    { method: 'prompts/get', call: (client: McpClient) => client.getPrompt('p'), result: { messages: [null] }, names: 'messages[0] must' },
+    {
+      method: 'resources/read',
+      call: (client: McpClient) => client.readResource('a:b'),
+      result: { contents: [{ uri: 5, text: '' }] },
+      names: 'contents[0].uri must',
+    },
+    { method: 'tools/list', call: (client: McpClient) => client.listTools(), result: { tools: [null] }, names: 'tools[0] must' },
+  ])(
+    '[ROBUSTNESS-19] of $method never reach the program with a shape that its types deny: $result',
+    async ({ method, call, result, names }) => {
+      const { client } = await connect(revision, { [method]: () => complete(revision, result as JsonObject) });
+      const failure = await call(client).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'ERR_INVALID_RESPONSE', message: expect.stringContaining(method) });
+      expect((failure as Error).message).toContain(names);
+    },
+  );
 
   it('[ROBUSTNESS-19] that list malformed items give the others, and report each', async () => {
     const good = { name: 'good', inputSchema: { type: 'object' } };
@@ -98,7 +118,7 @@ describe.each(REVISIONS)('results in $version', (revision) => {
     );
     expect((await client.listTools()).tools).toEqual([good]);
     expect(errors).toMatchObject([
-      { code: 'ERR_INVALID_RESPONSE' },
+      { code: 'ERR_INVALID_RESPONSE', message: expect.stringContaining('item.name') },
       { message: expect.stringContaining('item.name must be a string, got 5') },
     ]);
   });

@@ -27,8 +27,9 @@ describe("a tool's hints", () => {
     expect(toolHints({ annotations: {} })).toEqual(cautious);
   });
 
-  it('[TOOL-015] are what the server says', () => {
-    expect(toolHints({ annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false } })).toEqual({
+  it('[TOOL-015] are what a trusted server says', () => {
+    const annotations = { destructiveHint: false, idempotentHint: true, openWorldHint: false };
+    expect(toolHints({ annotations }, { isTrusted: true })).toEqual({
       isReadOnly: false,
       isDestructive: false,
       isIdempotent: true,
@@ -37,17 +38,18 @@ describe("a tool's hints", () => {
   });
 
   it('[TOOL-015] of a read-only tool say that it destroys nothing', () => {
-    expect(toolHints({ annotations: { readOnlyHint: true, destructiveHint: true, idempotentHint: false } })).toMatchObject({
+    const annotations = { readOnlyHint: true, destructiveHint: true, idempotentHint: false };
+    expect(toolHints({ annotations }, { isTrusted: true })).toMatchObject({
       isReadOnly: true,
       isDestructive: false,
       isIdempotent: true,
     });
   });
 
-  it('[TOOL-014] are cautious, whatever the server says, where it is not trusted', () => {
-    expect(toolHints({ annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false } }, { isTrusted: false })).toEqual(
-      toolHints({}),
-    );
+  it('[TOOL-014] are cautious, whatever the server says, unless the program says that it trusts the server', () => {
+    const tool = { annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false } };
+    for (const options of [undefined, {}, { isTrusted: false }]) expect(toolHints(tool, options)).toEqual(toolHints({}));
+    expect(toolHints(tool, { isTrusted: true })).not.toEqual(toolHints({}));
   });
 });
 

@@ -21,7 +21,21 @@ export interface UpstreamSchema {
 export function readSchema(version: string): UpstreamSchema {
   const schema = JSON.parse(readFileSync(path.join(root, version, 'schema.json'), 'utf8')) as Record<string, JsonValue>;
   const key = '$defs' in schema ? '$defs' : 'definitions';
-  return { draft: key === '$defs' ? '2020-12' : '7', key, definitions: schema[key] as Readonly<Record<string, JsonObject>> };
+  const definitions = schema[key] as Readonly<Record<string, JsonObject>>;
+  return {
+    draft: key === '$defs' ? '2020-12' : '7',
+    key,
+    definitions: version === '2025-11-25' ? withExtensions(definitions) : definitions,
+  };
+}
+
+/** Adds `extensions` to the capabilities of 2025-11-25. The revision came before extensions, whose own texts declare them there too. */
+function withExtensions(definitions: Readonly<Record<string, JsonObject>>): Readonly<Record<string, JsonObject>> {
+  const extend = (type: string): JsonObject => ({
+    ...definitions[type],
+    properties: { ...(definitions[type]?.['properties'] as JsonObject), extensions: { type: 'object' } },
+  });
+  return { ...definitions, ClientCapabilities: extend('ClientCapabilities'), ServerCapabilities: extend('ServerCapabilities') };
 }
 
 /** The examples of the newest revision, by the type's name. */

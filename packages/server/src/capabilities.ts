@@ -53,7 +53,8 @@ export class CapabilityBook {
     for (const extension of this.#extensions) {
       const own = extension.capabilities?.(revision, audience);
       if (own) capabilities = merge(capabilities, own as ServerCapabilities);
-      if (extension.settings) capabilities = merge(capabilities, { extensions: { [extension.id]: extension.settings } });
+      const settings = typeof extension.settings === 'function' ? extension.settings(revision) : extension.settings;
+      if (settings) capabilities = merge(capabilities, { extensions: { [extension.id]: settings } });
     }
     const shown = serverCapabilitiesFor(revision, capabilities);
     return audience.canReach ? shown : withoutChangeNotifications(shown);

@@ -28,7 +28,7 @@ describe.each(ALL)('capabilities in %s', (version) => {
       ...always,
       ...(version === '2024-11-05' ? [] : ['completions']),
       ...(version === '2025-11-25' ? ['tasks'] : []),
-      ...(version === MODERN ? ['extensions'] : []),
+      ...(version === '2025-11-25' || version === MODERN ? ['extensions'] : []),
     ];
     expect(keys.toSorted()).toEqual(expected.toSorted());
   });
@@ -75,16 +75,22 @@ describe('extensions', () => {
   });
   const serve = (extension: ServerExtension): McpServer => new McpServer({ name: 's', version: '1' }, { extensions: [extension] });
 
-  it('[VERS-012][CAP-013] are told by identifier with their settings in the modern era', async () => {
-    expect(await told(serve(create()), MODERN)).toEqual({ extensions: { 'com.example/clock': { zone: 'UTC' } } });
-    expect(await told(serve(create({ settings: {} })), MODERN)).toEqual({ extensions: { 'com.example/clock': {} } });
+  it.each(['2025-11-25', MODERN] as const)('[VERS-012][CAP-013] are told by identifier with their settings in %s', async (version) => {
+    expect(await told(serve(create()), version)).toEqual({ extensions: { 'com.example/clock': { zone: 'UTC' } } });
+    expect(await told(serve(create({ settings: {} })), version)).toEqual({ extensions: { 'com.example/clock': {} } });
   });
 
-  it.each(LEGACY)('[VERS-015] are not told in %s, but what they declare for it is', async (version) => {
-    const extension = create({ capabilities: (revision) => (revision.rules.coreTasks ? { tasks: { list: {} } } : {}) });
+  it('may have other settings in another revision, or be silent there', async () => {
+    const extension = create({ settings: ({ rules }) => (rules.coreTasks ? undefined : { zone: 'UTC' }) });
+    expect(await told(serve(extension), '2025-11-25')).toEqual({});
+    expect(await told(serve(extension), MODERN)).toEqual({ extensions: { 'com.example/clock': { zone: 'UTC' } } });
+  });
+
+  it.each(LEGACY)('[VERS-015] are told in %s only since 2025-11-25, but what they declare for it always is', async (version) => {
+    const extension = create({ capabilities: () => ({ experimental: { own: {} } }) });
     const capabilities = await told(serve(extension), version);
-    expect(capabilities).not.toHaveProperty('extensions');
-    expect('tasks' in capabilities).toBe(version === '2025-11-25');
+    expect('extensions' in capabilities).toBe(version === '2025-11-25');
+    expect(capabilities.experimental).toEqual({ own: {} });
   });
 
   it.each(['clock', 'com.example/', '/clock', '1com/clock', 'com.example/cl ock'])(

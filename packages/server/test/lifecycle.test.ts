@@ -70,7 +70,7 @@ describe.each(LEGACY)('initialize in %s', (version) => {
     const told = (await peer.initialize()).result.capabilities;
     expect(told).toHaveProperty('logging');
     expect(told).toHaveProperty('experimental');
-    expect('extensions' in told).toBe(false);
+    expect('extensions' in told).toBe(version === '2025-11-25');
     expect('tasks' in told).toBe(version === '2025-11-25');
   });
 
@@ -192,12 +192,24 @@ describe('before and after the handshake', () => {
       await ctx.listRoots();
       return 'asked';
     });
-    const peer = await attach(server, version, { capabilities: { roots: {} } });
-    await peer.rawRequest('initialize', { protocolVersion: version, capabilities: { roots: {} }, clientInfo: { name: 'x', version: '1' } });
-    const result = await peer.callTool('roots');
-    expect(result.isError).toBe(true);
-    expect(result.content[0].text).toContain('notifications/initialized');
+    server.registerTool('sample', {}, async (ctx) => {
+      await ctx.sample({ messages: [], maxTokens: 1 });
+      return 'asked';
+    });
+    const peer = await attach(server, version);
+    peer.onRequest = ({ method }) =>
+      method === 'roots/list' ? { roots: [] } : { role: 'assistant', model: 'm', content: { type: 'text', text: 't' } };
+    const capabilities = { roots: {}, sampling: {} };
+    await peer.rawRequest('initialize', { protocolVersion: version, capabilities, clientInfo: { name: 'x', version: '1' } });
+    for (const tool of ['roots', 'sample']) {
+      const result = await peer.callTool(tool);
+      expect(result.isError).toBe(true);
+      expect(result.content[0].text).toContain('notifications/initialized');
+    }
     expect(peer.requests()).toEqual([]);
+    peer.notify('notifications/initialized');
+    for (const tool of ['roots', 'sample']) expect((await peer.callTool(tool)).content[0].text).toBe('asked');
+    expect(peer.requests().map(({ method }) => method)).toEqual(['roots/list', 'sampling/createMessage']);
   });
 
   it.each(LEGACY)('[LIFE-019] ends the session of %s with its connection', async (version) => {

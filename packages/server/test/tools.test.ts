@@ -268,7 +268,7 @@ describe('registering a tool', () => {
     server.registerResource('r', 'test://r', {}, () => 'r');
   });
 
-  it('[TOOL-025] warns of an argument in a header that looks like a secret', () => {
+  it('[TOOL-025][HDR-028] warns of an argument in a header that looks like a secret', () => {
     const logger = new MemoryLogger();
     const schema = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string', 'x-mcp-header': 'Value' } } }) as const;
     create({ logger }).registerTool('fine', { inputSchema: schema('region') }, () => 'x');

@@ -7,9 +7,11 @@ import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { describeKit } from '@mortise/transport-testkit/vitest';
 
 describeKit('the memory message bus', messageBusCases, {
+  traits: { shared: true },
   async create() {
     const bus = new MemoryMessageBus();
-    return { bus, close: () => bus.close() };
+    // The machines of a memory bus are servers in one process, which hold the same object.
+    return { bus, other: bus, close: () => bus.close() };
   },
 });
 

@@ -10,6 +10,7 @@ import type {
   ElicitRequestFormParams,
   ElicitRequestURLParams,
   ElicitResult,
+  Implementation,
   Root,
 } from '@mortise/protocol/model';
 
@@ -18,6 +19,11 @@ export interface AnswerContext {
   /** Aborts when the answer is no longer needed: the server cancelled its request, or the client's request that led to it has ended. */
   readonly signal: AbortSignal;
   readonly method: string;
+  /**
+   * The name and version of the server that asks, as the server states them; undefined if it states none. Show them to the user, but base
+   * no decision on them: they are not verified.
+   */
+  readonly serverInfo: Implementation | undefined;
 }
 
 /** What a handler for URL elicitation gets as its second argument. */
@@ -39,7 +45,7 @@ export type AnswerHandler<Params, Answer, Context extends AnswerContext = Answer
 export interface ElicitationOptions {
   /**
    * Handles form elicitation: shows the user the fields of `requestedSchema` (see `describeForm` of `@mortise/client/host`). Must say which
-   * server asks, and let the user edit and decline. The client fills in the defaults of required fields that the answer lacks. An answer
+   * server asks (`serverInfo`), and let the user edit, decline and cancel. The client fills in the defaults of required fields that the answer lacks. An answer
    * that does not fit the schema is not sent.
    */
   readonly form?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | undefined;

@@ -7,7 +7,8 @@ import { REVISIONS } from '@mortise/protocol';
 import { checkServerParams, hasCapability } from '@mortise/protocol/checks';
 import type { Ask, ClientExtensionHost, JsonSchemaValidator, Tracer } from '@mortise/protocol/contracts';
 import { checkUrl } from '@mortise/protocol/edge';
-import type { ClientCapabilities, Root } from '@mortise/protocol/model';
+import type { ClientCapabilities, Implementation, Root } from '@mortise/protocol/model';
+import type { Session } from '../session.ts';
 import { traceAnswer } from '../tracing.ts';
 import { type AnswerContext, type AnswerOptions, checkAnswer, ELICITATION_OPTIONS, type ElicitationOptions } from './answer-options.ts';
 import { elicit, OpenPages } from './elicitation.ts';
@@ -15,6 +16,9 @@ import { sample } from './sampling.ts';
 
 /** Answers one request from the server: gets its parameters and returns the result to send. */
 export type RequestHandler = (params: JsonObject, context: AnswerContext) => JsonObject | Promise<JsonObject>;
+
+/** What `Answers` needs to know of the session in which the server asks. */
+export type AskingSession = Pick<Session, 'revision' | 'server'>;
 
 /** A function of an extension that wraps the handler of a method. See `interceptAnswer` of `ClientExtensionHost`. */
 type AnswerInterceptor = Parameters<ClientExtensionHost['interceptAnswer']>[1];
@@ -112,26 +116,27 @@ export class Answers {
   /**
    * Answers one request from the server. Parameters and answer are in the canonical model (the shapes of the newest revision).
    *
-   * @param protocolVersion The protocol version of the session, for the trace.
+   * @param session The session in which the server asks.
    * @throws {ProtocolError} -32601 if there is no handler, -32602 for malformed params, or what the handler threw.
    * @throws {TypeError} The handler's result is not a valid answer to the method.
    */
-  answer(ask: Ask, signal: AbortSignal, protocolVersion: string): Promise<JsonObject> {
+  answer(ask: Ask, signal: AbortSignal, session: AskingSession): Promise<JsonObject> {
     const { tracer } = this.#parts;
-    if (!tracer) return this.#answer(ask, signal);
+    const { info } = session.server;
+    if (!tracer) return this.#answer(ask, signal, info);
     const parent = ask.params?.['_meta'];
-    const call = { method: ask.method, protocolVersion };
-    return traceAnswer(tracer, call, isJsonObject(parent) ? parent : undefined, () => this.#answer(ask, signal));
+    const call = { method: ask.method, protocolVersion: session.revision.version };
+    return traceAnswer(tracer, call, isJsonObject(parent) ? parent : undefined, () => this.#answer(ask, signal, info));
   }
 
-  async #answer({ method, params = {} }: Ask, signal: AbortSignal): Promise<JsonObject> {
+  async #answer({ method, params = {} }: Ask, signal: AbortSignal, serverInfo: Implementation | undefined): Promise<JsonObject> {
     const handler = this.#handlers.get(method);
     if (!handler) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const problem = checkServerParams(method, params);
     if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: ${problem}`);
     this.#limits.get(method)?.count();
     const run = async (asked: JsonObject, wanted: AbortSignal): Promise<JsonObject> =>
-      checkAnswer(method, await handler(asked, { method, signal: wanted }));
+      checkAnswer(method, await handler(asked, { method, signal: wanted, serverInfo }));
     const interceptor = this.#interceptors.get(method);
     return interceptor ? interceptor(params, run, signal) : run(params, signal);
   }

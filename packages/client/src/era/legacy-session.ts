@@ -167,7 +167,7 @@ class LegacySession implements Session, LinkHost {
     const timer = clock.schedule(resumeTimeouts, Math.max(maxRequestTimeoutMs, LEAST_ANSWER_TIME_MS));
     signal.addEventListener('abort', resumeTimeouts, { once: true });
     try {
-      const answer = await this.#settings.answers.answer(ask, signal, revision.version);
+      const answer = await this.#settings.answers.answer(ask, signal, this);
       return { jsonrpc: '2.0', id, result: convert(revision.toWire.results, method, answer) };
     } finally {
       timer.cancel();

@@ -68,16 +68,15 @@ export interface ToolHints {
 }
 
 /**
- * Returns a tool's hints, with the defaults of the specification for those that are absent.
+ * Returns the hints of a trusted server's tool, with the defaults of the specification for those that are absent.
  *
- * A server may set false hints. Unless you trust the server, show its hints but do not base decisions on them. `isTrusted: false` ignores
- * the server's hints and returns the most cautious values.
+ * A server may set false hints. Unless you trust the server, its hints are ignored, and you get the most cautious values.
  *
- * @param options.isTrusted Whether to use the server's hints. @default true
+ * @param options.isTrusted Whether to use the server's hints. Set it for servers that the user or the program trusts. @default false
  * @see 2026-07-28 schema#toolannotations
  */
 export function toolHints(tool: Pick<Tool, 'annotations'>, options: { readonly isTrusted?: boolean } = {}): ToolHints {
-  const said = options.isTrusted === false ? {} : (tool.annotations ?? {});
+  const said = options.isTrusted === true ? (tool.annotations ?? {}) : {};
   const isReadOnly = said.readOnlyHint === true;
   return {
     isReadOnly,

@@ -144,6 +144,18 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     expect((await ask('elicitation/create', asked)).answer).toEqual(accept({ a: 'form' }));
   });
 
+  it('[ELICIT-021] names to the handler the server that asks, and sends what the user chose: accept, decline or cancel', async () => {
+    const chosen: ElicitResult[] = [accept({ name: 'Ann' }), { action: 'decline' }, { action: 'cancel' }];
+    const names: unknown[] = [];
+    const user = [...chosen];
+    const { ask } = await startAsking(era, {
+      elicitation: (_params, { serverInfo }) => (names.push(serverInfo?.name), user.shift() ?? expect.fail('asked once more')),
+    });
+    const question = form({ name: { type: 'string' } });
+    for (const answer of chosen) expect((await ask('elicitation/create', question)).answer).toEqual(answer);
+    expect(names).toEqual(['scripted', 'scripted', 'scripted']);
+  });
+
   it('[ELICIT-018] does not send an answer that does not fit the form, and says to the program which field', async () => {
     const errors: Error[] = [];
     const { ask, server } = await startAsking(era, { elicitation: () => accept({ age: 'old' }), onError: (error) => errors.push(error) });

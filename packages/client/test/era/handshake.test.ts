@@ -83,6 +83,7 @@ describe.each(revisionsOf('legacy'))('initialize in $version', (revision) => {
       roots: { listChanged: true },
       sampling: version >= '2025-11-25' ? { tools: {} } : {},
       ...(version >= '2025-06-18' && { elicitation: version >= '2025-11-25' ? { form: {}, url: {} } : {} }),
+      ...(version >= '2025-11-25' && { extensions: { 'x.example/y': {} } }),
     });
   });
 

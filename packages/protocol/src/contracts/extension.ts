@@ -174,10 +174,13 @@ export interface ExtensionHost {
 
 /** A protocol extension that is installed in a server: what it declares and adds. */
 export interface ServerExtension {
-  /** The extension identifier (`vendor.example/name`), declared in `capabilities.extensions` if the revision has that member. */
+  /** The extension identifier (`vendor.example/name`). */
   readonly id: string;
-  /** The settings declared under `id` in `capabilities.extensions`; undefined to declare nothing there. */
-  readonly settings?: JsonObject;
+  /**
+   * The settings declared under `id` in `capabilities.extensions`, since 2025-11-25; undefined to declare nothing there. A function returns
+   * those for one revision.
+   */
+  readonly settings?: JsonObject | ((revision: Revision) => JsonObject | undefined);
   /** Returns the top-level server capabilities that the extension declares to a client of the given revision. */
   capabilities?(revision: Revision, audience: ExtensionAudience): Partial<ServerCapabilities>;
   /** The `resultType` values that the extension adds to those of MCP. */
@@ -245,8 +248,11 @@ export interface ClientExtensionHost {
 /** A protocol extension that is installed in a client: what it declares and handles. */
 export interface ClientExtension {
   readonly id: string;
-  /** The settings declared under `id` in `capabilities.extensions`. */
-  readonly settings?: JsonObject;
+  /**
+   * The settings declared under `id` in `capabilities.extensions`, since 2025-11-25. A function returns those for one revision; undefined
+   * to declare nothing there. @default {}
+   */
+  readonly settings?: JsonObject | ((revision: Revision) => JsonObject | undefined);
   /**
    * Returns the top-level client capabilities that the extension declares to a server of the given revision.
    *

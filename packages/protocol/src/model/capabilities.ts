@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
-/** Settings by extension identifier (`vendor.example/name`). `{}` means supported, without settings. Since 2026-07-28. */
+/** Settings by extension identifier (`vendor.example/name`). `{}` means supported, without settings. Since 2025-11-25. */
 type ExtensionSettings = Readonly<Record<string, JsonObject>>;
 
 /**

@@ -68,7 +68,7 @@ export interface Rules {
   readonly elicitationIds: boolean;
   /** Whether tasks are part of the core protocol, not an extension. */
   readonly coreTasks: boolean;
-  /** Whether `capabilities.extensions` exists in the revision. */
+  /** Whether peers declare extensions in `capabilities.extensions`. */
   readonly extensions: boolean;
   /** The JSON Schema dialect of a schema without `$schema`; undefined if the revision does not define one. */
   readonly defaultDialect: string | undefined;

@@ -40,7 +40,7 @@ const CLIENT: Readonly<Record<string, JsonObject>> = {
   '2024-11-05': { ...always, roots: { listChanged: true }, sampling: {} },
   '2025-03-26': { ...always, roots: { listChanged: true }, sampling: {} },
   '2025-06-18': { ...always, roots: { listChanged: true }, sampling: {}, elicitation: {} },
-  '2025-11-25': { ...client, extensions: undefined },
+  '2025-11-25': client,
   '2026-07-28': { ...client, roots: {}, tasks: undefined },
 };
 const { tasks: _tasks, extensions: _extensions, completions: _completions, ...first } = server;
@@ -48,7 +48,7 @@ const SERVER: Readonly<Record<string, JsonObject>> = {
   '2024-11-05': first,
   '2025-03-26': { ...first, completions: {} },
   '2025-06-18': { ...first, completions: {} },
-  '2025-11-25': { ...first, completions: {}, tasks: server.tasks },
+  '2025-11-25': { ...first, completions: {}, tasks: server.tasks, extensions: server.extensions },
   '2026-07-28': { ...first, completions: {}, extensions: server.extensions },
 };
 
@@ -77,10 +77,13 @@ describe('capabilities', () => {
     expect(clientCapabilitiesFor(NEWEST, { roots: { listChanged: true } })).toEqual({ roots: {} });
   });
 
-  it('[CAP-013] have extensions only in 2026-07-28 when they are sent', () => {
+  it('[CAP-013] have extensions since 2025-11-25 when they are sent', () => {
     const capabilities = { extensions: { 'com.example/a': { b: 1 } } };
-    expect(serverCapabilitiesFor(NEWEST, capabilities)).toBe(capabilities);
-    expect(serverCapabilitiesFor(revisionOf('2025-11-25'), capabilities)).toEqual({});
+    for (const convert of [clientCapabilitiesFor, serverCapabilitiesFor]) {
+      expect(convert(NEWEST, capabilities)).toBe(capabilities);
+      expect(convert(revisionOf('2025-11-25'), capabilities)).toBe(capabilities);
+      expect(convert(revisionOf('2025-06-18'), capabilities)).toEqual({});
+    }
   });
 
   it('that a revision does not have mean nothing when it is read', () => {

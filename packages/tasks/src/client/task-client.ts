@@ -75,7 +75,6 @@ const OPTIONS: OptionTable<TaskClientOptions> = {
 
 class Tasks implements TaskClient {
   readonly id: string = TASKS_EXTENSION;
-  readonly settings: JsonObject = {};
   readonly nameParams: Readonly<Record<string, string>> = { 'tasks/get': 'taskId', 'tasks/update': 'taskId', 'tasks/cancel': 'taskId' };
   readonly results: NonNullable<ClientExtension['results']>;
   readonly #options: TaskClientOptions;
@@ -93,6 +92,10 @@ class Tasks implements TaskClient {
     this.#store = options.handles?.store ?? new MemoryTaskHandleStore();
     this.#server = options.handles?.server ?? '';
     this.results = { task: async (result, { method }) => assertToolCall(result, method) };
+  }
+
+  settings({ rules }: Revision): JsonObject | undefined {
+    return rules.coreTasks ? undefined : {};
   }
 
   capabilities(revision: Revision, declared: ClientCapabilities): Partial<ClientCapabilities> {

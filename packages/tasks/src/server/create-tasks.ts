@@ -100,7 +100,7 @@ export function createTasks(options: TasksOptions = {}): Tasks {
   return {
     ...controlBy(engine.change, (id) => engine.peek(id)),
     id: TASKS_EXTENSION,
-    settings: {},
+    settings: ({ rules }) => (rules.coreTasks ? undefined : {}),
     resultTypes: ['task'],
     toolOptions: TOOL_OPTIONS,
     answers: ['tools/call'],

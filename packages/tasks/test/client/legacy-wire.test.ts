@@ -243,6 +243,11 @@ describe('as the receiver', () => {
   const accept = { elicitation: () => ({ action: 'accept', content: { colour: 'red' } }) };
   const ask = { mode: 'form', message: 'Colour?', requestedSchema: { type: 'object', properties: { colour: { type: 'string' } } } };
 
+  it('declares no extension: tasks are part of this revision', async () => {
+    const { server } = await connect({});
+    expect(server.sent('initialize')[0]?.['capabilities']).not.toHaveProperty('extensions');
+  });
+
   it('[TASK25-003][TASK25-005] declares tasks for what it answers, and nothing without', async () => {
     const declared: unknown[] = [];
     const initialize: Script['initialize'] = ({ capabilities }) => (declared.push(capabilities.tasks), initialized);

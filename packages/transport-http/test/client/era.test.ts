@@ -164,10 +164,20 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(await client?.callTool('x')).toEqual({ content: [] });
     });
 
-    it('[ERA-018][SSE-011] is found behind an error that is not MCP’s', async () => {
+    it('[ERA-018][SSE-013] is found behind an error that is not MCP’s', async () => {
       speakSse(400, { jsonrpc: '2.0', id: null, error: { code: -32000, message: 'no' } });
       expect((await connect()).protocolVersion).toBe('2024-11-05');
     });
+
+    it.each([402, 406, 410, 415, 422])(
+      '[SSE-011] is not looked for behind a %i either, which only the older texts allow',
+      async (status) => {
+        speakSse(405);
+        server.on('initialize', (visit) => visit.reply(status));
+        await expect(connect()).rejects.toMatchObject({ status });
+        expect(asked()).not.toContain('GET');
+      },
+    );
 
     it.each([401, 403, 429, 500])('[SSE-012] is not looked for behind a %i', async (status) => {
       speakSse(405);

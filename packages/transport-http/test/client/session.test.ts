@@ -1,8 +1,11 @@
 /** Sessions of the legacy era, as a server sees them and as a transport uses them. */
 
-import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { inspect } from 'node:util';
+import { McpClient } from '@mortise/client';
+import type { JsonObject, JsonRpcMessage, Logger } from '@mortise/jsonrpc-core';
+import { withLogging } from '@mortise/jsonrpc-core/wrap';
 import { REVISIONS } from '@mortise/protocol';
-import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
+import { httpTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
@@ -93,7 +96,7 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       expect(visitsOf('DELETE')).toHaveLength(0);
     });
 
-    it('[HTTP-041] refuses an id that is not visible ASCII', async () => {
+    it('refuses an id that is not visible ASCII', async () => {
       server.on('initialize', (visit) => visit.result(initializeResult(), { 'mcp-session-id': 'a b' }));
       await transport.start();
       await expect(transport.send(initialize)).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
@@ -107,6 +110,29 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       const error = await transport.send(request(1, 'tools/list')).catch((caught: unknown) => caught);
       expect(JSON.stringify([error, String(error), transport.eraKey])).not.toContain('very-secret-id');
       expect(server.visits.some(({ path }) => path.includes('secret'))).toBe(false);
+    });
+
+    it('[HTTP-041] puts the id in no log, whatever fails', async () => {
+      const lines: string[] = [];
+      const logger: Logger = { log: (...line) => void lines.push(inspect(line, { depth: null })) };
+      answerHandshake(server, { sessionId: 'very-secret-id' });
+      const refuse = (visit: Visit): unknown => visit.reply(500, { 'mcp-session-id': 'very-secret-id' });
+      server.on('GET', (visit) => visit.reply(401, { 'mcp-session-id': 'very-secret-id' }));
+      server.on('DELETE', refuse);
+      server.on('tools/call', refuse);
+      server.on('tools/list', (visit) => visit.reply(404));
+      const client = await McpClient.connect(
+        withLogging(httpTransport(server.url, { clock, ...options }), { logger }),
+        { name: 'c', version: '1' },
+        { era: 'legacy', logger },
+      );
+      await until(() => lines.some((line) => line.includes('warning')));
+      await expect(client.callTool('x')).rejects.toMatchObject({ status: 500 });
+      await expect(client.listTools()).rejects.toThrow();
+      await client.close();
+      expect(visitsOf('initialize')).toHaveLength(2);
+      expect(visitsOf('tools/call')[0]?.headers['mcp-session-id']).toBe('very-secret-id');
+      expect(lines.join()).not.toContain('very-secret-id');
     });
 
     it('[HTTP-006][HTTP-008][HTTP-007] posts each message by itself', async () => {

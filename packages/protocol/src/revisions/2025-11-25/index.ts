@@ -41,6 +41,7 @@ export const revision: RevisionFacts = defineRevision({
   era: 'legacy',
   after: before,
   adds: {
+    // `extensions` is not in this revision's schema, which leaves capabilities open. Most hosts of MCP Apps speak this revision and declare it.
     requests: {
       'tasks/get': { direction: 'both', serverCapability: 'tasks', clientCapability: 'tasks' },
       'tasks/result': { direction: 'both', serverCapability: 'tasks', clientCapability: 'tasks' },
@@ -52,6 +53,7 @@ export const revision: RevisionFacts = defineRevision({
       'notifications/tasks/status': { direction: 'both', serverCapability: 'tasks', clientCapability: 'tasks' },
     },
     clientCapabilities: [
+      'extensions',
       'elicitation.form',
       'elicitation.url',
       'sampling.context',
@@ -65,7 +67,15 @@ export const revision: RevisionFacts = defineRevision({
       'tasks.requests.elicitation',
       'tasks.requests.elicitation.create',
     ],
-    serverCapabilities: ['tasks', 'tasks.list', 'tasks.cancel', 'tasks.requests', 'tasks.requests.tools', 'tasks.requests.tools.call'],
+    serverCapabilities: [
+      'extensions',
+      'tasks',
+      'tasks.list',
+      'tasks.cancel',
+      'tasks.requests',
+      'tasks.requests.tools',
+      'tasks.requests.tools.call',
+    ],
     errorCodes: { URL_ELICITATION_REQUIRED },
   },
   rules: {
@@ -73,6 +83,7 @@ export const revision: RevisionFacts = defineRevision({
     elicitationIds: true,
     samplingArrays: true,
     coreTasks: true,
+    extensions: true,
     invalidArgumentsAreResults: true,
     reservedMetaLabel: 'second',
     defaultDialect: 'https://json-schema.org/draft/2020-12/schema',

@@ -53,8 +53,6 @@ export const revision: RevisionFacts = defineRevision({
       'subscriptions/listen': { direction: 'client-to-server', listens: true },
     },
     notifications: { 'notifications/subscriptions/acknowledged': { direction: 'server-to-client' } },
-    clientCapabilities: ['extensions'],
-    serverCapabilities: ['extensions'],
     errorCodes: { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION },
   },
   changes: {
@@ -109,7 +107,6 @@ export const revision: RevisionFacts = defineRevision({
     logLevel: 'request',
     coreTasks: false,
     changeNotifications: 'listen',
-    extensions: true,
     resourceNotFoundCode: INVALID_PARAMS,
     firstReservedCode: -32000,
     structuredContent: 'any',

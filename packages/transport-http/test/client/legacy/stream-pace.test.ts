@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StreamPace } from '../../../src/client/legacy/event-stream.ts';
+import { seededRandom } from '../../support/cutting-proxy.ts';
 
 function fixChance(value: number): void {
   vi.spyOn(Math, 'random').mockReturnValue(value);
@@ -70,7 +71,7 @@ describe('the pace of reconnection', () => {
   });
 
   it('[ROBUSTNESS-10] makes at most 10 attempts in 4 s, whatever the server wants and the chance gives', () => {
-    for (const random of [() => 0, Math.random]) {
+    for (const random of [() => 0, seededRandom(1)]) {
       vi.spyOn(Math, 'random').mockImplementation(random);
       const pace = new StreamPace(Infinity);
       let nowMs = 0;
