@@ -141,8 +141,9 @@ function createHttpOpener(): OpenChannel {
       const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'content-length': body.length };
       const session = sessionId !== undefined && { 'mcp-session-id': sessionId };
       const sending = request(url, { agent, method, signal, headers: { ...types, ...session, ...headers } });
-      // `once` hears errors only until the response; aborting later must not end the process.
+      // `once` hears errors only until the response, and the reader of the response only once it reads. An abort in between is no fault.
       sending.on('error', () => undefined);
+      sending.once('response', (response: IncomingMessage) => response.on('error', () => undefined));
       sending.end(body);
       const [response] = (await once(sending, 'response')) as [IncomingMessage];
       sessionId ??= response.headers['mcp-session-id'] as string | undefined;
