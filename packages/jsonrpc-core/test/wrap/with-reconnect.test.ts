@@ -230,6 +230,27 @@ describe('withReconnect', () => {
     expect(server.dials).toBe(1);
   });
 
+  it('does not try again where it is closed while an attempt is under way', async () => {
+    const clock = new FakeClock();
+    const [near, far] = createInMemoryPair();
+    let refuse: ((error: Error) => void) | undefined;
+    const slow: Transport = {
+      start: () => new Promise((_resolve, reject) => (refuse = reject)),
+      send: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+    const channels = [near];
+    const transport = withReconnect(() => channels.shift() ?? slow, { clock });
+    await transport.start();
+    await far.close();
+    await turn();
+    clock.advance(30_000);
+    await transport.close();
+    refuse?.(new Error('refused'));
+    await turn();
+    expect(clock.timerCount).toBe(0);
+  });
+
   it('passes exchanges to the present channel where it has them', async () => {
     const { transport } = open(new Server());
     expect(isExchangeTransport(transport)).toBe(false);
