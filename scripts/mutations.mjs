@@ -1,50 +1,48 @@
 /**
  * `node scripts/mutations.mjs --seed 20261126 --count 60`: makes random small changes to the packages' sources, one at a time, and says which of them no
- * test notices. Takes half an hour or more, on a tree whose tests pass: each change gets its own package's tests first, and those that survive all the others.
+ * test notices: its own package's tests first, then tsc, and in the end the tests of all others for what is left. It takes an hour or so, on a tree whose tests pass.
  */
 
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'rolldown/parseAst';
+import { root } from './run-command.mjs';
 
-const root = new URL('../', import.meta.url);
 const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '60' } } });
 const flipped = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '===': '!==', '!==': '===', '&&': '||', '||': '&&' };
-const isExit = (node) => /^(Return|Throw)Statement$/.test(node.type === 'BlockStatement' && node.body.length === 1 ? node.body[0].type : node.type);
-const isNumber = (node) => typeof node?.value === 'number' || (node?.type === 'BinaryExpression' && isNumber(node.left) && isNumber(node.right));
+const isExit = ({ type, body }) => (type === 'BlockStatement' ? body.length === 1 && isExit(body[0]) : /^(Return|Throw)S/.test(type));
+const isNumber = (node) =>
+  typeof node?.value === 'number' || (node?.type === 'BinaryExpression' && isNumber(node.left) && isNumber(node.right));
 
-/** The changes that one node of the syntax tree allows, each as `[kind, start, end, replacement]`. */
-function toChanges(node, text) {
-  const toSource = (part) => text.slice(part.start, part.end);
-  const flip = (kind) => {
-    const at = text.indexOf(node.operator, node.left.end);
-    return [[kind, at, at + node.operator.length, flipped[node.operator]]];
-  };
-  const move = (part) => (isNumber(part) ? ['+', '-'].map((sign) => ['bound', part.start, part.end, `(${toSource(part)} ${sign} 1)`]) : []);
-  if (node.type === 'BinaryExpression' && node.operator in flipped) return flip('comparison');
-  if (node.type === 'LogicalExpression') return node.operator in flipped ? flip('boolean') : move(node.right);
-  if (node.type === 'UnaryExpression' && node.operator === '!') return [['boolean', node.start, node.end, toSource(node.argument)]];
-  if (node.type === 'IfStatement' && !node.alternate && isExit(node.consequent)) return [['guard', node.start, node.end, ';']];
-  if (node.type === 'AwaitExpression') return [['await', node.start, node.end, toSource(node.argument)]];
-  if (node.type === 'VariableDeclarator' && /^[A-Z]/.test(node.id.name ?? '')) return move(node.init);
-  return node.type === 'AssignmentPattern' ? move(node.right) : [];
+/** The changes that one node of a syntax tree allows, each as `[kind, start, end, replacement]`. */
+function toChanges({ type, start, end, left, right, operator, argument, alternate, consequent, id, init }, text) {
+  const move = (node) =>
+    isNumber(node) ? ['+', '-'].map((sign) => ['bound', node.start, node.end, `(${text.slice(node.start, node.end)} ${sign} 1)`]) : [];
+  const at = operator && left && text.indexOf(operator, left.end);
+  if (/^(Binary|Logical)/.test(type) && operator in flipped)
+    return [[type === 'LogicalExpression' ? 'boolean' : 'comparison', at, at + operator.length, flipped[operator]]];
+  if (type === 'UnaryExpression' && operator === '!') return [['boolean', start, end, text.slice(argument.start, argument.end)]];
+  if (type === 'IfStatement' && !alternate && isExit(consequent)) return [['guard', start, end, ';']];
+  if (type === 'AwaitExpression') return [['await', start, end, text.slice(argument.start, argument.end)]];
+  if (type === 'VariableDeclarator') return /^[A-Z]/.test(id.name) ? move(init) : [];
+  return type === 'LogicalExpression' || type === 'AssignmentPattern' ? move(right) : [];
 }
 
-function collect(node, text, into) {
-  if (typeof node?.type === 'string') into.push(...toChanges(node, text));
-  for (const child of Object.values(node)) if (child !== null && typeof child === 'object') collect(child, text, into);
-  return into;
+function collect(node, text) {
+  const own = typeof node?.type === 'string' ? toChanges(node, text) : [];
+  return [...own, ...Object.values(node ?? {}).flatMap((child) => (typeof child === 'object' ? collect(child, text) : []))];
 }
 
-const files = readdirSync(new URL('packages', root), { recursive: true }).filter((file) => /^(?!transport-testkit)[^/]+\/src\/.*\.ts$/.test(file));
-const places = files.sort().flatMap((name) => {
-  const file = `packages/${name}`;
-  const text = readFileSync(new URL(file, root), 'utf8');
-  return collect(parseAst(text, { lang: 'ts' }), text, []).map(([kind, start, end, to]) => ({ file, text, kind, start, end, to }));
+const folders = readdirSync(`${root}packages`).filter((name) => name !== 'transport-testkit');
+const listFiles = (folder) => readdirSync(root + folder, { recursive: true }).map((name) => `${folder}/${name}`);
+const files = folders.flatMap((name) => listFiles(`packages/${name}/src`)).filter((file) => file.endsWith('.ts'));
+const places = files.sort().flatMap((file) => {
+  const text = readFileSync(root + file, 'utf8');
+  return collect(parseAst(text, { lang: 'ts' }), text).map(([kind, start, end, to]) => ({ file, text, kind, start, end, to }));
 });
 
-/** Mulberry32: the next number of [0, 1) from a seed. */
+/** The next number of [0, 1) from the seed (Mulberry32). */
 let state = Number(values.seed);
 function random() {
   state = (state + 0x6d2b79f5) | 0;
@@ -53,73 +51,50 @@ function random() {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 }
 
-let restore = () => undefined;
-process.once('exit', () => restore());
-process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
+let undo = () => undefined;
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (undo(), process.exit(1)));
 
-const failedTest = /^ *(?:×|FAIL) +(.*)\n/m;
-
-/** Resolves with what a program under node_modules printed if it failed (a program that hangs has), else with undefined. */
-function findFailure(args, minutes) {
-  const child = spawn(process.execPath, args, { cwd: root, detached: true, env: { ...process.env, NO_COLOR: '1' } });
-  const stop = () => process.kill(-child.pid, 'SIGKILL');
+/** Runs a program while a change stands in the sources. @returns Its first failing test, or how else it failed; undefined if all is well. */
+async function findFailure({ file, text, start, end, to }, minutes, command) {
+  writeFileSync(root + file, text.slice(0, start) + to + text.slice(end));
+  const child = spawn(process.execPath, command.split(' '), { cwd: root, detached: true, env: { ...process.env, NO_COLOR: '1' } });
+  // Its workers too.
+  const stop = () => child.exitCode ?? child.signalCode ?? process.kill(-child.pid, 'SIGKILL');
+  undo = () => (stop(), writeFileSync(root + file, text));
   const timer = setTimeout(stop, minutes * 60_000);
-  process.once('exit', stop);
   let output = '';
+  const failed = () => /^ *(?:×|FAIL) +(.*)\n/m.exec(output)?.[1];
+  // After the first test that fails, others may wait for long.
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      // One test that fails is enough, and after it others may wait for long.
-      if (failedTest.test(output)) stop();
-    });
-  return new Promise((resolve) =>
-    child.once('exit', (code) => {
-      clearTimeout(timer);
-      process.removeListener('exit', stop);
-      const why = failedTest.exec(output)?.[1] ?? (code === null ? 'a run that hangs' : output.slice(-300));
-      resolve(code === 0 ? undefined : why);
-    }),
-  );
+    stream.setEncoding('utf8').on('data', (text) => ((output += text), failed() && stop()));
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  clearTimeout(timer);
+  undo();
+  return code === 0 ? undefined : (failed() ?? (code === null ? 'a run that hangs' : output.slice(-300)));
 }
 
-/** Runs a function while the change stands in the sources. */
-async function withChange({ file, text, start, end, to }, run) {
-  const url = new URL(file, root);
-  restore = () => writeFileSync(url, text);
-  writeFileSync(url, text.slice(0, start) + to + text.slice(end));
-  return await run().finally(restore);
-}
-
-const toFolder = ({ file }) => file.split('/', 2).join('/');
-const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--reporter=verbose', '--testTimeout=60000', '--project=sources', '--project=alone'];
-const compile = (place) => findFailure(['node_modules/typescript/bin/tsc', '--noEmit', '-p', toFolder(place)], 3);
-const testOwn = (place) => findFailure([...vitest, `${toFolder(place)}/`], 5);
-const testOthers = (place) => findFailure([...vitest, '--exclude', `${toFolder(place)}/**`], 20);
-
-/** Says what became of a change, in one line. */
-function show({ file, text, kind, start, end, to }, outcome) {
-  const from = text.lastIndexOf('\n', start) + 1;
-  const line = text.slice(from, text.indexOf('\n', end)).replaceAll(/\s+/g, ' ').trim().slice(0, 100);
-  console.log(`${file}:${text.slice(0, start).split('\n').length}  ${kind}  ${text.slice(start, end).slice(0, 60)} -> ${to.slice(0, 60)}  ${outcome}\n    ${line}`);
+const vitest = 'node_modules/vitest/vitest.mjs run --bail=1 --reporter=verbose --testTimeout=60000 --project=sources --project=alone';
+const tsc = 'node_modules/typescript/bin/tsc --noEmit -p';
+const counts = { 'its package': 0, types: 0, others: 0, nobody: 0 };
+function report({ file, text, kind, start, end, to }, by, why) {
+  counts[by] += 1;
+  const show = (code) => code.replaceAll(/\s+/g, ' ').slice(0, 80);
+  const change = `${kind} ${show(text.slice(start, end))} -> ${show(to)}`;
+  console.log(`${file}:${text.slice(0, start).split('\n').length} ${change}, noticed by ${by}${why ? `: ${why}` : ''}`);
 }
 
 console.log(`seed ${values.seed}, ${places.length} places`);
-const counts = { own: 0, types: 0, others: 0, nobody: 0 };
-const survivors = [];
+const rest = [];
 for (let drawn = 0; drawn < Number(values.count); drawn++) {
   const [place] = places.splice(Math.floor(random() * places.length), 1);
-  const [by, why] = await withChange(place, async () => {
-    const failure = await testOwn(place);
-    return failure !== undefined ? ['own', failure] : (await compile(place)) !== undefined ? ['types', 'tsc'] : [];
-  });
-  if (by === undefined) survivors.push(place);
-  else counts[by] += 1;
-  show(place, by === undefined ? 'not noticed by its package' : `noticed by ${why}`);
+  const folder = place.file.split('/', 2).join('/');
+  const why = await findFailure(place, 5, `${vitest} ${folder}/`);
+  if (why !== undefined) report(place, 'its package', why);
+  else if ((await findFailure(place, 5, `${tsc} ${folder}`)) !== undefined) report(place, 'types');
+  else rest.push({ place, folder });
 }
-console.log('What is left, by the tests of all others:');
-for (const place of survivors) {
-  const failure = await withChange(place, () => testOthers(place));
-  counts[failure === undefined ? 'nobody' : 'others'] += 1;
-  show(place, failure === undefined ? 'not noticed' : `noticed by ${failure}`);
+for (const { place, folder } of rest) {
+  const why = await findFailure(place, 20, `${vitest} --exclude ${folder}/**`);
+  report(place, why === undefined ? 'nobody' : 'others', why);
 }
-console.log(`seed ${values.seed}, noticed by:`, counts);
+console.log(`seed ${values.seed}, noticed by`, counts);
