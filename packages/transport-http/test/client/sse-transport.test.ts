@@ -208,7 +208,7 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
     await expect(started).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
 
-  it.each<[string, () => EventStream]>([
+  it.each<[string, () => unknown]>([
     ['sends a message first', () => stream.send(note('x'))],
     ['names an address of another origin', () => stream.event({ event: 'endpoint', data: 'https://evil.example/m' })],
     ['ends its stream', () => stream.end()],
