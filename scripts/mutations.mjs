@@ -1,6 +1,7 @@
 /**
  * `node scripts/mutations.mjs --seed 20261126 --count 60`: makes random small changes to the packages' sources, one at a time, and says which of them no
- * test notices: its own package's tests first, then tsc, and in the end the tests of all others for what is left. It takes an hour or so, on a tree whose tests pass.
+ * test notices: its own package's tests first, then tsc, and in the end the tests of all others for what is left. It wants a tree whose tests pass and a
+ * machine with nothing else to do, for an hour or so: a test that takes over a minute, or a run of over five, counts as one that notices.
  */
 
 import { spawn } from 'node:child_process';
