@@ -113,6 +113,19 @@ describe.each(ALL)('the bound of handlers in %s', (version) => {
     expect(await aborted.promise).toBeInstanceOf(HandlerStoppedError);
   });
 
+  it('is ten minutes where the program says nothing', async () => {
+    const clock = new FakeClock();
+    const { server, started } = createWaiting({ clock });
+    const peer = await RawPeer.open(server, version);
+    const slow = peer.request('tools/call', { name: 'wait' }, 'slow');
+    await started.promise;
+    clock.advance(599_999);
+    await peer.settle();
+    expect(peer.answersTo('slow')).toEqual([]);
+    clock.advance(1);
+    expect((await slow).result.content[0].text).toBe('"wait" did not finish within 600000 ms');
+  });
+
   it('gives each call its own time', async () => {
     const clock = new FakeClock();
     const server = new McpServer({ name: 's', version: '1' }, { clock, handlerTimeoutMs: 1000 });

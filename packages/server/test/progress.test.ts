@@ -155,6 +155,19 @@ it('[PROG-008] hands nothing to a host after the answer, or once the caller has 
   expect(sent).toEqual([]);
 });
 
+it.each(ALL)('sends a notification of the program as it is, with its params or without, in %s', async (version) => {
+  const server = new McpServer({ name: 's', version: '1' });
+  server.registerTool('t', {}, async (ctx) => {
+    await ctx.notify('notifications/acme');
+    await ctx.notify('notifications/acme', { at: 1 });
+    return 'done';
+  });
+  const peer = await RawPeer.open(server, version);
+  await peer.callTool('t');
+  const acme = { jsonrpc: '2.0', method: 'notifications/acme' };
+  expect(peer.notifications()).toEqual([acme, { ...acme, params: { at: 1 } }]);
+});
+
 it('merges while the transport is full, and sends the last before the answer', async () => {
   const sent: Loose[] = [];
   const gates: Deferred<void>[] = [];

@@ -262,6 +262,15 @@ describe.each(ALL)('in %s', (version) => {
     expect((await (await RawPeer.open(own, version)).callTool('t')).content[0].text).toBe('our own words');
   });
 
+  it('of a longer text the first 300 characters reach it', async () => {
+    const words = 'no '.repeat(200);
+    const server = new McpServer({ name: 's', version: '1' }, {});
+    server.registerTool('t', {}, () => {
+      throw new Error(words);
+    });
+    expect((await (await RawPeer.open(server, version)).callTool('t')).content[0].text).toBe(words.slice(0, 300));
+  });
+
   it('[ROBUSTNESS-8] names that objects inherit are no tools, prompts, resources or completions', async () => {
     const server = createCalculator();
     server.registerPrompt('p', { argsSchema: { a: z.string() } }, () => 'p');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { InMemoryTransport } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { McpServer } from '@mortise/server';
 import { LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
@@ -359,6 +360,45 @@ describe.each(LEGACY)('change notifications in %s', (version) => {
   });
 });
 
+describe('a client of the legacy era that takes nothing for a while', () => {
+  const uris = Array.from({ length: 1_026 }, (_, index) => `test://${index}`);
+
+  /** Opens a session that has subscribed to all resources, updates the first `count` while nothing is taken, then takes everything. */
+  async function updateUntaken(server: McpServer, count: number): Promise<RawPeer> {
+    let ours: InMemoryTransport | undefined;
+    const peer = await RawPeer.open({ connect: (transport) => server.connect((ours = transport)) }, '2025-11-25');
+    for (const uri of uris) await peer.call('resources/subscribe', { uri });
+    const taken = defer();
+    const transport = ours ?? expect.fail('not connected');
+    const send = transport.send.bind(transport);
+    transport.send = (...args) => taken.promise.then(() => send(...args));
+    for (const uri of uris.slice(0, count)) await server.sendResourceUpdated({ uri });
+    taken.resolve();
+    await peer.settle();
+    return peer;
+  }
+  const updatesOf = (peer: RawPeer): readonly string[] =>
+    peer.notifications('notifications/resources/updated').map(({ params }) => params.uri);
+
+  it('gets all of it where at most 1,024 notifications wait', async () => {
+    const logger = new MemoryLogger();
+    const peer = await updateUntaken(createFull({ logger, maxSubscriptions: 2_000 }), 1_025);
+    await expect.poll(() => updatesOf(peer)).toHaveLength(1_025);
+    expect(updatesOf(peer)).toEqual(uris.slice(0, 1_025));
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('loses what waits where it is more, and gets what comes after', async () => {
+    const logger = new MemoryLogger();
+    const server = createFull({ logger, maxSubscriptions: 2_000 });
+    const peer = await updateUntaken(server, 1_026);
+    expect(logger.lines.map(({ message }) => message)).toEqual(['A client is too slow: its notifications were dropped']);
+    await server.sendResourceUpdated({ uri: 'test://1' });
+    await peer.settle();
+    expect(updatesOf(peer)).toEqual(['test://0', 'test://1']);
+  });
+});
+
 describe('slow listeners', () => {
   const params = (notifications: Loose): Loose => ({
     notifications,
@@ -390,9 +430,11 @@ describe('slow listeners', () => {
     await new Promise((resolve) => setImmediate(resolve));
     for (let round = 0; round < 100; round++) for (const uri of uris) await server.sendResourceUpdated({ uri });
     expect(sent).toEqual(['notifications/subscriptions/acknowledged']);
-    for (let round = 0; round < 5; round++) {
+    // One after the other: the next is sent once the one before is taken.
+    for (const count of [2, 3, 3]) {
       gates.shift()?.();
       await new Promise((resolve) => setImmediate(resolve));
+      expect(sent).toHaveLength(count);
     }
     expect(sent).toEqual(['notifications/subscriptions/acknowledged', 'test://1', 'test://2']);
     controller.abort();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findAuthorization } from '@mortise/auth-oauth/client';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ask, createWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -154,6 +155,22 @@ describe('authorization server metadata', () => {
       code: 'ERR_DISCOVERY',
       message: expect.stringMatching(/: 404\n.*: 404$/),
     });
+  });
+});
+
+describe('authorization server metadata that was read before', () => {
+  it('is good for ten minutes, and read again after them', async () => {
+    const { as, server, authorizer } = world;
+    const clock = new FakeClock(1_800_000_000_000);
+    const one = authorizer({ clock });
+    const readings: number[] = [];
+    for (const passedMs of [0, 599_999, 1, 599_999, 1]) {
+      clock.advance(passedMs);
+      as.accessTokens.clear();
+      expect(await ask(one, server.url)).toBe(200);
+      readings.push(as.to('/.well-known/oauth-authorization-server').length);
+    }
+    expect(readings).toEqual([1, 1, 2, 2, 3]);
   });
 });
 

@@ -232,6 +232,22 @@ describe('how the client proves itself', () => {
     expect(as.to('/token')[0]?.body['client_assertion']).toBeTypeOf('string');
   });
 
+  it('refreshes as the client of the issuer that the tokens come from, among all that the program gave', async () => {
+    const { as, server, authorizer } = world;
+    as.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
+    const others = [
+      ...withSecret('https://other.example', { clientSecret: 'theirs' }),
+      ...withSecret(as.issuer, { clientId: 'second', clientSecret: '2nd' }),
+    ];
+    const one = authorizer({ clients: [...withSecret(as.issuer), ...others] });
+    for (let round = 0; round < 2; round++) {
+      as.accessTokens.clear();
+      expect(await ask(one, server.url)).toBe(200);
+    }
+    const used = as.to('/token').map(({ body }) => [body['grant_type'], body['client_id'], body['client_secret']]);
+    expect(used).toEqual(['authorization_code', 'refresh_token'].map((grant) => [grant, 'a-b.c_d', 's+p a/ä']));
+  });
+
   it('names what the two have not in common', async () => {
     const { as, server, authorizer } = world;
     as.metadata = { token_endpoint_auth_methods_supported: ['tls_client_auth'] };

@@ -107,9 +107,16 @@ describe('a channel', () => {
   });
 
   it('[ERA-007] that refuses the version and shares none is not asked to initialize', async () => {
-    const server = new ScriptedServer({ 'server/discover': () => unsupported(['2099-01-01']) });
-    await expect(McpClient.connect(server.factory, info)).rejects.toBeInstanceOf(UnsupportedVersionError);
-    expect(server.methods).toEqual(['server/discover']);
+    for (const [supported, named] of [
+      [['2099-01-01', '2098-01-01'], '2099-01-01, 2098-01-01'],
+      [[], 'none'],
+    ] as const) {
+      const server = new ScriptedServer({ 'server/discover': () => unsupported(supported) });
+      const connecting = McpClient.connect(server.factory, info);
+      await expect(connecting).rejects.toBeInstanceOf(UnsupportedVersionError);
+      await expect(connecting).rejects.toThrow(`no common version: the server supports ${named}, this client supports `);
+      expect(server.methods).toEqual(['server/discover']);
+    }
   });
 
   it.each([

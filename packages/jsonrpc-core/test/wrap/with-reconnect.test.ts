@@ -134,7 +134,11 @@ describe('withReconnect', () => {
   });
 
   it('[ROBUSTNESS-10] waits ever longer, never less than 500 ms nor more than 30 s, and gives up', async () => {
-    for (const random of [0, 0.999_999, 0.5]) {
+    for (const [random, ...expected] of [
+      [0, ...Array.from({ length: 10 }, () => 500)],
+      [0.5, 750, 1_250, 2_250, 4_250, 8_250, 15_250, 15_250, 15_250, 15_250, 15_250],
+      [1 - 2 ** -53, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 30_000, 30_000],
+    ] as const) {
       vi.spyOn(Math, 'random').mockReturnValue(random);
       const server = new Server();
       const { transport, clock, events } = open(server);
@@ -148,10 +152,7 @@ describe('withReconnect', () => {
         clock.advance(delayMs);
         await turn();
       }
-      expect(delaysMs).toHaveLength(10);
-      expect(Math.min(...delaysMs)).toBeGreaterThanOrEqual(500);
-      expect(Math.max(...delaysMs)).toBeLessThanOrEqual(30_000);
-      expect(delaysMs).toEqual([...delaysMs].sort((a, b) => a - b));
+      expect(delaysMs).toEqual(expected);
       expect(events.at(-1)).toBe('close');
       await expect(transport.send(NOTE)).rejects.toBeInstanceOf(ConnectionClosedError);
     }
@@ -227,6 +228,27 @@ describe('withReconnect', () => {
     await turn();
     expect(events.filter((event) => event === 'close')).toHaveLength(1);
     expect(server.dials).toBe(1);
+  });
+
+  it('does not try again where it is closed while an attempt is under way', async () => {
+    const clock = new FakeClock();
+    const [near, far] = createInMemoryPair();
+    let refuse: ((error: Error) => void) | undefined;
+    const slow: Transport = {
+      start: () => new Promise((_resolve, reject) => (refuse = reject)),
+      send: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+    const channels = [near];
+    const transport = withReconnect(() => channels.shift() ?? slow, { clock });
+    await transport.start();
+    await far.close();
+    await turn();
+    clock.advance(30_000);
+    await transport.close();
+    refuse?.(new Error('refused'));
+    await turn();
+    expect(clock.timerCount).toBe(0);
   });
 
   it('passes exchanges to the present channel where it has them', async () => {

@@ -73,7 +73,7 @@ function classifyIpv6(host: string): HostKind {
   if (isZero(7) && groups[7] === 1) return 'loopback';
   const isMapped = isZero(5) && groups[5] === 0xffff;
   const isTranslated = isZero(4) && groups[4] === 0xffff && groups[5] === 0;
-  const isNat64 = first === 0x64 && second === 0xff9b;
+  const isNat64 = first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0);
   if (isMapped || isTranslated || isNat64) return classifyIpv4(tail);
   if (first === 0x2002) return classifyIpv4(second * 65_536 + (groups[2] ?? 0));
   const isGlobal = first >= 0x2000 && first <= 0x3fff;

@@ -4,13 +4,17 @@ import { checkUrl, classifyHost, isLoopbackHost } from '@mortise/protocol/edge';
 import { describe, expect, it } from 'vitest';
 
 describe('rule 11: checkUrl', () => {
-  it.each(['https://example.com', 'https://example.com:8443/a?b#c', 'https://93.184.216.34/', 'https://[2606:4700::1111]/'])(
-    'lets %s pass',
-    (url) => {
-      expect(checkUrl(url)).toBeUndefined();
-      expect(checkUrl(new URL(url))).toBeUndefined();
-    },
-  );
+  it.each([
+    'https://example.com',
+    'https://example.com:8443/a?b#c',
+    'https://93.184.216.34/',
+    'https://[2606:4700::1111]/',
+    'https://[64:ff9b::8.8.8.8]/',
+    'https://[::ffff:0:8.8.8.8]/',
+  ])('lets %s pass', (url) => {
+    expect(checkUrl(url)).toBeUndefined();
+    expect(checkUrl(new URL(url))).toBeUndefined();
+  });
 
   it.each([
     'http://example.com',
@@ -50,6 +54,8 @@ describe('rule 11: checkUrl', () => {
     'https://[0:0:0:0:0:0:0:1]',
     'https://[::ffff:127.0.0.1]',
     'https://[::ffff:7f00:1]',
+    'https://[64:ff9b::127.0.0.1]',
+    'https://[::ffff:0:127.0.0.1]',
     'https://①②⑦.0.0.1',
   ])('refuses %s, which is this machine', (url) => {
     expect(checkUrl(url)).toMatch(/this machine/);
@@ -79,6 +85,10 @@ describe('rule 11: checkUrl', () => {
     'https://[::ffff:10.0.0.1]',
     'https://[::ffff:a9fe:a9fe]',
     'https://[64:ff9b::a9fe:a9fe]',
+    'https://[64:ff9b::10.0.0.1]',
+    'https://[64:ff9b:1::8.8.8.8]',
+    'https://[::ffff:0:10.0.0.1]',
+    'https://[::ffff:0:a9fe:a9fe]',
     'https://[2002:a9fe:a9fe::]',
     'https://[::10.0.0.1]',
     'https://[2001:db8::1]',

@@ -66,6 +66,26 @@ beforeAll(async () => {
   await client.close();
 });
 
+it.each([
+  ['asks again where the server is overloaded', 429, 2],
+  ['gives up where the server refuses', -32000, 1],
+])('%s', async (_what, code, polls) => {
+  const replies: Reply[] = [{ error: { code, message: 'not now' } }];
+  const { client, server, clock } = await connect({
+    'tools/call': () => created(),
+    'tasks/get': () => replies.shift() ?? now('completed', { result }),
+  });
+  let outcome: unknown;
+  void client.callTool('slow').then(
+    (value) => (outcome = value),
+    (error: unknown) => (outcome = error),
+  );
+  await clock.untilScheduled();
+  await pass(clock, () => outcome !== undefined);
+  expect(outcome).toMatchObject(code === 429 ? result : { code: 'ERR_REMOTE', rpcCode: code });
+  expect(server.sent('tasks/get')).toHaveLength(polls);
+});
+
 it('[TASKX-001] declares the extension on the call and on every request about its task', async () => {
   const { client, server, clock } = await connect({ 'tools/call': () => created(), 'tasks/get': () => now('completed', { result }) });
   const call = client.callTool('slow');

@@ -208,6 +208,17 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
     await expect(started).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
 
+  it.each<[string, () => unknown]>([
+    ['sends a message first', () => stream.send(note('x'))],
+    ['names an address of another origin', () => stream.event({ event: 'endpoint', data: 'https://evil.example/m' })],
+    ['ends its stream', () => stream.end()],
+  ])('leaves no timer behind where the server %s', async (_what, answer) => {
+    const { started } = await begin();
+    answer();
+    await expect(started).rejects.toThrow();
+    expect(clock.running).toBe(0);
+  });
+
   it('starts once, and not after it was closed', async () => {
     await start();
     await expect(transport.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });

@@ -80,6 +80,19 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     expect(serving.handler.counts.sessions).toBe(3);
   });
 
+  it('[ROBUSTNESS-8] ends a session that nobody listens to before one that somebody does, and that one before it refuses', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { maxSessionsPerKey: 2 });
+    const listening = await LegacyClient.open(serving.port);
+    await listening.get();
+    const silent = await LegacyClient.open(serving.port);
+    const third = await LegacyClient.open(serving.port);
+    await third.get();
+    expect([(await listening.tool('echo')).status, (await silent.tool('echo')).status]).toEqual([200, 404]);
+    const fourth = await LegacyClient.open(serving.port);
+    const statuses = await Promise.all([listening, third, fourth].map(async (client) => (await client.tool('echo')).status));
+    expect(statuses).toEqual([200, 404, 200]);
+  });
+
   it('[ROBUSTNESS-8] never ends a session with a call in flight, and answers 503 with Retry-After where all are busy', async () => {
     const endpoint = new ScriptedEndpoint();
     const go = gate();

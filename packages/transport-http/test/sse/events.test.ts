@@ -26,6 +26,7 @@ describe('reading server-sent events', () => {
     ['data\n\n', [event('')]],
     ['data:  two spaces\n\n', [event(' two spaces')]],
     ['event: endpoint\ndata: /x\n\n', [event('/x', { event: 'endpoint' })]],
+    ['event: endpoint\r\nid: 7\r\nretry: 500\r\ndata: /x\r\n\r\n', [event('/x', { event: 'endpoint', id: '7', retryMs: 500 })]],
     ['id: 7\ndata:\n\n', [event('', { id: '7' })]],
     ['id: 7\n\n', [event('', { id: '7' })]],
     ['retry: 500\n\n', [event('', { retryMs: 500 })]],
