@@ -112,14 +112,20 @@ atServer(7, 'http', 'HTTP: 20 listeners that stop reading, 140 MiB of news: what
   return { figure: inMebibytes(growth), ok: growth <= 64 * mebibyte && streams.every(({ ok }) => ok) };
 });
 
-atServer(17, 'http', 'HTTP: 100 tasks of 3 MiB and 12,000 small ones of one caller have ended: what is kept', 'at most 64 MiB', async (peer) => {
-  const text = 'x'.repeat(3 * mebibyte);
-  const before = toHeld(await peer.held());
-  await inFlight(100, 4, () => peer.runTask('keep', { text }, 'completed'));
-  await inFlight(12_000, 32, () => peer.runTask('keep', { text: 'small' }, 'completed'));
-  const growth = toHeld(await peer.held()) - before;
-  return { figure: inMebibytes(growth), ok: growth <= 64 * mebibyte };
-});
+atServer(
+  17,
+  'http',
+  'HTTP: 100 tasks of 3 MiB and 12,000 small ones of one caller have ended: what is kept',
+  'at most 64 MiB',
+  async (peer) => {
+    const text = 'x'.repeat(3 * mebibyte);
+    const before = toHeld(await peer.held());
+    await inFlight(100, 4, () => peer.runTask('keep', { text }, 'completed'));
+    await inFlight(12_000, 32, () => peer.runTask('keep', { text: 'small' }, 'completed'));
+    const growth = toHeld(await peer.held()) - before;
+    return { figure: inMebibytes(growth), ok: growth <= 64 * mebibyte };
+  },
+);
 
 atServer(18, 'http', 'HTTP: as many tasks as may run wait for an answer, then a further task', 'completed', async (peer) => {
   await inFlight(10, 10, () => peer.runTask('ask', {}, 'input_required'));
