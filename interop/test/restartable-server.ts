@@ -58,7 +58,7 @@ export class RestartableServer {
   }
 
   async #kill(): Promise<void> {
-    if (this.#child === undefined || this.#child.exitCode !== null) return;
+    if (this.#child === undefined || (this.#child.exitCode ?? this.#child.signalCode) !== null) return;
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exited;

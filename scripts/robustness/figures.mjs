@@ -258,12 +258,13 @@ async function writeBesideMuch() {
   const event = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(100) } };
   const task = { generation: '2026-07-28', principal: 'ada', status: 'working', driver: 'engine', resumable: true, asks: [], ttlMs: null };
   const times = { createdAtMs: Date.now(), updatedAtMs: Date.now(), expiresAtMs: null };
-  const filled = await createSqliteStores({ path, durability: 'normal' });
-  for (let index = 0; index < 300_000; index += 1) await filled.events.append(`session ${index % 300}`, 'stream', event);
+  const filled = await createSqliteStores({ path, durability: 'normal', events: { maxEventsPerStream: 10_000 } });
+  for (let index = 0; index < 300_000; index += 1) await filled.events.append(`session ${index % 30}`, 'stream', event);
   for (let index = 0; index < 10_000; index += 1) await filled.tasks.create({ ...task, ...times, id: `task ${index}` });
   await filled.close();
-  const { events, tasks, close } = await createSqliteStores({ path });
-  const append = await timeSlowest(1_024, (index) => events.append(`session ${index % 300}`, 'stream', event));
+  // All events have expired, and each stream has nine tenths more than its limit.
+  const { events, tasks, close } = await createSqliteStores({ path, events: { maxAgeMs: 1 } });
+  const append = await timeSlowest(1_024, (index) => events.append(`session ${index % 30}`, 'stream', event));
   const renewal = await timeSlowest(20, (part) => {
     const renew = (_, index) => tasks.lease(`task ${part * 500 + index}`, 'owner', Date.now() + 30_000, Date.now());
     return Promise.all(Array.from({ length: 500 }, renew));

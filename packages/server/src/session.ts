@@ -100,19 +100,21 @@ export abstract class Session implements EventListener {
   /**
    * Takes over the state that another machine has stored. Calls and questions in progress continue.
    *
-   * @throws {ProtocolError} -32602: this server does not know the stored state's layout or revision. The session is then unchanged.
+   * @throws {ProtocolError} -32602: this server does not know the stored state's layout or revision. Also errors of the message bus. The
+   * session's state is then unchanged.
    */
   restore(saved: SessionState): void {
     if (this.#isClosed) return;
     const { events, sessions, revisions } = this.server;
     const agreed = fromState(saved, revisions);
     const [before, after] = [topicsOf(this.#agreed), topicsOf(agreed)];
+    // First, because the message bus may refuse. What is in both is listened to without a gap, so that no event is missed.
+    for (const topic of after) events.listen(topic, this);
+    for (const topic of before) if (!after.has(topic)) events.unlisten(topic, this);
     this.#agreed = agreed;
+    this.roots = undefined;
     if (agreed) sessions.add(this);
     if (this.#logGate) this.#logGate.threshold = agreed?.logLevel ?? 'debug';
-    // What is in both is listened to without a gap, so that no event is missed.
-    for (const topic of before) if (!after.has(topic)) events.unlisten(topic, this);
-    for (const topic of after) events.listen(topic, this);
   }
 
   /** Closes the session and removes its subscriptions. Safe to call twice. */
@@ -228,8 +230,8 @@ export abstract class Session implements EventListener {
 
   #becomeReady(): void {
     if (!this.#agreed || this.#agreed.isReady) return;
+    for (const topic of topicsOf({ ...this.#agreed, isReady: true })) this.server.events.listen(topic, this);
     this.#agreed.isReady = true;
-    for (const topic of topicsOf(this.#agreed)) this.server.events.listen(topic, this);
     this.#onChanged();
   }
 

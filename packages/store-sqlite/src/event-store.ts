@@ -46,8 +46,12 @@ export class SqliteEventStore implements EventStore {
       streamId,
     );
     const place = row === undefined ? 0 : number(row, 'place');
-    if (place > this.#maxEvents && place % APPENDS_PER_TRIM === 0) this.#trim(sessionId, streamId, place - this.#maxEvents);
-    this.#db.clearSometimes('events', () => this.#dropOld());
+    try {
+      if (place > this.#maxEvents && place % APPENDS_PER_TRIM === 0) this.#trim(sessionId, streamId, place - this.#maxEvents);
+      this.#db.clearSometimes('events', () => this.#dropOld());
+    } catch {
+      // The event is stored, so the call succeeds. What should have been deleted is deleted later.
+    }
     return `${streamId}~${row === undefined ? 0 : number(row, 'number')}`;
   }
 

@@ -13,7 +13,7 @@ interface Lease {
   readonly owner: string;
   readonly untilMs: number;
   readonly nowMs: number;
-  readonly resolve: (record: TaskRecord | undefined) => void;
+  readonly resolve: (record: Promise<TaskRecord | undefined>) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -32,7 +32,7 @@ const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
 export class SqliteTaskStore implements TaskStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
-  /** The leases to write at the end of this turn of the event loop. */
+  /** The leases that are asked for in one go, and written once the code that asks is done. */
   #leases: Lease[] = [];
 
   constructor(connection: SqliteConnection, clock: Clock) {
@@ -128,7 +128,7 @@ export class SqliteTaskStore implements TaskStore {
     return row === undefined ? 0 : number(row, 'count');
   }
 
-  /** Leases that are asked for in one turn of the event loop are written in one transaction, because each transaction flushes the disk. */
+  /** Leases that are asked for in one go are written in one transaction, because each transaction flushes the disk. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#leases.length === 0) queueMicrotask(() => this.#writeLeases());
@@ -179,15 +179,16 @@ export class SqliteTaskStore implements TaskStore {
     const leases = this.#leases;
     this.#leases = [];
     try {
-      const records = this.#db.transaction(() => leases.map((lease) => this.#writeLease(lease)));
-      leases.forEach(({ resolve }, index) => resolve(records[index]));
+      const rows = this.#db.transaction(() => leases.map((lease) => this.#writeLease(lease)));
+      // A record that cannot be read rejects its own call alone.
+      leases.forEach(({ resolve }, index) => resolve(Promise.resolve(rows[index]).then((row) => row && toRecord(row))));
     } catch (error) {
       for (const { reject } of leases) reject(error);
     }
   }
 
-  #writeLease({ id, owner, untilMs, nowMs }: Lease): TaskRecord | undefined {
-    const row = this.#db.get(
+  #writeLease({ id, owner, untilMs, nowMs }: Lease): Row | undefined {
+    return this.#db.get(
       `UPDATE mortise_tasks SET lease_owner = ?, lease_until_ms = ?, version = version + 1
        WHERE id = ? AND ${LIVE} AND (lease_owner IS NULL OR lease_owner = ? OR lease_until_ms <= ?)
        RETURNING ${COLUMNS}`,
@@ -198,7 +199,6 @@ export class SqliteTaskStore implements TaskStore {
       owner,
       nowMs,
     );
-    return row && toRecord(row);
   }
 
   #find(id: string): TaskRecord | undefined {

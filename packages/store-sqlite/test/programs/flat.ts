@@ -71,13 +71,16 @@ const task = {
   expiresAtMs: null,
 } as const;
 
-/** The CPU time of 1,024 appends beside many events of other streams, some of them expired, and the most rows that a statement changed. */
-async function appendBeside(events: number): Promise<{ readonly cpuMs: number; readonly most: number; readonly left: number }> {
+/** The CPU time of 2,048 appends beside events of other streams, and the most rows that a statement changed. Half of the events have expired, or none. */
+async function appendBeside(
+  events: number,
+  haveExpired = false,
+): Promise<{ readonly cpuMs: number; readonly most: number; readonly left: number }> {
   const watched = await watch();
   const stores = await createSqliteStores({ database: watched.database, clock });
   watched.database.exec(`INSERT INTO mortise_events (session_id, stream_id, at_ms)
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${events})
-    SELECT 's' || (n % 1000), 'x', CASE WHEN n % 2 THEN 0 ELSE ${clock.now()} END FROM n`);
+    SELECT 's' || (n % 1000), 'x', CASE WHEN n % 2 THEN ${haveExpired ? 0 : clock.now()} ELSE ${clock.now()} END FROM n`);
   const cpuMs = countCpuMs();
   for (let n = 0; n < 2048; n++) await stores.events.append('s1', n % 2 ? 'one' : 'other', { jsonrpc: '2.0', method: 'm' });
   const figures = { cpuMs: cpuMs(), most: watched.most };
@@ -105,7 +108,7 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async append() {
     // The first run is for the compiler.
     const [, few, many] = [await appendBeside(100), await appendBeside(100), await appendBeside(100_000)];
-    return { few, many };
+    return { few, many, expired: await appendBeside(100_000, true) };
   },
   async trim() {
     const { database } = await watch();

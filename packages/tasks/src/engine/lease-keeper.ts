@@ -129,7 +129,10 @@ export class LeaseKeeper {
   /** Queues tasks that no process has a lease for. If one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`). */
   async #findOrphans(): Promise<void> {
     const { store, queue, clock } = this.#init;
-    for (const id of await store.listOrphans(clock.now(), ORPHANS_AT_ONCE)) if (!this.#runs.has(id)) await queue.enqueue(id);
+    for (const id of await store.listOrphans(clock.now(), ORPHANS_AT_ONCE)) {
+      const record = this.#runs.has(id) ? undefined : await store.get(id);
+      if (record) await queue.enqueue(id, record.principal);
+    }
   }
 
   async #sweep(): Promise<void> {

@@ -102,10 +102,10 @@ export class RunQuestions {
     if (!isOutstanding(kept) && kept.isWithdrawn !== true) return settle(question, kept);
     if (this.#run.signal.aborted) return question.reject(this.#run.signal.reason);
     this.#waiting.set(kept.key, question);
-    this.#run.onWaiting();
     const { signal, timeoutMs } = question.ask;
     signal?.addEventListener('abort', () => this.#giveUp(kept.key, signal.reason), { once: true });
     if (signal?.aborted) return this.#giveUp(kept.key, signal.reason);
+    this.#run.onWaiting();
     if (timeoutMs !== undefined && timeoutMs !== Infinity) {
       const error = new TimeoutError(`The input request "${question.ask.method}" was not answered within ${timeoutMs} ms`, timeoutMs);
       question.timer = this.#run.clock.schedule(() => this.#giveUp(kept.key, error), timeoutMs);

@@ -107,23 +107,6 @@ describe('an engine whose store fails', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it('renews the leases of at most 50 tasks at the same moment, and of all in the end', async () => {
-    const clock = new FakeClock();
-    const slow = createFaultyStore(clock);
-    const gate = createGate();
-    const renewed = new Set<unknown>();
-    const engine = start(clock, { store: slow.store, run: () => new Promise(() => undefined) });
-    for (let i = 0; i < 60; i++) await engine.create({ principal: 'p', generation: 'g' });
-    await turns(2);
-    slow.before = (member, [id]) => (member === 'lease' ? (renewed.add(id), gate.opened) : undefined);
-    clock.advance(3_000);
-    await turns(2);
-    expect(renewed.size).toBe(50);
-    gate.open();
-    await turns(5);
-    expect(renewed.size).toBe(60);
-  });
-
   it('runs a task once that its queue hands out twice at the same moment', async () => {
     const clock = new FakeClock();
     const { store } = createFaultyStore(clock);

@@ -91,7 +91,7 @@ describe.each(FACES)('an endpoint that rejects, over the %s face', (face) => {
     const payload = { origin: 'another', message: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } } };
     await messageBus.publish({ topic: `session:${sessionId}`, payload });
     await until(() => logged.length > 0);
-    expect(logged).toEqual(['A message from another machine could not be delivered']);
+    expect(logged).toEqual(['News of a session from another machine could not be handled']);
   });
 
   it('[ROBUSTNESS-4] answers on the stream of HTTP+SSE, whose POST is answered already', async () => {
@@ -191,7 +191,7 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
     const client = await LegacyClient.open(serving.port);
     for (const listener of listeners) listener(event as never);
     await until(() => logged.length === 1);
-    expect(logged).toEqual(['A message from another machine could not be delivered']);
+    expect(logged).toEqual(['News of a session from another machine could not be handled']);
     expect((await client.tool('echo')).status).toBe(200);
   });
 

@@ -82,7 +82,7 @@ function subscribe(client: LegacyClient, uri = URI): Promise<Answer> {
   return client.post({ jsonrpc: '2.0', id: newId(), method: 'resources/subscribe', params: { uri } });
 }
 
-/** Changes the session at one machine, then at the other, which thereby finds that it was not the first. */
+/** Changes the session at one machine, then at the other. */
 async function changeAtBoth(first: LegacyClient, second: LegacyClient): Promise<void> {
   expect(await (await subscribe(first)).response()).toMatchObject({ result: {} });
   const setLevel = { jsonrpc: '2.0', id: newId(), method: 'logging/setLevel', params: { level: 'error' } };

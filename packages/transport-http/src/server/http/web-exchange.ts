@@ -75,7 +75,7 @@ export class WebExchange extends HttpExchange {
 
   protected feed(reader: BodyReader): void {
     if (this.#request.bodyUsed) return reader.refuse(takenBody());
-    const isShort = Number(this.header('content-length') ?? Number.NaN) <= SHORT_BYTES;
+    const isShort = Number(this.header('content-length') || Number.NaN) <= SHORT_BYTES;
     (isShort ? this.#readWhole(reader) : this.#readPieces(reader)).then(reader.end, reader.fail);
   }
 

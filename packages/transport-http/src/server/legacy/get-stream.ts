@@ -67,7 +67,13 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   // Added before the replay, so that new messages already use this stream.
   if (isGet) session.addGet(stream);
   if (known === undefined) await http.shared.sessions.takeStream(session, stream.id);
-  await stream.resume({ lastEventId, missed: found.events }, () => openSse(get, stream), retryMsOf(get));
+  const open = (): ResponseStream => {
+    const sse = openSse(get, stream);
+    // Again, because another GET may have taken its place before it was connected.
+    if (isGet) session.addGet(stream);
+    return sse;
+  };
+  await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
 }
 
 /** Returns the `retry` time to send to the client; undefined in revisions that have none. */

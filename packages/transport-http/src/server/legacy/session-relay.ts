@@ -44,7 +44,7 @@ export class SessionRelay {
     return this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
   }
 
-  /** Tells the other machines what costs no message if they do not learn it. Logs errors and never rejects. */
+  /** Tells the other machines. Logs errors of the bus and never rejects. */
   async tryToTell(session: HttpSession, news: SessionNews): Promise<void> {
     try {
       await this.tell(session, news);
@@ -58,7 +58,7 @@ export class SessionRelay {
       const { origin, ...news } = event.payload as unknown as SessionNews & { readonly origin: string };
       if (origin !== this.#origin) await onNews(news as SessionNews);
     } catch (error) {
-      this.#log('A message from another machine could not be delivered', error);
+      this.#log('News of a session from another machine could not be handled', error);
     }
   }
 

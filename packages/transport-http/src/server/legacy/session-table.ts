@@ -118,12 +118,12 @@ export class SessionTable {
   /**
    * Ends a session because its client asked for it, here and on other machines.
    *
-   * @throws Errors of the session store, which then still has the session, or of the bus.
+   * @throws Errors of the session store, which then still has the session.
    */
   async end(session: HttpSession): Promise<void> {
     session.isEnded = true;
     await this.#end(session);
-    await this.#relay?.tell(session, { ended: true });
+    await this.#relay?.tryToTell(session, { ended: true });
   }
 
   /** Tells other machines that this one serves a resumed stream from now on, so that they send nothing more on it. Never rejects. */
@@ -295,8 +295,8 @@ export class SessionTable {
 }
 
 /**
- * Whether a message may be handled again after another machine changed the session's state: only if it changes nothing but that state and
- * runs no code of the program.
+ * Whether a message may be handled again after another machine changed the session's state: only if it changes nothing but that state. The
+ * program's middleware, and its handler of `notifications/initialized`, then run again.
  */
 function changesSession({ requests, notifications }: Revision, message: JsonRpcMessage): boolean {
   if (!('method' in message)) return false;

@@ -84,7 +84,7 @@ export class StoredSessions {
   update(session: HttpSession): Promise<void> {
     return inTurn(session, async () => {
       const record = await this.#store.get(session.id);
-      // Changes that are not stored yet are merged when they are stored.
+      // Changes that are not stored yet stay: `save` settles the conflict.
       if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) this.adopt(session, record);
     });
   }
@@ -114,7 +114,7 @@ export class StoredSessions {
     // An equal state was stored from here, by a write that seemed to fail.
     if (JSON.stringify(opened.state) !== JSON.stringify(session.endpointSession.state)) {
       if (session.isUnsaved && !repeats)
-        this.#settings.logger.log('error', 'The changes of a session are lost: another machine changed the session first');
+        this.#settings.logger.log('error', 'The changes of a session may be lost: another machine changed the session first');
       session.restore(opened.state);
     }
     session.isUnsaved = false;
