@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { Cancellation } from '@mortise/jsonrpc-core/transport';
+import { MemoryMessageBus } from '@mortise/protocol';
 import type { Call, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { LEGACY, type Loose } from './raw-peer.ts';
@@ -140,6 +141,26 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     await host.receive({ id: asked.id, result: { roots: [] } });
     expect((await answer).result.content[0].text).toBe('[]');
     expect(host.sent.slice(host.sent.indexOf(asked) + 1).map(({ params }) => params)).toEqual([{ uri: 'test://s' }]);
+  });
+
+  it('[ROBUSTNESS-20] keeps its state where the message bus refuses the topics of a saved one, and takes it over later', async () => {
+    const messageBus = new MemoryMessageBus();
+    const server = createCalculator({ messageBus });
+    server.registerResource('r', 'test://r', {}, () => 'r');
+    const host = new Host(server);
+    await host.initialize(version);
+    const before = host.session.state;
+    const saved = { ...before, subscriptions: ['test://r'] };
+    const subscribe = messageBus.subscribe.bind(messageBus);
+    messageBus.subscribe = () => {
+      throw new Error('the bus is down');
+    };
+    expect(() => host.session.restore(saved)).toThrow('the bus is down');
+    expect(host.session.state).toEqual(before);
+    messageBus.subscribe = subscribe;
+    host.session.restore(saved);
+    await server.sendResourceUpdated({ uri: 'test://r' });
+    expect(host.sent.map(({ params }) => params)).toEqual([{ uri: 'test://r' }]);
   });
 
   it('belongs to the principal that opened it', async () => {

@@ -34,15 +34,18 @@ it('[ROBUSTNESS-17] starts a task as fast beside 45,000 finished ones as beside 
 });
 
 it('[ROBUSTNESS-18] renews the leases of one turn of the event loop in one transaction, and answers each by itself', async () => {
-  const { owners, writes, reasons, later } = (await run('renew')) as {
+  const { owners, writes, reasons, later, beside } = (await run('renew')) as {
     readonly owners: readonly string[];
     readonly writes: readonly string[];
     readonly reasons: readonly string[];
     readonly later: number;
+    readonly beside: readonly string[];
   };
   expect(owners).toEqual(Array.from({ length: 501 }, (_, n) => (n === 7 ? 'none' : n === 500 ? 'none' : 'me')));
   expect(writes).toEqual(['BEGIN', ...Array.from({ length: 501 }, () => 'UPDATE'), 'COMMIT']);
   // A transaction that fails stores none of its leases.
   expect(reasons).toEqual(['the disk is full', 'the disk is full']);
   expect(later).toBe(3);
+  // A record that cannot be read fails by itself.
+  expect(beside).toEqual(['rejected', 'fulfilled']);
 });

@@ -136,7 +136,9 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     const failed = await Promise.allSettled(['1', '2'].map(renew));
     const reasons = failed.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as Error).message : 'stored'));
     const later = await renew('1');
-    return { owners, writes, reasons, later: later?.version };
+    watched.database.exec(`UPDATE mortise_tasks SET record = 'damaged' WHERE id = '3'`);
+    const beside = await Promise.allSettled(['3', '4'].map(renew));
+    return { owners, writes, reasons, later: later?.version, beside: beside.map(({ status }) => status) };
   },
 };
 

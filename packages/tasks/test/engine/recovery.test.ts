@@ -72,6 +72,19 @@ describe('a task that waits for a worker', () => {
     await engine.close();
   });
 
+  it('[ROBUSTNESS-18] is put on the queue as a task of its caller, also by a process that did not accept it', async () => {
+    const { clock, store } = createWorld();
+    await createEngine({ store, clock }).create({ principal: 'ann', generation: 'g' });
+    const callers: unknown[] = [];
+    const queue = new MemoryTaskQueue({ clock });
+    const enqueue = async (_id: string, principal?: string): Promise<void> => void callers.push(principal);
+    const other = createEngine({ store, clock, queue: { enqueue, work: queue.work.bind(queue), close: () => queue.close() } });
+    other.start();
+    await turn();
+    expect(callers).toEqual(['ann']);
+    await other.close();
+  });
+
   it('is put on the queue at the next look where the queue was away', async () => {
     const { clock, store } = createWorld();
     let isAway = true;
