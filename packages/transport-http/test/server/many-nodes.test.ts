@@ -149,6 +149,32 @@ describe('a session over two machines', () => {
     expect(eventStore.events.filter(({ message }) => message !== undefined)).toHaveLength(3);
   });
 
+  it('[HTTP-024] ends the other connection of a GET stream that is resumed once more, where the message bus lost word of it', async () => {
+    const { here, there } = await startTwo({ eventStore });
+    const lastEventId = (await (await here.get()).event())?.id ?? '';
+    const publish = bus.publish.bind(bus);
+    bus.publish = (message) => ('taken' in (message.payload as object) ? Promise.reject(new Error('no bus')) : publish(message));
+    const elsewhere = await there.get({ 'last-event-id': lastEventId });
+    bus.publish = publish;
+    await here.get({ 'last-event-id': lastEventId });
+    expect((await elsewhere.events()).filter(({ data }) => data !== '')).toEqual([]);
+  });
+
+  it('[ROBUSTNESS-20] asks the client to come back where the message bus fails as a stored session is opened, and leaves nothing', async () => {
+    const { here, there } = await startTwo();
+    await (await subscribe(here)).text();
+    const listen = bus.subscribe.bind(bus);
+    bus.subscribe = (topic, listener) => {
+      if (topic.startsWith('session:')) throw new Error('no bus');
+      return listen(topic, listener);
+    };
+    expect((await subscribe(there)).status).toBe(503);
+    bus.subscribe = listen;
+    expect((await subscribe(there)).status).toBe(200);
+    await here.delete();
+    await until(() => bus.listeners.get(`resource:${URI}`) === 0);
+  });
+
   it('[HTTP-036] ends the connection of a call whose stream its client has resumed at another machine', async () => {
     const { here, there } = await startTwo({ eventStore });
     const call = await here.tool('wait', {}, 'w');

@@ -22,7 +22,7 @@ export interface FetchInfo {
 const MAX_HEADER_LENGTH = 16 * 1024;
 /**
  * A body up to this `Content-Length` is read as a whole, which costs a web framework on Node half as much as reading it in pieces. HTTP ends a body
- * at its `Content-Length`, so no client can send more.
+ * at its `Content-Length`, so no client can send more. A body with a `Content-Encoding` may be longer, because a framework may have decoded it.
  */
 const SHORT_BYTES = 64 * 1024;
 
@@ -75,7 +75,8 @@ export class WebExchange extends HttpExchange {
 
   protected feed(reader: BodyReader): void {
     if (this.#request.bodyUsed) return reader.refuse(takenBody());
-    const isShort = Number(this.header('content-length') || Number.NaN) <= SHORT_BYTES;
+    const length = this.header('content-encoding') === undefined ? this.header('content-length') : undefined;
+    const isShort = Number(length || Number.NaN) <= SHORT_BYTES;
     (isShort ? this.#readWhole(reader) : this.#readPieces(reader)).then(reader.end, reader.fail);
   }
 

@@ -66,7 +66,8 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   const stream = known ?? new SessionStream(found.streamId, session.eventLog, !isGet);
   // Added before the replay, so that new messages already use this stream.
   if (isGet) session.addGet(stream);
-  if (known === undefined) await http.shared.sessions.takeStream(session, stream.id);
+  // Also of a GET stream that is known here: another machine may have resumed it without this one hearing of it.
+  if (isGet || known === undefined) await http.shared.sessions.takeStream(session, stream.id);
   const open = (): ResponseStream => {
     const sse = openSse(get, stream);
     // Again, because another GET may have taken its place before it was connected.

@@ -123,7 +123,7 @@ export class SessionTable {
   async end(session: HttpSession): Promise<void> {
     session.isEnded = true;
     await this.#end(session);
-    await this.#relay?.tryToTell(session, { ended: true });
+    void this.#relay?.tryToTell(session, { ended: true });
   }
 
   /** Tells other machines that this one serves a resumed stream from now on, so that they send nothing more on it. Never rejects. */
@@ -195,7 +195,7 @@ export class SessionTable {
       session.revision = opened.revision;
       session.storedVersion = record.version;
       session.isUnsaved = false;
-      this.#list(session);
+      this.#listOrClose(session);
       return session;
     });
   }
@@ -236,6 +236,17 @@ export class SessionTable {
       listening ??= session;
     }
     return listening;
+  }
+
+  /** Lists a stored session that was opened again. @throws {HttpRefusal} 503: the message bus failed, so the client may try again. */
+  #listOrClose(session: HttpSession): void {
+    try {
+      this.#list(session);
+    } catch (error) {
+      void session.close();
+      this.#log('The message bus failed, so a stored session could not be opened', error);
+      throw busy('The session cannot be opened now: come back later');
+    }
   }
 
   #list(session: HttpSession): void {
