@@ -1,7 +1,7 @@
 /** The connections that are fuzzed: to servers in this process, in memory, over HTTP and WebSocket, and to one in a child process. */
 
 import { isUtf8 } from 'node:buffer';
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import { createInMemoryPair, type JsonRpcMessage } from '@mortise/jsonrpc-core';
@@ -130,17 +130,16 @@ function createHttpOpener(): OpenChannel {
     server.keepAliveTimeout = 0;
     const agent = new Agent({ keepAlive: true });
     const open = new Set<Promise<void>>();
-    const closing = new AbortController();
-    setMaxListeners(0, closing.signal);
+    let isClosing = false;
     let sessionId: string | undefined;
     let isOpened = false;
     let problem: string | undefined;
 
     /** Resolves to the status, once the whole response has come. */
-    const call = async (method: string, body: Uint8Array, headers: object, signal?: AbortSignal): Promise<number | undefined> => {
+    const call = async (method: string, body: Uint8Array, headers: object): Promise<number | undefined> => {
       const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'content-length': body.length };
       const session = sessionId !== undefined && { 'mcp-session-id': sessionId };
-      const sending = request(url, { agent, method, signal, headers: { ...types, ...session, ...headers } });
+      const sending = request(url, { agent, method, headers: { ...types, ...session, ...headers } });
       // `once` hears errors only until the response, and the reader of the response only once it reads. An abort in between is no fault.
       sending.on('error', () => undefined);
       sending.once('response', (response: IncomingMessage) => response.on('error', () => undefined));
@@ -151,8 +150,8 @@ function createHttpOpener(): OpenChannel {
       return response.statusCode;
     };
     const post = async ({ bytes, value }: Frame): Promise<void> => {
-      await call('POST', bytes, toHeaders(value), closing.signal).catch((error: Error) => {
-        if (!closing.signal.aborted) problem ??= `a POST failed: ${String(error)}`;
+      await call('POST', bytes, toHeaders(value)).catch((error: Error) => {
+        if (!isClosing) problem ??= `a POST failed: ${String(error)}`;
       });
     };
     return {
@@ -171,7 +170,9 @@ function createHttpOpener(): OpenChannel {
         return (kinds.has('response') && kinds.has('request')) || members.some((member) => toObject(member)['method'] === 'initialize');
       },
       async close() {
-        closing.abort();
+        isClosing = true;
+        // Ends what is open: an abort by signal can meet a connection that is idle again, whose error nobody hears.
+        agent.destroy();
         if (sessionId !== undefined) {
           const status = await call('DELETE', new Uint8Array(), {}).catch((error: Error) => error.message);
           if (status !== 200 && status !== 204) problem ??= `the session could not be ended: ${status}`;
