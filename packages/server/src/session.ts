@@ -293,7 +293,7 @@ export abstract class Session implements EventListener {
   }
 }
 
-/** Returns the topics of the changes that a client is told of: of the resources that it subscribed to and, once it is ready, of lists. */
+/** Returns what a session listens to: each resource that its client subscribed to and, once the session is ready, the lists that can change. */
 function topicsOf(agreed: Agreement | undefined): ReadonlySet<string> {
   if (!agreed) return new Set();
   const lists = LIST_KINDS.filter((kind) => agreed.isReady && agreed.advertised[kind]?.listChanged === true);

@@ -75,10 +75,13 @@ describe('extensions', () => {
   });
   const serve = (extension: ServerExtension): McpServer => new McpServer({ name: 's', version: '1' }, { extensions: [extension] });
 
-  it.each(['2025-11-25', MODERN] as const)('[VERS-012][CAP-013] are told by identifier with their settings in %s', async (version) => {
-    expect(await told(serve(create()), version)).toEqual({ extensions: { 'com.example/clock': { zone: 'UTC' } } });
-    expect(await told(serve(create({ settings: {} })), version)).toEqual({ extensions: { 'com.example/clock': {} } });
-  });
+  it.each(['2025-11-25', MODERN] as const)(
+    '[VERS-012][CAP-013] are declared by identifier, with their settings, in %s',
+    async (version) => {
+      expect(await told(serve(create()), version)).toEqual({ extensions: { 'com.example/clock': { zone: 'UTC' } } });
+      expect(await told(serve(create({ settings: {} })), version)).toEqual({ extensions: { 'com.example/clock': {} } });
+    },
+  );
 
   it('may have other settings in another revision, or be silent there', async () => {
     const extension = create({ settings: ({ rules }) => (rules.coreTasks ? undefined : { zone: 'UTC' }) });
@@ -86,7 +89,7 @@ describe('extensions', () => {
     expect(await told(serve(extension), MODERN)).toEqual({ extensions: { 'com.example/clock': { zone: 'UTC' } } });
   });
 
-  it.each(LEGACY)('[VERS-015] are told in %s only since 2025-11-25, but what they declare for it always is', async (version) => {
+  it.each(LEGACY)('[VERS-015] are declared (%s) from 2025-11-25 on; their other capabilities always are', async (version) => {
     const extension = create({ capabilities: () => ({ experimental: { own: {} } }) });
     const capabilities = await told(serve(extension), version);
     expect('extensions' in capabilities).toBe(version === '2025-11-25');
