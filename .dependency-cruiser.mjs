@@ -54,7 +54,8 @@ const layers = [
   {
     name: 'zod-only-at-schemas',
     comment: 'zod is reached from @mortise/protocol/schemas alone, so that a program without it loads everything else.',
-    from: { path: '^packages/[^/]+/src/', pathNot: '^packages/protocol/src/schemas(?:\\.ts$|/)' },
+    // A program written for SDK v1 has zod: its API is made of zod schemas.
+    from: { path: '^packages/[^/]+/src/', pathNot: '^packages/protocol/src/schemas(?:\\.ts$|/)|^packages/compat-v1/' },
     to: { path: ['(?:^|/)node_modules/zod/', '^zod(?:/|$)'] },
   },
   {
@@ -66,7 +67,7 @@ const layers = [
   {
     name: 'packages-do-not-load-the-schemas',
     comment: 'At run time the packages know schemas by ~standard; @mortise/protocol/schemas is for gateways and tests.',
-    from: { path: '^packages/(?!protocol/)[^/]+/src/' },
+    from: { path: '^packages/(?!(?:protocol|compat-v1)/)[^/]+/src/' },
     to: { path: '^packages/protocol/src/schemas(?:\\.ts$|/)' },
   },
   {
@@ -158,6 +159,12 @@ const layers = [
     comment: 'The testkit builds on jsonrpc-core and protocol; their tests may not lean on it (a cycle for the build).',
     from: { path: folder('jsonrpc-core', 'protocol') },
     to: { path: folder('transport-testkit') },
+  },
+  {
+    name: 'nothing-imports-compat',
+    comment: 'compat-v1 stands above server, client, transports and authorization, whose public entries it imports; no package imports it.',
+    from: { path: '^packages/(?!compat-v1/)[^/]+/' },
+    to: { path: folder('compat-v1') },
   },
   {
     name: 'nothing-imports-an-app',

@@ -12,7 +12,7 @@ const { exports, devDependencies = {}, peerDependencies = {} } = JSON.parse(read
 /** Each built file with its sources: entries that programs load together anyway name the same file as their `default`. */
 const sources = new Map();
 for (const { 'mortise-source': source, default: file } of Object.values(exports))
-  if (source !== undefined) sources.set(file, [...(sources.get(file) ?? []), source]);
+  if (source !== undefined && !source.includes('*')) sources.set(file, [...new Set([...(sources.get(file) ?? []), source])]);
 
 /** What is needed to build alone, and is no peer too, is not there when the package runs: it is bundled. */
 const isExternal = (id) => {

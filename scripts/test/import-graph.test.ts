@@ -56,6 +56,7 @@ const forbidden: readonly Arrow[] = [
   { rule: 'testkit-imports-only-contracts', from: 'packages/transport-testkit', code: value('@mortise/protocol/contracts') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/jsonrpc-core/test', code: value('@mortise/transport-testkit') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/protocol/test', code: value('@mortise/transport-testkit') },
+  { rule: 'nothing-imports-compat', from: 'packages/client', code: value('@mortise/compat-v1') },
   { rule: 'nothing-imports-an-app', from: 'packages/server', code: value('../../../apps/one/src/index.ts') },
   { rule: 'app-not-to-app', from: 'apps/one', code: value('../../two/src/index.ts') },
   { rule: 'no-reaching-into-packages', from: 'packages/server', code: value('../../protocol/src/index.ts') },
@@ -83,12 +84,16 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
   { from: 'packages/server/test', code: value('@mortise/transport-testkit') },
   { from: 'packages/server/test', code: value('zod') },
   { from: 'packages/tasks', code: value('@mortise/protocol') },
+  { from: 'packages/compat-v1', code: value('@mortise/client') },
+  { from: 'packages/compat-v1', code: value('@mortise/transport-http') },
+  { from: 'packages/compat-v1', code: value('@mortise/protocol/schemas') },
+  { from: 'packages/compat-v1', code: value('zod') },
   { from: 'apps/one', code: value('@mortise/server') },
   { from: 'benchmarks', code: value('@mortise/client') },
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };
