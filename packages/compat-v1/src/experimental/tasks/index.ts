@@ -40,7 +40,7 @@ export {
 } from '../../shared/responseMessage.ts';
 export { ExperimentalClientTasks } from './client.ts';
 export { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from './helpers.ts';
-export { InMemoryTaskMessageQueue, InMemoryTaskStore } from './in-memory.ts';
+export { InMemoryTaskMessageQueue, InMemoryTaskStore } from './stores/in-memory.ts';
 export {
   type BaseQueuedMessage,
   type CreateTaskOptions,

@@ -1,7 +1,7 @@
 /** Keeps tasks and their messages in memory: for tests and small servers. */
 
-import type { Request, RequestId, Result, Task } from '../../types.ts';
-import { type CreateTaskOptions, isTerminal, type QueuedMessage, type TaskMessageQueue, type TaskStore } from './interfaces.ts';
+import type { Request, RequestId, Result, Task } from '../../../types.ts';
+import { type CreateTaskOptions, isTerminal, type QueuedMessage, type TaskMessageQueue, type TaskStore } from '../interfaces.ts';
 
 const PAGE = 10;
 const DEFAULT_POLL_MS = 1000;
