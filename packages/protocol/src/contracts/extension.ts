@@ -215,6 +215,10 @@ export interface ClientExtensionHost {
       readonly timeoutMs?: number;
       /** Whether progress restarts the timeout. If so, the client uses its own progress token, also if `params` have one. @default true */
       readonly resetTimeoutOnProgress?: boolean;
+      /** The limit of the time in all, in milliseconds. @default the client's `maxRequestTimeoutMs` */
+      readonly maxTimeoutMs?: number;
+      /** Called for each progress notification until the request has ended. */
+      readonly onProgress?: (progress: Progress) => void;
     },
   ): Promise<JsonObject>;
   /** Sends a request and resolves to the JSON-RPC response as received. */

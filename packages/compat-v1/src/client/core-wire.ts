@@ -1,0 +1,207 @@
+/** The wire of a v1 `Client`: our `McpClient`, which speaks to servers of every revision. */
+
+import { type JsonObject, type JsonRpcNotification, isMortiseError, ProtocolError } from '@mortise/jsonrpc-core';
+import { type EraMemory, McpClient, type ClientTransportSource } from '@mortise/client';
+import { isExchangeTransport } from '@mortise/jsonrpc-core/transport';
+import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
+import { revisionsOf } from '@mortise/protocol';
+import type { ClientExtensionHost } from '@mortise/protocol/contracts';
+import { AdaptedTransport } from '../shared/adapted-transport.ts';
+import type { Protocol, RequestOptions } from '../shared/protocol.ts';
+import type { Transport } from '../shared/transport.ts';
+import { toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
+import {
+  type ClientCapabilities,
+  type Implementation,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  McpError,
+  type Notification,
+  type Request,
+  type Result,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from '../types.ts';
+
+type AnyProtocol = Protocol<Request, Notification, Result>;
+
+/** The newest revision with sessions: the shapes that v1 programs know. */
+const [V1] = revisionsOf('legacy');
+
+/**
+ * Says of every server that it speaks the legacy era, so that the handshake that v1 knows comes first: a v1 program relies on the session
+ * that it opens. A server without that era refuses it, and is then asked for its own.
+ */
+const HANDSHAKE_FIRST: EraMemory = {
+  get: () => ({ era: 'legacy', protocolVersion: V1?.version ?? '' }),
+  set: () => undefined,
+  delete: () => undefined,
+};
+
+/** A notification of a changed list, and how to subscribe to it in the modern era. */
+const LIST_CHANGES: Readonly<Record<string, 'onToolsChanged' | 'onPromptsChanged' | 'onResourcesChanged'>> = {
+  'notifications/tools/list_changed': 'onToolsChanged',
+  'notifications/prompts/list_changed': 'onPromptsChanged',
+  'notifications/resources/list_changed': 'onResourcesChanged',
+};
+/** What our client drops if it did not open the page itself: v1 hands every one to the program. */
+const PAGE_DONE = 'notifications/elicitation/complete';
+
+export class CoreWire implements Wire {
+  readonly #core: McpClient;
+  readonly #protocol: AnyProtocol;
+  readonly #subscribed = new Set<string>();
+  #host: ClientExtensionHost | undefined;
+  /** What the server answered to `initialize`, until the client is connected. */
+  #handshake: JSONRPCMessage | undefined;
+  #lastId = 0;
+
+  constructor(protocol: AnyProtocol, info: Implementation, capabilities: ClientCapabilities, timeoutMs: number) {
+    this.#protocol = protocol;
+    this.#core = new McpClient(info as ConstructorParameters<typeof McpClient>[0], {
+      capabilities: capabilities as JsonObject,
+      eraMemory: HANDSHAKE_FIRST,
+      requestTimeoutMs: timeoutMs,
+      validator: false,
+      asksPerMinute: Infinity,
+      restart: false,
+      // Requests go out without our checks: v1 leaves it to the server to refuse what it does not declare.
+      extensions: [{ id: 'mortise.compat/v1', settings: () => undefined, install: (host) => void (this.#host = host) }],
+      onError: (error) => protocol._report(error),
+    });
+    for (const method of protocol._methods) this.handle(method);
+    this.#core.onAnyNotification((notification) => {
+      if (notification.method !== PAGE_DONE) protocol._notice(notification as Notification);
+    });
+  }
+
+  get core(): McpClient {
+    return this.#core;
+  }
+
+  get #isModern(): boolean {
+    return this.#core.era === 'modern';
+  }
+
+  // ---- connecting
+
+  async open(transport: Transport, onClosed: () => void, { signal }: RequestOptions): Promise<void> {
+    try {
+      await this.#core.connect(this.#toSource(transport, onClosed), { signal });
+    } catch (error) {
+      throw this.#explain() ?? error;
+    } finally {
+      this.#handshake = undefined;
+    }
+    for (const method of this.#protocol._notifications) this.listen(method);
+  }
+
+  #toSource(transport: Transport, onClosed: () => void): ClientTransportSource {
+    if (!isExchangeTransport(transport)) {
+      return new AdaptedTransport(transport, {
+        onMessage: (message, _extra, deliver) => this.#see(message) && deliver(),
+        onError: () => undefined,
+        onClose: onClosed,
+      });
+    }
+    void this.#core.closed.then(onClosed);
+    return wrapTransport(transport as never, {
+      receive: (message, info, next) => void (this.#see(message as JSONRPCMessage) && next(message, info)),
+    });
+  }
+
+  /** Looks at a message before our client does. @returns Whether our client gets it. */
+  #see(message: JSONRPCMessage): boolean {
+    if (!('method' in message)) {
+      if (this.#host && !this.#core.isConnected) this.#handshake = message;
+      return true;
+    }
+    const { method } = message;
+    if (method === PAGE_DONE) this.#protocol._notice(message);
+    if (!('id' in message) || method === 'ping' || this.#protocol._methods.includes(method)) return true;
+    const fallback = this.#protocol.fallbackRequestHandler;
+    if (fallback) this.handle(method);
+    return true;
+  }
+
+  /** Returns the error that v1 throws for a refused handshake. */
+  #explain(): Error | undefined {
+    const answer = this.#handshake;
+    if (!answer) return undefined;
+    if ('error' in answer) return McpError.fromError(answer.error.code, answer.error.message, answer.error.data);
+    const version = 'result' in answer ? answer.result['protocolVersion'] : undefined;
+    if (typeof version !== 'string' || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return undefined;
+    return new Error(`Server's protocol version is not supported: ${version}`);
+  }
+
+  close(): Promise<void> {
+    return this.#core.close();
+  }
+
+  // ---- out
+
+  async request(method: string, params: JsonObject = {}, options: WireRequestOptions): Promise<JsonObject> {
+    const { signal, timeoutMs, maxTimeoutMs = Infinity, resetTimeoutOnProgress, onProgress } = options;
+    if (this.#isModern) {
+      const done = this.#withoutRequest(method, params, { signal, timeoutMs });
+      if (done) return done;
+    }
+    const host = this.#host as ClientExtensionHost;
+    const result = await host.request(method, params, {
+      timeoutMs,
+      maxTimeoutMs,
+      resetTimeoutOnProgress,
+      ...(signal && { signal }),
+      ...(onProgress && { onProgress: (progress) => onProgress({ ...progress }) }),
+    });
+    return this.#isModern ? (V1?.toWire.results.get(method)?.(result) ?? result) : result;
+  }
+
+  /** Does what a method of sessions did, where the era has no such method. */
+  #withoutRequest(method: string, params: JsonObject, options: Parameters<McpClient['ping']>[0]): Promise<JsonObject> | undefined {
+    const core = this.#core;
+    const { uri, level } = params as { readonly uri?: string; readonly level?: Parameters<McpClient['setLoggingLevel']>[0] };
+    let done: Promise<void> | undefined;
+    if (method === 'ping') done = core.ping(options);
+    else if (method === 'logging/setLevel' && level !== undefined) done = core.setLoggingLevel(level, options);
+    else if (method === 'resources/subscribe' && uri !== undefined) done = core.subscribeResource(uri);
+    else if (method === 'resources/unsubscribe' && uri !== undefined) done = core.unsubscribeResource(uri);
+    return done?.then(() => ({}));
+  }
+
+  async notify(method: string, params: JsonObject | undefined): Promise<void> {
+    if (method === 'notifications/roots/list_changed') return this.#core.sendRootsListChanged();
+    await this.#core.notify(method, params);
+  }
+
+  // ---- in
+
+  /** Lets our client pass requests of a method to the program's handler. */
+  handle(method: string): void {
+    if (method === 'ping') return;
+    this.#core.setRequestHandler(method, (params, { signal }) => this.#answer(method, params, signal));
+  }
+
+  /** Subscribes to the changes of a list, where notifications come to subscribers only. */
+  listen(method: string): void {
+    const subscribe = LIST_CHANGES[method];
+    if (!subscribe || this.#subscribed.has(method) || !this.#core.isConnected || !this.#isModern) return;
+    this.#subscribed.add(method);
+    // The notification itself comes with all others.
+    this.#core[subscribe](() => undefined);
+  }
+
+  async #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const id = ++this.#lastId;
+    const request = { jsonrpc: '2.0', id, method, params } as JSONRPCRequest;
+    try {
+      const inbound = { signal, sessionId: this.#protocol.transport?.sessionId, info: undefined };
+      return (await this.#protocol._answer(request, inbound)) as JsonObject;
+    } catch (error) {
+      if (isMortiseError(error)) throw error;
+      const { code, message, data } = toErrorObject(error);
+      throw new ProtocolError(code, message, data as JsonObject | undefined, { cause: error });
+    }
+  }
+}
+
+export type { JsonRpcNotification };

@@ -1,0 +1,3 @@
+/** `/experimental`: the same as `/experimental/tasks`. */
+
+export * from './tasks/index.ts';

@@ -1,0 +1,11 @@
+/** What a server's handlers find out about the message that they serve, without its being handed through every layer. */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HandlerContext } from '@mortise/server';
+import type { MessageExtraInfo } from '../types.ts';
+
+/** What v1's transports tell of a message: whoever delivers one to our server runs that inside. */
+export const incoming: AsyncLocalStorage<MessageExtraInfo | undefined> = new AsyncLocalStorage();
+
+/** The context of the request that is being handled: what `server.elicitInput()` in a handler belongs to. */
+export const current: AsyncLocalStorage<HandlerContext> = new AsyncLocalStorage();

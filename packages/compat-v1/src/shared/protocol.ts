@@ -1,0 +1,460 @@
+/** `/shared/protocol`: v1's base class of client and server. It keeps the handlers, and reads messages by the schemas that the program gives. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { CreateTaskOptions, TaskMessageQueue, TaskStore } from '../experimental/tasks/interfaces.ts';
+import { TaskSupport } from '../experimental/tasks/task-support.ts';
+import { type AnyObjectSchema, type AnySchema, getMethodLiteral, parse, type SchemaOutput } from '../server/zod-compat.ts';
+import type { AuthInfo } from '../types/auth-info.ts';
+import {
+  type CancelTaskResult,
+  CancelTaskResultSchema,
+  type ClientCapabilities,
+  ErrorCode,
+  type GetTaskResult,
+  GetTaskResultSchema,
+  isTaskAugmentedRequestParams,
+  type JSONRPCRequest,
+  type ListTasksResult,
+  ListTasksResultSchema,
+  McpError,
+  type Notification,
+  type Progress,
+  RELATED_TASK_META_KEY,
+  type RelatedTaskMetadata,
+  type Request,
+  type RequestId,
+  type RequestInfo,
+  type RequestMeta,
+  type Result,
+  type ServerCapabilities,
+  type Task,
+  type TaskCreationParams,
+} from '../types.ts';
+import { openConnection } from './connection-wire.ts';
+import type { ResponseMessage } from './responseMessage.ts';
+import { streamRequest } from './request-stream.ts';
+import type { Transport, TransportSendOptions } from './transport.ts';
+import { type Inbound, toMcpError, type Wire } from './wire.ts';
+
+/** How long a request waits for its response by default, in milliseconds. */
+export const DEFAULT_REQUEST_TIMEOUT_MSEC = 60_000;
+
+export type ProgressCallback = (progress: Progress) => void;
+
+export type ProtocolOptions = {
+  /** Refuses requests whose capability the other side does not declare. @default false */
+  enforceStrictCapabilities?: boolean;
+  /** Notifications of which several without params, sent in one turn, become one. @default none */
+  debouncedNotificationMethods?: string[];
+  /** Keeps tasks. With it, this side serves `tasks/*`. */
+  taskStore?: TaskStore;
+  /** Keeps what a task sends until `tasks/result` fetches it. */
+  taskMessageQueue?: TaskMessageQueue;
+  /** How long to wait between two looks at a task that names no interval, in milliseconds. @default 1000 */
+  defaultTaskPollInterval?: number;
+  maxTaskQueueSize?: number;
+};
+
+export type RequestOptions = {
+  /** Called with each progress notification of the request. */
+  onprogress?: ProgressCallback | undefined;
+  /** Cancels the request. */
+  signal?: AbortSignal | undefined;
+  /** How long to wait, in milliseconds. @default 60000 */
+  timeout?: number | undefined;
+  /** Whether progress starts `timeout` anew. @default false */
+  resetTimeoutOnProgress?: boolean | undefined;
+  /** How long to wait in all, in milliseconds. */
+  maxTotalTimeout?: number | undefined;
+  /** Asks for the request to be run as a task. */
+  task?: TaskCreationParams | undefined;
+  /** The task that the request belongs to. */
+  relatedTask?: RelatedTaskMetadata | undefined;
+} & TransportSendOptions;
+
+export type NotificationOptions = {
+  relatedRequestId?: RequestId | undefined;
+  relatedTask?: RelatedTaskMetadata | undefined;
+};
+export type TaskRequestOptions = Omit<RequestOptions, 'relatedTask'>;
+
+/** The task store as the handler of one request sees it. */
+export interface RequestTaskStore {
+  createTask(taskParams: CreateTaskOptions): Promise<Task>;
+  getTask(taskId: string): Promise<Task>;
+  storeTaskResult(taskId: string, status: 'completed' | 'failed', result: Result): Promise<void>;
+  getTaskResult(taskId: string): Promise<Result>;
+  updateTaskStatus(taskId: string, status: Task['status'], statusMessage?: string): Promise<void>;
+  listTasks(cursor?: string): Promise<{ tasks: Task[]; nextCursor?: string }>;
+}
+
+/** The second argument of a request handler. */
+export type RequestHandlerExtra<SendRequestT extends Request, SendNotificationT extends Notification> = {
+  /** Aborts if the other side cancels the request, or is gone. */
+  signal: AbortSignal;
+  authInfo?: AuthInfo | undefined;
+  sessionId?: string | undefined;
+  _meta?: RequestMeta | undefined;
+  requestId: RequestId;
+  taskId?: string | undefined;
+  taskStore?: RequestTaskStore | undefined;
+  taskRequestedTtl?: number | undefined;
+  requestInfo?: RequestInfo | undefined;
+  /** Sends a notification that belongs to the request. */
+  sendNotification: (notification: SendNotificationT) => Promise<void>;
+  /** Sends a request that belongs to the request. */
+  sendRequest: <U extends AnySchema>(request: SendRequestT, resultSchema: U, options?: TaskRequestOptions) => Promise<SchemaOutput<U>>;
+  closeSSEStream?: (() => void) | undefined;
+  closeStandaloneSSEStream?: (() => void) | undefined;
+};
+
+type AnyExtra = RequestHandlerExtra<Request, Notification>;
+type RequestHandler = (request: JSONRPCRequest, extra: AnyExtra) => unknown;
+type NotificationHandler = (notification: Notification) => unknown;
+
+export abstract class Protocol<SendRequestT extends Request, SendNotificationT extends Notification, SendResultT extends Result> {
+  /** Called when the connection has ended. */
+  onclose?: (() => void) | undefined;
+  /** Called with errors that belong to no request. */
+  onerror?: ((error: Error) => void) | undefined;
+  /** Handles requests without a handler. */
+  fallbackRequestHandler?:
+    | ((request: JSONRPCRequest, extra: RequestHandlerExtra<SendRequestT, SendNotificationT>) => Promise<SendResultT>)
+    | undefined;
+  /** Handles notifications without a handler. */
+  fallbackNotificationHandler?: ((notification: Notification) => Promise<void>) | undefined;
+  /** @internal */
+  readonly _options: ProtocolOptions | undefined;
+  readonly #requestHandlers = new Map<string, RequestHandler>();
+  readonly #notificationHandlers = new Map<string, NotificationHandler>();
+  readonly #debounced = new Set<string>();
+  readonly #tasks: TaskSupport | undefined;
+  #transport: Transport | undefined;
+  #wire: Wire | undefined;
+
+  constructor(options?: ProtocolOptions) {
+    this._options = options;
+    this.#requestHandlers.set('ping', () => ({}));
+    if (options?.taskStore) {
+      this.#tasks = new TaskSupport(options.taskStore, options, this as unknown as Protocol<Request, Notification, Result>);
+      for (const [method, handler] of this.#tasks.handlers) this.#requestHandlers.set(method, handler);
+    }
+  }
+
+  // ---- the connection
+
+  get transport(): Transport | undefined {
+    return this.#transport;
+  }
+
+  /**
+   * Starts a transport and talks over it.
+   *
+   * @throws {Error} There is a connection already.
+   */
+  async connect(transport: Transport): Promise<void> {
+    if (this.#transport) {
+      throw new Error(
+        'Already connected to a transport. Call close() before connecting to a new transport, or use a separate Protocol instance per connection.',
+      );
+    }
+    this.#transport = transport;
+    this.#wire = await this._open(transport, () => this.#onClosed(transport));
+  }
+
+  /** Closes the connection. Safe to call twice. */
+  async close(): Promise<void> {
+    await (this.#wire?.close() ?? this.#transport?.close());
+  }
+
+  /** @internal Makes what carries the messages. @param onClosed Called once, when it has ended. */
+  _open(transport: Transport, onClosed: () => void): Promise<Wire> {
+    return openConnection(this as unknown as Protocol<Request, Notification, Result>, transport, onClosed);
+  }
+
+  #onClosed(transport: Transport): void {
+    if (this.#transport !== transport) return;
+    this.#transport = undefined;
+    this.#wire = undefined;
+    this.#debounced.clear();
+    this.onclose?.();
+  }
+
+  // ---- out
+
+  /**
+   * Sends a request and waits for its result.
+   *
+   * @throws {McpError} The error of the response, or of a timeout, an abort or a lost connection.
+   * @throws The error of zod: the result does not fit the schema.
+   */
+  async request<T extends AnySchema>(request: SendRequestT, resultSchema: T, options: RequestOptions = {}): Promise<SchemaOutput<T>> {
+    if (!this.#transport) throw new Error('Not connected');
+    const { signal, task, relatedTask } = options;
+    if (this._options?.enforceStrictCapabilities === true) {
+      this.assertCapabilityForMethod(request.method);
+      if (task) this.assertTaskCapability(request.method);
+    }
+    signal?.throwIfAborted();
+    const { method } = request;
+    const params = withTask(request.params, task, relatedTask);
+    const result =
+      relatedTask && this.#tasks?.queue
+        ? await this.#tasks.requestThroughTask(relatedTask.taskId, { method, params }, options)
+        : await this._send(method, params, options);
+    return parse(resultSchema, result);
+  }
+
+  /** @internal Sends a request over the wire. Rejects with what a v1 program expects. */
+  async _send(method: string, params: Request['params'], options: RequestOptions = {}): Promise<Result> {
+    const { signal, onprogress, timeout, maxTotalTimeout, resetTimeoutOnProgress, relatedRequestId } = options;
+    // While `connect` opens the wire, no request has a way yet.
+    const wire = this.#wire ?? (await this._whenOpen());
+    try {
+      return await wire.request(method, params as JsonObject | undefined, {
+        signal,
+        timeoutMs: timeout ?? DEFAULT_REQUEST_TIMEOUT_MSEC,
+        maxTimeoutMs: maxTotalTimeout,
+        resetTimeoutOnProgress: resetTimeoutOnProgress === true,
+        onProgress: onprogress,
+        relatedRequestId,
+      });
+    } catch (error) {
+      throw toMcpError(error, signal);
+    }
+  }
+
+  /** @internal */
+  async _whenOpen(): Promise<Wire> {
+    if (!this.#wire) throw new Error('Not connected');
+    return this.#wire;
+  }
+
+  /** Sends a notification. @throws {Error} Not connected, or this side does not declare the capability. */
+  async notification(notification: SendNotificationT, options: NotificationOptions = {}): Promise<void> {
+    if (!this.#transport) throw new Error('Not connected');
+    const { method, params } = notification;
+    this.assertNotificationCapability(method);
+    const { relatedRequestId, relatedTask } = options;
+    if (relatedTask) {
+      const message = { jsonrpc: '2.0' as const, method, params: withTask(params, undefined, relatedTask) };
+      if (!this.#tasks) throw new Error('Cannot enqueue task message: taskStore and taskMessageQueue are not configured');
+      return this.#tasks.enqueue(relatedTask.taskId, { type: 'notification', message, timestamp: Date.now() });
+    }
+    const isSimple = params === undefined && relatedRequestId === undefined;
+    if (isSimple && this._options?.debouncedNotificationMethods?.includes(method)) return this.#notifySoon(method);
+    const wire = this.#wire ?? (await this._whenOpen());
+    await wire.notify(method, params as JsonObject | undefined, relatedRequestId);
+  }
+
+  #notifySoon(method: string): void {
+    if (this.#debounced.has(method)) return;
+    this.#debounced.add(method);
+    queueMicrotask(() => {
+      this.#debounced.delete(method);
+      this.#wire?.notify(method, undefined, undefined).catch((error: unknown) => this._report(error));
+    });
+  }
+
+  // ---- in
+
+  /**
+   * Sets the handler of a request method, in place of an earlier one.
+   *
+   * @param requestSchema Names the method by its literal `method`, and reads each request.
+   */
+  setRequestHandler<T extends AnyObjectSchema>(
+    requestSchema: T,
+    handler: (
+      request: SchemaOutput<T>,
+      extra: RequestHandlerExtra<SendRequestT, SendNotificationT>,
+    ) => SendResultT | Promise<SendResultT>,
+  ): void {
+    const method = getMethodLiteral(requestSchema);
+    this.assertRequestHandlerCapability(method);
+    this._setHandler(method, (request, extra) => handler(parse(requestSchema, request), extra as never));
+  }
+
+  /** @internal Sets a handler that gets its requests unread. */
+  _setHandler(method: string, handler: RequestHandler): void {
+    this.#requestHandlers.set(method, handler);
+    this._onHandler(method, true);
+  }
+
+  removeRequestHandler(method: string): void {
+    this.#requestHandlers.delete(method);
+    this._onHandler(method, false);
+  }
+
+  /** @throws {Error} There is a handler for the method already. */
+  assertCanSetRequestHandler(method: string): void {
+    if (this.#requestHandlers.has(method)) throw new Error(`A request handler for ${method} already exists, which would be overridden`);
+  }
+
+  /** Sets the handler of a notification, in place of an earlier one. */
+  setNotificationHandler<T extends AnyObjectSchema>(
+    notificationSchema: T,
+    handler: (notification: SchemaOutput<T>) => void | Promise<void>,
+  ): void {
+    const method = getMethodLiteral(notificationSchema);
+    this.#notificationHandlers.set(method, (notification) => handler(parse(notificationSchema, notification)));
+    this._onNotificationHandler(method, true);
+  }
+
+  removeNotificationHandler(method: string): void {
+    this.#notificationHandlers.delete(method);
+    this._onNotificationHandler(method, false);
+  }
+
+  /** @internal Called when the handler of a method was set or removed. */
+  _onHandler(_method: string, _isSet: boolean): void {}
+  /** @internal The same for notifications. */
+  _onNotificationHandler(_method: string, _isSet: boolean): void {}
+
+  /** @internal The methods with handlers. */
+  get _methods(): readonly string[] {
+    return [...this.#requestHandlers.keys()];
+  }
+  /** @internal The notifications with handlers. */
+  get _notifications(): readonly string[] {
+    return [...this.#notificationHandlers.keys()];
+  }
+
+  /** @internal Whether a request would be handled. */
+  _handles(method: string): boolean {
+    return this.#requestHandlers.has(method) || this.fallbackRequestHandler !== undefined;
+  }
+
+  /** @internal Runs the handler of a request. Rejects with what it throws. */
+  async _answer(request: JSONRPCRequest, inbound: Inbound): Promise<Result> {
+    const { method } = request;
+    const handler = this.#requestHandlers.get(method) ?? (this.fallbackRequestHandler as RequestHandler | undefined);
+    if (!handler) throw Object.assign(new Error('Method not found'), { code: ErrorCode.MethodNotFound });
+    if (isTaskAugmentedRequestParams(request.params) && request.params.task) this.assertTaskHandlerCapability(method);
+    const extra = this.#toExtra(request, inbound);
+    return (await handler(request, extra)) as Result;
+  }
+
+  /** @internal Runs the handler of a notification, if there is one. */
+  _notice(notification: Notification): void {
+    const handler = this.#notificationHandlers.get(notification.method) ?? this.fallbackNotificationHandler;
+    if (!handler) return;
+    (async () => handler(notification))().catch((error: unknown) =>
+      this._report(new Error(`Uncaught error in notification handler: ${String(error)}`, { cause: error })),
+    );
+  }
+
+  /** @internal */
+  _report(error: unknown): void {
+    this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #toExtra(request: JSONRPCRequest, { signal, sessionId, info }: Inbound): AnyExtra {
+    const { id: requestId } = request;
+    const _meta = request.params?._meta;
+    const taskId = _meta?.[RELATED_TASK_META_KEY]?.taskId;
+    const related = taskId === undefined ? {} : { relatedTask: { taskId } };
+    return {
+      signal,
+      sessionId,
+      _meta,
+      requestId,
+      authInfo: info?.authInfo,
+      requestInfo: info?.requestInfo,
+      closeSSEStream: info?.closeSSEStream,
+      closeStandaloneSSEStream: info?.closeStandaloneSSEStream,
+      sendNotification: async (notification) => {
+        if (signal.aborted) return;
+        await this.notification(notification as SendNotificationT, { relatedRequestId: requestId, ...related });
+      },
+      sendRequest: async (asked, schema, options) => {
+        if (signal.aborted) throw new McpError(ErrorCode.ConnectionClosed, 'Request was cancelled');
+        const all = { ...related, ...options, relatedRequestId: requestId };
+        if (all.relatedTask) await this.#tasks?.onAsk(all.relatedTask.taskId, request, sessionId);
+        return this.request(asked as SendRequestT, schema, all);
+      },
+      ...this.#tasks?.extraOf(request, sessionId, taskId),
+    };
+  }
+
+  // ---- tasks of the other side
+
+  protected requestStream<T extends AnySchema>(
+    request: SendRequestT,
+    resultSchema: T,
+    options?: RequestOptions,
+  ): AsyncGenerator<ResponseMessage<SchemaOutput<T> & Result>, void, void> {
+    const pollMs = this._options?.defaultTaskPollInterval ?? 1000;
+    return streamRequest(this as unknown as Protocol<Request, Notification, Result>, request, resultSchema, options, pollMs);
+  }
+
+  protected async getTask(params: { taskId: string }, options?: RequestOptions): Promise<GetTaskResult> {
+    return this.#ask('tasks/get', params, GetTaskResultSchema, options);
+  }
+
+  protected async getTaskResult<T extends AnySchema>(
+    params: { taskId: string },
+    resultSchema: T,
+    options?: RequestOptions,
+  ): Promise<SchemaOutput<T>> {
+    return this.#ask('tasks/result', params, resultSchema, options);
+  }
+
+  protected async listTasks(params?: { cursor?: string }, options?: RequestOptions): Promise<ListTasksResult> {
+    return this.#ask('tasks/list', params, ListTasksResultSchema, options);
+  }
+
+  protected async cancelTask(params: { taskId: string }, options?: RequestOptions): Promise<CancelTaskResult> {
+    return this.#ask('tasks/cancel', params, CancelTaskResultSchema, options);
+  }
+
+  #ask<T extends AnySchema>(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    schema: T,
+    options?: RequestOptions,
+  ): Promise<SchemaOutput<T>> {
+    return this.request({ method, params } as unknown as SendRequestT, schema, options);
+  }
+
+  // ---- what client and server say
+
+  /** @throws {Error} The other side does not declare the capability that the method needs. */
+  protected abstract assertCapabilityForMethod(method: SendRequestT['method']): void;
+  /** @throws {Error} This side does not declare the capability that the notification needs. */
+  protected abstract assertNotificationCapability(method: SendNotificationT['method']): void;
+  /** @throws {Error} This side does not declare the capability that a handler of the method needs. */
+  protected abstract assertRequestHandlerCapability(method: string): void;
+  /** @throws {Error} The other side does not run the method as a task. */
+  protected abstract assertTaskCapability(method: string): void;
+  /** @throws {Error} This side does not run the method as a task. */
+  protected abstract assertTaskHandlerCapability(method: string): void;
+}
+
+/** Adds the wish for a task, and the task that a message belongs to, to its params. */
+function withTask(
+  params: Request['params'],
+  task: TaskCreationParams | undefined,
+  relatedTask: RelatedTaskMetadata | undefined,
+): Request['params'] {
+  if (!task && !relatedTask) return params;
+  const related = relatedTask && { _meta: { ...params?._meta, [RELATED_TASK_META_KEY]: relatedTask } };
+  return { ...params, ...(task && { task }), ...related } as Request['params'];
+}
+
+/** Joins capabilities; those of `additional` win, member by member. */
+export function mergeCapabilities(base: ServerCapabilities, additional: Partial<ServerCapabilities>): ServerCapabilities;
+export function mergeCapabilities(base: ClientCapabilities, additional: Partial<ClientCapabilities>): ClientCapabilities;
+export function mergeCapabilities(base: object, additional: object): object {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [name, added] of Object.entries(additional) as [string, unknown][]) {
+    if (added === undefined) continue;
+    const before = merged[name];
+    merged[name] = isPlainObject(before) && isPlainObject(added) ? { ...before, ...added } : added;
+  }
+  return merged;
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,3 @@
+/** `/validation`: the types of validators of JSON Schema. */
+
+export type { jsonSchemaValidator, JsonSchemaType, JsonSchemaValidator, JsonSchemaValidatorResult } from './types.ts';
