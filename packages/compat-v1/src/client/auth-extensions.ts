@@ -39,7 +39,9 @@ export function createPrivateKeyJwtAuth(options: PrivateKeyJwtAuthOptions): AddC
   };
 }
 
-function importKey(key: PrivateKeyJwtAuthOptions['privateKey'], alg: string): Promise<CryptoKey | Uint8Array> | Uint8Array {
+type SigningKey = Parameters<SignJWT['sign']>[0];
+
+function importKey(key: PrivateKeyJwtAuthOptions['privateKey'], alg: string): SigningKey | Promise<SigningKey> {
   const isShared = alg.startsWith('HS');
   if (typeof key !== 'string' && !(key instanceof Uint8Array)) return importJWK(key as JWK, alg);
   if (isShared) return typeof key === 'string' ? new TextEncoder().encode(key) : key;

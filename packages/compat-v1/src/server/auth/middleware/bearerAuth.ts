@@ -16,10 +16,14 @@ export type BearerAuthMiddlewareOptions = {
   expectedResource?: string | URL | undefined;
 };
 
-declare module 'express-serve-static-core' {
-  interface Request {
-    /** Who sent the request, once `requireBearerAuth` has let it through. */
-    auth?: AuthInfo;
+declare global {
+  // The types of Express are extended in this way.
+  // oxlint-disable-next-line typescript/no-namespace
+  namespace Express {
+    interface Request {
+      /** Who sent the request, once `requireBearerAuth` has let it through. */
+      auth?: AuthInfo;
+    }
   }
 }
 
