@@ -4,7 +4,7 @@ import { type JsonObject, isMortiseError, ProtocolError, type RequestId } from '
 import { type Era, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
-import { Server as Core } from '@mortise/server/low-level';
+import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
 import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalServerTasks } from '../experimental/tasks/server.ts';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
@@ -99,7 +99,7 @@ export class Server<
     this.#capabilities = capabilities;
     this.#validator = options.jsonSchemaValidator ?? new OwnJsonSchemaValidator();
     this.#core = new Core(serverInfo as ConstructorParameters<typeof Core>[0], {
-      capabilities: capabilities as JsonObject,
+      capabilities: withTaskMethods(capabilities, options) as JsonObject,
       instructions,
       // v1 lets a handler run for as long as it likes.
       handlerTimeoutMs: Infinity,
@@ -107,7 +107,7 @@ export class Server<
     });
     this.#core.use('initialize', (call, next) => {
       this.#client = toClient(call.client);
-      return next();
+      return this._methods.includes('initialize') ? this.#initialize(call, next()) : next();
     });
     this._onNotificationHandler('notifications/initialized', false);
     for (const method of this._methods) this._onHandler(method, true);
@@ -145,7 +145,7 @@ export class Server<
 
   /** @internal */
   override _onHandler(method: string, isSet: boolean): void {
-    if (method === 'ping') return;
+    if (method === 'ping' || method === 'initialize') return;
     if (isSet) this.#core.setRequestHandler(method as string, (request, ctx) => this.#serve(request, ctx));
     else this.#core.removeRequestHandler(method);
   }
@@ -162,6 +162,13 @@ export class Server<
       if (this._notifications.includes(method)) this._notice({ method, params });
       else if (isOpening) this.oninitialized?.();
     });
+  }
+
+  /** Opens the session as always, and answers what the program's own handler of `initialize` says. */
+  async #initialize({ requestId, params, signal, sessionId }: MiddlewareCall, opening: Promise<JsonObject>): Promise<JsonObject> {
+    await opening;
+    const request = { jsonrpc: '2.0', id: requestId, method: 'initialize', params } as JSONRPCRequest;
+    return (await this._answer(request, { signal, sessionId, info: incoming.getStore() })) as JsonObject;
   }
 
   /** Runs a handler. What it throws reaches the client with its message, as in v1. */
@@ -362,6 +369,12 @@ export class Server<
   protected override assertTaskHandlerCapability(method: string): void {
     assertToolsCallTaskCapability(this.#capabilities.tasks?.requests, method, 'Server');
   }
+}
+
+/** A server with a task store serves every method of tasks; v1 serves them undeclared. */
+function withTaskMethods(capabilities: ServerCapabilities, { taskStore }: ProtocolOptions): ServerCapabilities {
+  const { tasks } = capabilities;
+  return taskStore && tasks ? { ...capabilities, tasks: { list: {}, cancel: {}, ...tasks } } : capabilities;
 }
 
 function toClient({ info, capabilities }: { readonly info: object | undefined; readonly capabilities: object }): {

@@ -311,6 +311,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   /** @internal The same for notifications. */
   _onNotificationHandler(_method: string, _isSet: boolean): void {}
 
+  /** @internal */
+  get _taskMessageQueue(): TaskMessageQueue | undefined {
+    return this.#tasks?.queue;
+  }
+
   /** @internal The methods with handlers. */
   get _methods(): readonly string[] {
     return [...this.#requestHandlers.keys()];
