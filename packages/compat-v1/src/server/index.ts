@@ -5,7 +5,7 @@ import { type Era, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
-import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
+import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
 import { ExperimentalServerTasks } from '../experimental/tasks/server.ts';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
 import {
@@ -59,7 +59,7 @@ import { OwnJsonSchemaValidator } from '../validation/own-validator.ts';
 import type { jsonSchemaValidator } from '../validation/types.ts';
 import { checkResult, read } from '../shared/check-result.ts';
 import { assertCapabilityOfClient, assertCapabilityOfHandler, assertCapabilityOfNotification } from './capabilities.ts';
-import { current, incoming } from './incoming.ts';
+import { current, incoming, type Running } from './incoming.ts';
 import { assertToolMessages } from './sampling-rules.ts';
 import { type AnyObjectSchema, getMethodLiteral, type SchemaOutput } from './zod-compat.ts';
 
@@ -177,13 +177,17 @@ export class Server<
     const known = ctx.era === 'modern' ? (V1?.toWire.params.get(method)?.(params) ?? params) : params;
     const request = { jsonrpc: '2.0', id: ctx.requestId ?? 0, method, params: known } as JSONRPCRequest;
     const inbound = { signal: ctx.signal, sessionId: ctx.sessionId, info: incoming.getStore() };
+    // What starts a task outlives its request: what it asks goes by the session.
+    const running: Running = { ctx, isOver: params['task'] !== undefined };
     try {
-      return (await current.run(ctx, () => this._answer(request, inbound))) as JsonObject;
+      return (await current.run(running, () => this._answer(request, inbound))) as JsonObject;
     } catch (error) {
       // The question of a modern handler travels as an error; only our server may see it.
       if (isMortiseError(error) && (error.code === 'ERR_SUSPENDED' || error.code === 'ERR_PROTOCOL')) throw error;
       const { code, message, data } = toErrorObject(error);
       throw new ProtocolError(code, message, data as JsonObject | undefined, { cause: error });
+    } finally {
+      running.isOver = true;
     }
   }
 
@@ -219,8 +223,8 @@ export class Server<
 
   #ask(method: string, params: JsonObject | undefined, { signal, timeoutMs }: WireRequestOptions): Promise<JsonObject> {
     const ask = { method, timeoutMs, ...(params && { params }), ...(signal && { signal }) };
-    const ctx = current.getStore();
-    if (ctx && !ctx.signal.aborted) return ctx.run.ask(ask);
+    const ctx = handled();
+    if (ctx) return ctx.run.ask(ask);
     if (this.#session) return this.#session.request(ask);
     return Promise.reject(
       new McpError(ErrorCode.ConnectionClosed, `"${method}" cannot reach a client: there is no session, and no request is being handled`),
@@ -228,7 +232,7 @@ export class Server<
   }
 
   async #tell(method: string, params: JsonObject | undefined, relatedRequestId: RequestId | undefined): Promise<void> {
-    const ctx = current.getStore();
+    const ctx = handled();
     const isModern = (ctx?.era ?? this.#era) === 'modern';
     if (ctx && (isModern || relatedRequestId !== undefined)) return ctx.sendNotification({ method, params });
     if (!isModern) return this.#core.notify(method, params);
@@ -241,7 +245,7 @@ export class Server<
 
   /** @internal Whether the client that is being served has no core tasks, so that a tool that needs them runs to its end. */
   get _isWithoutTasks(): boolean {
-    return current.getStore()?.revision.rules.coreTasks === false;
+    return current.getStore()?.ctx.revision.rules.coreTasks === false;
   }
 
   // ---- the client
@@ -256,7 +260,7 @@ export class Server<
   }
 
   get #asking(): { readonly info: Implementation | undefined; readonly capabilities: ClientCapabilities } | undefined {
-    const ctx = current.getStore();
+    const ctx = current.getStore()?.ctx;
     return ctx?.era === 'modern' ? toClient(ctx.client) : this.#client;
   }
 
@@ -327,7 +331,7 @@ export class Server<
     if (!this.transport) throw new Error('Not connected');
     const { level, logger } = params;
     const data = params.data as JsonObject;
-    const ctx = current.getStore();
+    const ctx = handled();
     if (ctx?.era === 'modern') return ctx.log(level, data, logger);
     await this.#core.sendLoggingMessage({ level, data, ...(logger !== undefined && { logger }) }, sessionId);
   }
@@ -371,10 +375,10 @@ export class Server<
   }
 }
 
-/** A server with a task store serves every method of tasks; v1 serves them undeclared. */
-function withTaskMethods(capabilities: ServerCapabilities, { taskStore }: ProtocolOptions): ServerCapabilities {
-  const { tasks } = capabilities;
-  return taskStore && tasks ? { ...capabilities, tasks: { list: {}, cancel: {}, ...tasks } } : capabilities;
+/** The context of the request whose handler calls. Undefined outside of handlers, and in what a handler left running. */
+function handled(): HandlerContext | undefined {
+  const running = current.getStore();
+  return running && !running.isOver && !running.ctx.signal.aborted ? running.ctx : undefined;
 }
 
 function toClient({ info, capabilities }: { readonly info: object | undefined; readonly capabilities: object }): {

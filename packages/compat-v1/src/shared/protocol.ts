@@ -216,11 +216,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
         timeoutMs: timeout ?? DEFAULT_REQUEST_TIMEOUT_MSEC,
         maxTimeoutMs: maxTotalTimeout,
         resetTimeoutOnProgress: resetTimeoutOnProgress === true,
-        onProgress: onprogress,
+        onProgress: onprogress && ((progress) => onprogress(withoutToken(progress))),
         relatedRequestId,
       });
     } catch (error) {
-      throw toMcpError(error, signal);
+      throw toMcpError(error, options);
     }
   }
 
@@ -434,6 +434,10 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   protected abstract assertTaskCapability(method: string): void;
   /** @throws {Error} This side does not run the method as a task. */
   protected abstract assertTaskHandlerCapability(method: string): void;
+}
+
+function withoutToken({ progressToken: _token, ...progress }: Progress & { readonly progressToken?: unknown }): Progress {
+  return progress;
 }
 
 /** Adds the wish for a task, and the task that a message belongs to, to its params. */
