@@ -15,6 +15,7 @@ export interface FastifyRequestLike {
 export interface FastifyReplyLike {
   readonly raw: NodeResponse;
   hijack(): unknown;
+  getHeaders?(): Readonly<Record<string, unknown>>;
 }
 
 /** The members of a Fastify instance that `fastifyMcp` uses. */
@@ -41,6 +42,8 @@ export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = 
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     for (const path of paths) {
       app.all(path, (request, reply) => {
+        // What other plugins have set, such as the headers of CORS, is lost by `hijack`.
+        for (const [name, value] of Object.entries(reply.getHeaders?.() ?? {})) reply.raw.setHeader(name, String(value));
         reply.hijack();
         void handler.node(request.raw, reply.raw);
       });

@@ -12,6 +12,8 @@ export interface HonoContextLike {
   readonly req: { readonly raw: Request };
   /** The platform's environment. `@hono/node-server` puts Node's request here. */
   readonly env?: unknown;
+  /** The response so far, with the headers that middleware has set. */
+  readonly res?: { readonly headers: { get(name: string): string | null } };
 }
 
 /** The members of a Hono application that `mountOnHono` uses. */
@@ -30,14 +32,18 @@ export interface HonoLike {
  */
 export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
   const { handler, paths } = createMount(app, endpoint, options);
-  for (const path of paths) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context.env)));
+  for (const path of paths) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context)));
   return handler;
 }
 
-function toInfo(env: unknown): FetchInfo {
+function toInfo(context: HonoContextLike): FetchInfo {
+  const { env } = context;
+  // Hono makes the response when it is read, which only pages need.
+  const allowedOrigin = context.req.raw.headers.has('origin') ? context.res?.headers.get('access-control-allow-origin') : undefined;
+  const page = allowedOrigin ? { allowedOrigin } : {};
   const incoming = typeof env === 'object' && env !== null ? (env as { readonly incoming?: Partial<NodeRequest> }).incoming : undefined;
   const socket = incoming?.socket;
-  if (socket === undefined || socket === null) return {};
+  if (socket === undefined || socket === null) return page;
   const { localAddress, remoteAddress } = socket;
-  return { remoteAddress, isLoopback: localAddress === undefined ? undefined : isLoopbackAddress(localAddress) };
+  return { ...page, remoteAddress, isLoopback: localAddress === undefined ? undefined : isLoopbackAddress(localAddress) };
 }

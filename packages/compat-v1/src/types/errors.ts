@@ -37,10 +37,7 @@ export class McpError extends Error {
 
 /** Thrown by a tool whose user must first visit the pages named. */
 export class UrlElicitationRequiredError extends McpError {
-  constructor(
-    elicitations: ElicitRequestURLParams[],
-    message: string = `URL elicitation${elicitations.length > 1 ? 's' : ''} required`,
-  ) {
+  constructor(elicitations: ElicitRequestURLParams[], message: string = `URL elicitation${elicitations.length > 1 ? 's' : ''} required`) {
     super(ErrorCode.UrlElicitationRequired, message, { elicitations });
   }
 

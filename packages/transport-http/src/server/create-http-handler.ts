@@ -51,11 +51,7 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
     // Express passes `next` as the third argument.
     node: (request, response, info) =>
       routeNodeRequest(shared, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
-    fetch: (request, info = {}) => {
-      const http = new WebExchange(shared, request, info);
-      void routeRequest(http).then(() => http.settle());
-      return http.response;
-    },
+    fetch: (request, info = {}) => routeWebRequest(shared, request, info),
     get counts() {
       return { sessions: shared.sessions.size, streams: shared.streams.size, calls: shared.calls.size };
     },
@@ -65,6 +61,13 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
 }
 
 const NO_INFO: NodeInfo = {};
+
+/** Serves one web `Request`. */
+export function routeWebRequest(shared: SharedState, request: Request, info: FetchInfo): Promise<Response> {
+  const http = new WebExchange(shared, request, info);
+  void routeRequest(http).then(() => http.settle());
+  return http.response;
+}
 
 /** Serves one request of `node:http`. */
 export function routeNodeRequest(shared: SharedState, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {

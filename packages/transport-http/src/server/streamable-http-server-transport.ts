@@ -13,9 +13,10 @@ import {
 import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 import { TransportEndpoint } from './transport-endpoint.ts';
-import { routeNodeRequest } from './create-http-handler.ts';
+import { routeNodeRequest, routeWebRequest } from './create-http-handler.ts';
 import { SharedState } from './http/shared-state.ts';
 import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
+import type { FetchInfo } from './http/web-exchange.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those of the official SDK, and those of `createHttpHandler` for one session. */
@@ -132,10 +133,12 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    * @param body The parsed body, if a body parser has already read it. @default `request.body`
    */
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
-    const shared = this.#shared;
-    if (shared === undefined)
-      throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
-    await routeNodeRequest(shared, request, response, { parsedBody: body });
+    await routeNodeRequest(this.#connected(), request, response, { parsedBody: body });
+  }
+
+  /** Serves one web `Request`, on Bun, Deno, Workers and others. */
+  async handleFetch(request: Request, info: FetchInfo = {}): Promise<Response> {
+    return routeWebRequest(this.#connected(), request, info);
   }
 
   /** Sends a message of the connected server. @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
@@ -152,6 +155,12 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     this.#endpoint.close();
     this.#resolveClosed?.();
     emitClose(this);
+  }
+
+  #connected(): SharedState {
+    if (this.#shared === undefined)
+      throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
+    return this.#shared;
   }
 
   #begin(shared: SharedState): void {

@@ -40,6 +40,7 @@ export class Guard {
   /** The host of the last allowed request. A request with the same host and kind of socket needs no further check, which saves time. */
   #lastHost: string | undefined;
   #lastIsLoopback = false;
+  #hasWarnedOfPage = false;
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry of `allowedHosts` or `allowedOrigins` is not a host or origin. */
   constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>) {
@@ -70,13 +71,24 @@ export class Guard {
     // An unknown socket counts as loopback, for which the stricter rules apply.
     const isLoopbackSocket = http.isLoopback !== false;
     if (origin === undefined && host === this.#lastHost && isLoopbackSocket === this.#lastIsLoopback) return undefined;
-    const reason = this.#check({ host, origin: this.allowsAnyOrigin ? undefined : origin, isLoopbackSocket });
-    if (reason !== undefined) throw new HttpRefusal(403, reason);
+    const allowsPage = this.allowsAnyOrigin || (origin !== undefined && isGiven(http, origin));
+    const reason = this.#check({ host, origin: allowsPage ? undefined : origin, isLoopbackSocket });
+    if (reason !== undefined) {
+      if (origin !== undefined) this.#warnOfPage(http, reason);
+      throw new HttpRefusal(403, reason);
+    }
     if (origin === undefined) {
       this.#lastHost = host;
       this.#lastIsLoopback = isLoopbackSocket;
     }
     return origin;
+  }
+
+  /** Logs the first refusal of a web page: the browser hides the response, so its author sees no reason. */
+  #warnOfPage(http: HttpExchange, reason: string): void {
+    if (this.#hasWarnedOfPage) return;
+    this.#hasWarnedOfPage = true;
+    http.shared.settings.logger.log('warning', `A web page was refused. ${reason}, or let a CORS middleware allow it`);
   }
 }
 
@@ -84,9 +96,19 @@ function sentTwice(header: string): HttpRefusal {
   return new HttpRefusal(400, `The header "${header}" may come once only`, header.startsWith('mcp-') ? { rpcCode: HEADER_MISMATCH } : {});
 }
 
-/** The CORS headers that let a web page read the response. They do not allow credentials mode, because MCP sends its token in a header. */
-export function corsHeaders(guard: Guard, origin: string): HeaderList {
+/** Whether a CORS middleware of the program has already allowed the page: the program's author has decided then. */
+function isGiven({ givenOrigin }: HttpExchange, origin: string): boolean {
+  return givenOrigin === ANY || givenOrigin === origin;
+}
+
+/**
+ * The CORS headers that let a web page read the response. They do not allow credentials mode, because MCP sends its token in a header. What
+ * a CORS middleware has allowed stays as it is; usually it does not expose the session's id.
+ */
+export function corsHeaders(http: HttpExchange, origin: string): HeaderList {
+  const { guard } = http.shared.settings;
   const expose = ['Access-Control-Expose-Headers', EXPOSED];
+  if (isGiven(http, origin)) return expose;
   if (guard.allowsAnyOrigin) return ['Access-Control-Allow-Origin', '*', ...expose];
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...expose];
 }

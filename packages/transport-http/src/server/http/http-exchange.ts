@@ -59,6 +59,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   abstract readonly remoteAddress: string | undefined;
   /** Whether the request arrived on a loopback socket; undefined if unknown. */
   abstract readonly isLoopback: boolean | undefined;
+  /** `Access-Control-Allow-Origin`, if a middleware of the program has set it for the response; undefined if not. */
+  abstract readonly givenOrigin: string | undefined;
   /** The body, if a framework has already parsed it. */
   readonly parsedBody: unknown;
   /** The authenticated caller, verified by a framework or by the token verifier. */

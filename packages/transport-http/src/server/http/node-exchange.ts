@@ -66,6 +66,11 @@ export class NodeExchange extends HttpExchange {
     return this.#request.socket?.remoteAddress;
   }
 
+  get givenOrigin(): string | undefined {
+    const value = this.#response.getHeader?.('access-control-allow-origin');
+    return typeof value === 'string' ? value : undefined;
+  }
+
   get isLoopback(): boolean | undefined {
     const address = this.#request.socket?.localAddress;
     return address === undefined ? undefined : isLoopbackAddress(address);
@@ -268,6 +273,7 @@ export interface NodeResponse {
   readonly socket?: unknown;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   setHeader(name: string, value: string): unknown;
+  getHeader?(name: string): unknown;
   flushHeaders?(): void;
   write(chunk: string): boolean;
   end(): unknown;

@@ -38,7 +38,7 @@ export async function routeRequest(http: HttpExchange): Promise<void> {
   const { shared } = http;
   try {
     const pageOrigin = shared.settings.guard.check(http);
-    if (pageOrigin !== undefined) http.addHeaders(corsHeaders(shared.settings.guard, pageOrigin));
+    if (pageOrigin !== undefined) http.addHeaders(corsHeaders(http, pageOrigin));
     // A framework that has mounted the handler takes the start of the path away: the option `path` may have it or not.
     const kind = findPathKind(shared, http.target) ?? findPathKind(shared, http.mountPath + http.target);
     if (kind === undefined) throw nothingHere(shared);

@@ -13,6 +13,8 @@ export interface FetchInfo {
   readonly remoteAddress?: string | undefined;
   /** Whether the socket is bound to loopback. If unknown, only loopback hosts and `allowedHosts` are accepted. @default unknown */
   readonly isLoopback?: boolean | undefined;
+  /** `Access-Control-Allow-Origin`, if a middleware of the program has set it for the response: that origin may call. @default none */
+  readonly allowedOrigin?: string | undefined;
   /** The authenticated caller, if a framework has verified it. @default none */
   readonly auth?: AuthInfo | undefined;
   /** The parsed body, if a framework has already read it. @default read from the request */
@@ -34,6 +36,7 @@ export class WebExchange extends HttpExchange {
   readonly authority: string | undefined;
   readonly remoteAddress: string | undefined;
   readonly isLoopback: boolean | undefined;
+  readonly givenOrigin: string | undefined;
   readonly response: Promise<Response>;
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
@@ -48,6 +51,7 @@ export class WebExchange extends HttpExchange {
     this.authority = request.headers.get('host') ?? url.host;
     this.remoteAddress = info.remoteAddress;
     this.isLoopback = info.isLoopback;
+    this.givenOrigin = info.allowedOrigin;
     this.response = new Promise((resolve) => (this.#resolve = resolve));
     if (request.signal.aborted) this.leave();
     else request.signal.addEventListener('abort', this.#onAbort);

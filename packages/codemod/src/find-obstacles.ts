@@ -1,0 +1,266 @@
+/** Finds the uses of official classes that differ here: members, options, arguments, and what handlers read of their context. */
+
+import type { CallExpression, Expression, NewExpression, Node, ObjectExpression } from '@babel/types';
+import type { Finding } from './mapping.ts';
+import { dotted, lineOf, type ParsedModule, walk } from './module-references.ts';
+import type { Group, NativeName } from './native-names.ts';
+
+/** A use that differs here, so that its group stays. */
+export interface Obstacle extends Finding {
+  readonly group: Group;
+}
+
+/** The members of an object, and the options and number of arguments of its constructor, that are the same here. */
+interface Same {
+  readonly group: Group;
+  readonly members: readonly string[];
+  /** Which argument of the constructor holds the options. */
+  readonly optionsAt: number;
+  readonly options: readonly string[];
+}
+
+const SAME: Readonly<Record<string, Same>> = {
+  McpServer: {
+    group: 'server',
+    members: [
+      'registerTool',
+      'registerResource',
+      'registerPrompt',
+      'connect',
+      'close',
+      'sendToolListChanged',
+      'sendResourceListChanged',
+      'sendPromptListChanged',
+    ],
+    optionsAt: 1,
+    options: ['capabilities', 'instructions'],
+  },
+  Client: {
+    group: 'client',
+    members: [
+      'connect',
+      'close',
+      'listTools',
+      'listPrompts',
+      'listResources',
+      'listResourceTemplates',
+      'readResource',
+      'getPrompt',
+      'complete',
+      'callTool',
+      'ping',
+      'setLoggingLevel',
+      'subscribeResource',
+      'unsubscribeResource',
+      'getServerCapabilities',
+      'getServerVersion',
+      'getInstructions',
+    ],
+    optionsAt: 1,
+    options: [],
+  },
+  StreamableHTTPServerTransport: {
+    group: 'http-server',
+    members: ['handleRequest', 'sessionId', 'onclose', 'onerror', 'close'],
+    optionsAt: 0,
+    options: [
+      'sessionIdGenerator',
+      'enableJsonResponse',
+      'onsessioninitialized',
+      'onsessionclosed',
+      'retryInterval',
+      'allowedHosts',
+      'allowedOrigins',
+    ],
+  },
+  StreamableHTTPClientTransport: {
+    group: 'http-client',
+    members: ['sessionId', 'close', 'terminateSession', 'onclose', 'onerror'],
+    optionsAt: 1,
+    options: ['requestInit', 'fetch'],
+  },
+  SSEClientTransport: { group: 'http-client', members: ['close', 'onclose', 'onerror'], optionsAt: 1, options: ['requestInit', 'fetch'] },
+  StdioClientTransport: {
+    group: 'stdio-client',
+    members: ['close', 'onclose', 'onerror', 'pid'],
+    optionsAt: 0,
+    options: ['command', 'args', 'env', 'cwd'],
+  },
+};
+
+/** The registering methods that v1 deprecates. */
+const OLD_METHODS: Readonly<Record<string, string>> = { tool: 'registerTool', resource: 'registerResource', prompt: 'registerPrompt' };
+const REGISTER = new Set(['registerTool', 'registerResource', 'registerPrompt']);
+/** What is the same in `extra` and in the context that handlers get here. */
+const CONTEXT_MEMBERS = new Set(['signal', 'authInfo', 'sessionId', 'requestId', 'sendNotification', 'sendRequest']);
+/** Members of `McpServer` under whatever name a function gets the server. */
+const INNER_SERVER = new Set([
+  'elicitInput',
+  'createMessage',
+  'listRoots',
+  'setRequestHandler',
+  'setNotificationHandler',
+  'notification',
+  'request',
+  'oninitialized',
+  'onclose',
+  'onerror',
+  'getClientCapabilities',
+  'getClientVersion',
+  'sendLoggingMessage',
+  'registerCapabilities',
+]);
+
+/** The own place of an official name; undefined if it has none that is sure. */
+export type FindName = (specifier: string, name: string) => NativeName | undefined;
+
+/** Finds the uses in one file that differ here. */
+export function findObstacles(module: ParsedModule, findName: FindName): readonly Obstacle[] {
+  const found: Obstacle[] = [];
+  const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
+  const classes = new Map<string, Same>();
+  for (const { specifier, declaration, line } of module.references) {
+    for (const { imported, local } of declaration?.names ?? []) {
+      const same = findName(specifier, imported) === undefined ? undefined : SAME[imported];
+      if (same !== undefined) classes.set(local, same);
+      if (imported === 'McpError')
+        found.push({ group: 'server', line, what: 'McpError is ProtocolError of @mortise/jsonrpc-core here, with other arguments' });
+    }
+  }
+  const objects = findObjects(module, classes);
+  walk(module.file.program, (node, parents) => {
+    if (node.type === 'NewExpression') checkConstructor(node, classes, add);
+    if (node.type === 'CallExpression') checkCall(node, objects, add);
+    if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3')
+      add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
+    if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression') checkMember(node, parents, objects, add);
+  });
+  return found;
+}
+
+type Add = (group: Group, node: Node, what: string) => void;
+
+/** The variables and parameters that hold an object of one of the classes. A name counts for the whole file. */
+function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): ReadonlyMap<string, Same> {
+  const objects = new Map<string, Same>();
+  const remember = (target: Node, className: string | undefined): void => {
+    const same = className === undefined ? undefined : classes.get(className);
+    const name = dotted(target);
+    if (same !== undefined && name !== undefined) objects.set(name, same);
+  };
+  walk(module.file.program, (node) => {
+    if (node.type === 'VariableDeclarator' && node.init) remember(node.id, classOf(node.init));
+    if (node.type === 'AssignmentExpression') remember(node.left, classOf(node.right));
+    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation') remember(node, typeName(node.typeAnnotation));
+    if (node.type === 'ClassProperty' && node.key.type === 'Identifier') {
+      const same = classes.get(
+        (node.value ? classOf(node.value) : undefined) ?? (node.typeAnnotation ? typeName(node.typeAnnotation) : undefined) ?? '',
+      );
+      if (same !== undefined) objects.set(`this.${node.key.name}`, same);
+    }
+  });
+  return objects;
+}
+
+function classOf(node: Node): string | undefined {
+  if (node.type === 'AwaitExpression') return classOf(node.argument);
+  return node.type === 'NewExpression' && node.callee.type === 'Identifier' ? node.callee.name : undefined;
+}
+
+/** The first class name in a type, so that `Client | undefined` and `Promise<Client>` count. */
+function typeName(annotation: Node): string | undefined {
+  let name: string | undefined;
+  walk(annotation, (node) => {
+    if (name === undefined && node.type === 'TSTypeReference' && node.typeName.type === 'Identifier' && node.typeName.name !== 'Promise')
+      name = node.typeName.name;
+  });
+  return name;
+}
+
+function checkConstructor(node: NewExpression, classes: ReadonlyMap<string, Same>, add: Add): void {
+  const name = node.callee.type === 'Identifier' ? node.callee.name : '';
+  const same = classes.get(name);
+  const given = same === undefined ? undefined : node.arguments[same.optionsAt];
+  if (same === undefined || given === undefined) return;
+  if (given.type !== 'ObjectExpression')
+    return add(same.group, given, `the options of ${name} stand elsewhere: compare them with those here`);
+  for (const key of keysOf(given))
+    if (key === undefined || !same.options.includes(key))
+      add(same.group, given, `the option "${key ?? '...'}" of ${name} differs here: see the guide`);
+}
+
+function checkCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
+  const { callee } = node;
+  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
+  const method = callee.property.name;
+  const last = node.arguments.at(-1);
+  const replacement = OLD_METHODS[method];
+  if (
+    replacement !== undefined &&
+    Object.hasOwn(OLD_METHODS, method) &&
+    node.arguments[0]?.type === 'StringLiteral' &&
+    node.arguments.length > 1
+  )
+    add('server', node, `.${method}() is not here: write ${replacement}()`);
+  if (REGISTER.has(method) && last !== undefined) checkHandler(method, last, add);
+  const same = objects.get(dotted(callee.object) ?? '');
+  if (same?.group !== 'client' || !same.members.includes(method) || method === 'connect' || node.arguments.length < 2) return;
+  const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
+  add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
+}
+
+/** A handler's last parameter is `extra`, which is the context here. */
+function checkHandler(method: string, handler: Node, add: Add): void {
+  if (handler.type !== 'ArrowFunctionExpression' && handler.type !== 'FunctionExpression')
+    return add('server', handler, `the handler of ${method}() stands elsewhere: its "extra" is the context here, with other members`);
+  for (const param of handler.params.slice(handler.params.length > 1 ? 1 : 0)) {
+    if (param.type === 'ObjectPattern' && handler.params.length > 1) {
+      const keys = param.properties.map((property) => (property.type === 'ObjectProperty' ? keyOf(property.key) : undefined));
+      for (const key of keys)
+        if (key === undefined || !CONTEXT_MEMBERS.has(key))
+          add('server', param, `"${key ?? '...'}" of "extra" has another name here: see the guide`);
+    }
+    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add);
+  }
+}
+
+function checkExtra(name: string, body: Node, add: Add): void {
+  walk(body, (node, parents) => {
+    if (node.type !== 'Identifier' || node.name !== name) return;
+    const parent = parents.at(-1);
+    const isMember = parent?.type === 'MemberExpression' || parent?.type === 'OptionalMemberExpression';
+    if (isMember && parent.property === node && !parent.computed) return;
+    if (parent?.type === 'ObjectProperty' && parent.key === node && !parent.shorthand) return;
+    const member = isMember && parent.property.type === 'Identifier' ? parent.property.name : undefined;
+    const isArgument = name !== 'extra' && name !== 'ctx' && name !== 'context';
+    // A single parameter may be the arguments, or a URI: only what `extra` alone has is known by its name.
+    if (member === '_meta' || member === 'requestInfo' || (!isArgument && (member === undefined || !CONTEXT_MEMBERS.has(member))))
+      add('server', node, `"${member === undefined ? name : `${name}.${member}`}" has another name here: see "extra is ctx" in the guide`);
+  });
+}
+
+function checkMember(
+  node: Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>,
+  parents: readonly Node[],
+  objects: ReadonlyMap<string, Same>,
+  add: Add,
+): void {
+  const object = dotted(node.object);
+  const member = node.property.type === 'Identifier' && !node.computed ? node.property.name : undefined;
+  const parent = parents.at(-1);
+  const inner =
+    member === 'server' && parent?.type === 'MemberExpression' && parent.property.type === 'Identifier' ? parent.property.name : '';
+  if (INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
+  const same = objects.get(object ?? '');
+  if (same === undefined || (member !== undefined && (same.members.includes(member) || Object.hasOwn(OLD_METHODS, member)))) return;
+  add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);
+}
+
+function keysOf(object: ObjectExpression): readonly (string | undefined)[] {
+  return object.properties.map((property) => (property.type === 'SpreadElement' ? undefined : keyOf(property.key)));
+}
+
+function keyOf(key: Expression | Node): string | undefined {
+  if (key.type === 'Identifier') return key.name;
+  return key.type === 'StringLiteral' ? key.value : undefined;
+}

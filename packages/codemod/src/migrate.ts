@@ -1,0 +1,193 @@
+/** Moves the programs of a folder from the official SDK to Mortise. */
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, relative, sep } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
+import { compatV1 } from './compat-v1.ts';
+import { findFiles, type FoundFile } from './find-files.ts';
+import { findObstacles, type FindName } from './find-obstacles.ts';
+import type { Finding, Mapping } from './mapping.ts';
+import { parseModule } from './module-references.ts';
+import { findNativeName, type Group } from './native-names.ts';
+import { nativeV1 } from './native-v1.ts';
+import { rangeOf } from './ranges.ts';
+import { rewriteManifest } from './rewrite-manifest.ts';
+import { rewriteModule } from './rewrite-module.ts';
+import { COMPAT_PACKAGE, needsOf } from './v1-paths.ts';
+import { findV2Name, mapV2 } from './v2.ts';
+
+/** What to do. */
+export interface MigrateOptions {
+  /** The version of the official SDK that the program uses. */
+  readonly from: 'v1' | 'v2';
+  /** Moves v1 onto Mortise's own API where that is sure, instead of `@mortise/compat-v1`. Has no effect for v2. @default false */
+  readonly native?: boolean | undefined;
+  /** Writes nothing, and fills `diff`. @default false */
+  readonly dryRun?: boolean | undefined;
+  /** Called after each file. @default none */
+  readonly onProgress?: ((done: number, all: number) => void) | undefined;
+}
+
+/** A place that a person has to look at. */
+export interface Left extends Finding {
+  /** The path of the file, relative to the folder. */
+  readonly file: string;
+}
+
+/** What was changed, and what is left. */
+export interface Migration {
+  /** The files that were changed (`dryRun`: that would be changed), relative to the folder. */
+  readonly changed: readonly string[];
+  readonly left: readonly Left[];
+  /** The change as a unified diff; empty unless `dryRun` is set. */
+  readonly diff: string;
+}
+
+interface Text {
+  readonly file: FoundFile;
+  readonly source: string;
+}
+
+/** What the sources below one `package.json` import after the rewriting. */
+interface Imports {
+  readonly modules: Set<string>;
+  keepsOfficial: boolean;
+}
+
+/**
+ * Rewrites the imports of all source files of a folder, and the dependencies of its `package.json` files. Running it twice changes nothing.
+ *
+ * Does NOT run the package manager.
+ *
+ * @throws {Error} A file cannot be read or written. Files before it are written already.
+ */
+export async function migrate(folder: string, options: MigrateOptions): Promise<Migration> {
+  const { dryRun = false, onProgress } = options;
+  const files = await findFiles(folder);
+  const mapping = await chooseMapping(files, options);
+  const changed: string[] = [];
+  const left: Left[] = [];
+  let diff = '';
+  const imports = new Map<string, Imports>();
+  const manifests = files.filter(({ kind }) => kind === 'manifest').map(({ path }) => path);
+  // Manifests come last: what they need is known when all sources are rewritten.
+  const ordered = [...files.filter(({ kind }) => kind !== 'manifest'), ...files.filter(({ kind }) => kind === 'manifest')];
+  for (const [index, file] of ordered.entries()) {
+    const name = relative(folder, file.path).split(sep).join('/');
+    const source = await readText(file.path);
+    const result = source === undefined ? unreadable(file) : rewrite({ file, source }, mapping, importsOf(imports, manifests, file.path));
+    left.push(...result.left.map((finding) => ({ file: name, ...finding })));
+    if (source !== undefined && result.text !== undefined && result.text !== source) {
+      changed.push(name);
+      if (dryRun) diff += createTwoFilesPatch(name, name, source, result.text, undefined, undefined, { context: 3 });
+      else await writeFile(file.path, result.text);
+    }
+    onProgress?.(index + 1, ordered.length);
+  }
+  return { changed, left, diff };
+}
+
+interface Rewritten {
+  readonly text?: string | undefined;
+  readonly left: readonly Finding[];
+}
+
+function rewrite({ file, source }: Text, mapping: Mapping, imports: Imports): Rewritten {
+  if (file.kind === 'other') return { left: findLines(source, mapping) };
+  try {
+    return file.kind === 'manifest' ? rewritePackage(source, mapping, imports) : rewriteSource(file, source, mapping, imports);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { left: mapping.owns(source) ? [{ line: 1, what: `it could not be parsed (${error.message}): change it by hand` }] : [] };
+  }
+}
+
+function rewriteSource(file: FoundFile, source: string, mapping: Mapping, imports: Imports): Rewritten {
+  if (!mayMatter(source, mapping)) return { left: [] };
+  const result = rewriteModule(source, parseModule(file.path, source, mapping.owns), mapping);
+  for (const module of result.modules) imports.modules.add(module);
+  imports.keepsOfficial ||= result.keepsOfficial;
+  return result;
+}
+
+/** Whether a source must be parsed: it names an official module, or calls methods that may differ. */
+function mayMatter(source: string, mapping: Mapping): boolean {
+  return mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource)\(/.test(source);
+}
+
+function rewritePackage(source: string, mapping: Mapping, { modules, keepsOfficial }: Imports): Rewritten {
+  const replaced = mapping.packages.filter((name) => source.includes(`"${name}"`));
+  if (replaced.length === 0) return { left: [] };
+  const names = new Set([...modules].flatMap((module) => [toPackage(module), ...needsOf(module)]));
+  const isMoved = source.includes('"@mortise/');
+  // A dependency that no source imports, as in the root of a workspace, becomes compat.
+  if (names.size === 0 && !isMoved && !keepsOfficial && mapping.packages.length === 1) names.add(COMPAT_PACKAGE);
+  if (names.size === 0 && !isMoved) return { left: [] };
+  const { text, left } = rewriteManifest(source, {
+    replaced,
+    added: new Map(Array.from(names, (name) => [name, rangeOf(name)])),
+    keepsOfficial,
+  });
+  const kept = `${replaced.join(', ')} stays, because sources still import it: when they do not, run this again`;
+  return { text, left: keepsOfficial ? [...left, { line: 1, what: kept }] : left };
+}
+
+/** `@mortise/server/low-level` is an entry of `@mortise/server`. */
+function toPackage(module: string): string {
+  return module.split('/').slice(0, 2).join('/');
+}
+
+/** Chooses how to map. Onto our own API, first reads all files for uses that differ here. */
+async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
+  if (from === 'v1' && !native) return compatV1;
+  const findName: FindName = from === 'v1' ? findNativeName : findV2Name;
+  const make = from === 'v1' ? nativeV1 : mapV2;
+  const mapping = make(new Set());
+  const staying = new Set<Group>();
+  for (const file of files) {
+    const source = await readText(file.path);
+    if (source === undefined) continue;
+    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^]?3\./.test(source)) staying.add('server');
+    if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
+    try {
+      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), findName)) staying.add(group);
+    } catch (error) {
+      // It is listed when its turn comes.
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return make(staying);
+}
+
+function importsOf(imports: Map<string, Imports>, manifests: readonly string[], path: string): Imports {
+  const above = manifests.filter((manifest) => path.startsWith(dirname(manifest) + sep));
+  const nearest = above.reduce((a, b) => (b.length > a.length ? b : a), '');
+  const found = imports.get(nearest) ?? { modules: new Set(), keepsOfficial: false };
+  imports.set(nearest, found);
+  return found;
+}
+
+function findLines(source: string, mapping: Mapping): readonly Finding[] {
+  if (!mapping.owns(source)) return [];
+  return source
+    .split('\n')
+    .flatMap((text, index) =>
+      mapping.owns(text)
+        ? [{ line: index + 1, what: 'it names an official module, in a file that is not rewritten: change it by hand' }]
+        : [],
+    );
+}
+
+/** Undefined for a file that is not UTF-8: written back, it would be another file. */
+async function readText(path: string): Promise<string | undefined> {
+  const bytes = await readFile(path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function unreadable(file: FoundFile): Rewritten {
+  return { left: file.kind === 'source' ? [{ line: 1, what: 'it is not UTF-8 text: change it by hand' }] : [] };
+}

@@ -1,0 +1,90 @@
+/** Rewrites the imports of one source file. Everything outside the changed spans stays as it is. */
+
+import MagicString from 'magic-string';
+import type { Finding, Mapping, Move } from './mapping.ts';
+import type { ModuleReference, NamedDeclaration, ParsedModule, TakenName } from './module-references.ts';
+
+/** A rewritten file. */
+export interface RewrittenModule {
+  readonly text: string;
+  /** The modules that the file imports now because of the rewriting. */
+  readonly modules: readonly string[];
+  /** Whether the file still imports an official module. */
+  readonly keepsOfficial: boolean;
+  readonly left: readonly Finding[];
+}
+
+export function rewriteModule(source: string, module: ParsedModule, mapping: Mapping): RewrittenModule {
+  const edit = new MagicString(source);
+  const modules = new Set<string>();
+  const left: Finding[] = [];
+  let keepsOfficial = false;
+  const note = (line: number, move: Move): void => {
+    if (move.to === undefined) keepsOfficial = true;
+    else modules.add(move.to);
+    if (move.left !== undefined) left.push({ line, what: move.left });
+  };
+  for (const reference of module.references) {
+    const { specifier, line, declaration } = reference;
+    if (declaration?.isPlain === true) {
+      const moves = declaration.names.map((name) => mapping.moveName(specifier, name.imported));
+      for (const move of moves) note(line, move);
+      rewriteDeclaration(edit, source, reference, declaration, moves);
+    } else {
+      const move = mapping.moveModule(specifier);
+      note(line, move);
+      if (move.to !== undefined) edit.update(reference.start, reference.end, quoteLike(source, reference, move.to));
+    }
+  }
+  for (const { text, line } of module.mentions)
+    left.push({ line, what: `${text === 'a comment' ? text : `the text "${shorten(text)}"`} names an official module: change it by hand` });
+  return { text: edit.toString(), modules: [...modules], keepsOfficial, left: unique([...left, ...mapping.find(module)]) };
+}
+
+function rewriteDeclaration(
+  edit: MagicString,
+  source: string,
+  reference: ModuleReference,
+  declaration: NamedDeclaration,
+  moves: readonly Move[],
+): void {
+  const { specifier } = reference;
+  const homes = new Map<string, string[]>();
+  declaration.names.forEach((name, index) => {
+    const { to = specifier, name: renamed = name.imported } = moves[index] ?? {};
+    homes.set(to, [...(homes.get(to) ?? []), writeName(name, renamed)]);
+  });
+  const isRenamed = moves.some(({ name }) => name !== undefined);
+  const [only = specifier] = homes.keys();
+  if (homes.size === 1 && !isRenamed) {
+    if (only !== specifier) edit.update(reference.start, reference.end, quoteLike(source, reference, only));
+    return;
+  }
+  const end = source.slice(declaration.start, declaration.end).endsWith(';') ? ';' : '';
+  const lineEnd = source.includes('\r\n') ? '\r\n' : '\n';
+  const indent = /[^\S\r\n]*$/.exec(source.slice(0, declaration.start))?.[0] ?? '';
+  const statements = Array.from(
+    homes,
+    ([to, names]) => `${declaration.keyword} { ${names.join(', ')} } from ${quoteLike(source, reference, to)}${end}`,
+  );
+  edit.update(declaration.start, declaration.end, statements.join(lineEnd + indent));
+}
+
+function writeName({ local, isType }: TakenName, renamed: string): string {
+  return `${isType ? 'type ' : ''}${renamed === local ? local : `${renamed} as ${local}`}`;
+}
+
+function quoteLike(source: string, { start }: ModuleReference, text: string): string {
+  const quote = source[start] ?? "'";
+  return quote + text + quote;
+}
+
+function shorten(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return line.length > 80 ? `${line.slice(0, 80)}...` : line;
+}
+
+function unique(findings: readonly Finding[]): readonly Finding[] {
+  const byKey = new Map(findings.map((finding) => [`${finding.line} ${finding.what}`, finding]));
+  return [...byKey.values()].sort((a, b) => a.line - b.line);
+}

@@ -1,0 +1,315 @@
+/** The codemod on folders of hand-written hard cases: what it changes, what it leaves as it is, and what it lists. */
+
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate, type Migration, type MigrateOptions } from '../src/index.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'codemod-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function put(files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+const get = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+const run = (options: Partial<MigrateOptions> = {}): Promise<Migration> => migrate(folder, { from: 'v1', ...options });
+
+/** Rewrites one file. */
+async function rewrite(code: string, options: Partial<MigrateOptions> & { name?: string } = {}): Promise<[string, Migration]> {
+  const { name = 'file.ts', ...more } = options;
+  await put({ [name]: code });
+  const migration = await run(more);
+  return [await get(name), migration];
+}
+
+const SDK = '@modelcontextprotocol/sdk';
+const COMPAT = '@mortise/compat-v1';
+
+describe('imports of v1', () => {
+  const cases = [
+    ['a static import', `import { McpServer } from '${SDK}/server/mcp.js';`],
+    ['double quotes without semicolon', `import {Client} from "${SDK}/client/index.js"`],
+    ['a type import', `import type { Tool } from '${SDK}/types.js';`],
+    ['a namespace', `import * as types from '${SDK}/types.js';`],
+    ['an import for its effects', `import '${SDK}/types.js';`],
+    ['a path without suffix', `import { McpServer } from '${SDK}/server/mcp';`],
+    ['a re-export', `export { Client, type ClientOptions } from '${SDK}/client/index.js';`],
+    ['a re-export of all', `export * from '${SDK}/types.js';`],
+    ['a re-export of all as a name', `export * as types from '${SDK}/types.js';`],
+    ['a dynamic import', `const types = await import('${SDK}/types.js');`],
+    ['a type from an import', `type Tool = import('${SDK}/types.js').Tool;`],
+    ['the type of a module', `type Types = typeof import('${SDK}/types.js');`],
+    ['import-equals', `import types = require('${SDK}/types.js');`],
+    ['an augmented module', `declare module '${SDK}/types.js' { interface Tool { extra: string } }`],
+    ['require', `const { McpServer } = require('${SDK}/server/mcp.js');`],
+    ['require.resolve', `const path = require.resolve('${SDK}/types.js');`],
+    ['a mock of vitest', `vi.mock('${SDK}/client/index.js', () => ({ Client: class {} }));`],
+    ['a mock of jest', `jest.mock('${SDK}/client/index.js'); jest.requireActual('${SDK}/client/index.js');`],
+    ['a comment between the names', `import {\n  McpServer, // the server\n  ResourceTemplate,\n} from '${SDK}/server/mcp.js';`],
+  ] as const;
+
+  it.each(cases)('changes only the path in %s', async (_, code) => {
+    const [text, { left }] = await rewrite(code);
+    expect(text).toBe(code.replaceAll(SDK, COMPAT));
+    expect(left).toEqual([]);
+  });
+
+  it('takes the folder of built files out of a deep path', async () => {
+    const [text] = await rewrite(`import { Tool } from '${SDK}/dist/esm/types.js';`);
+    expect(text).toBe(`import { Tool } from '${COMPAT}/types.js';`);
+  });
+
+  it.each(['file.js', 'file.mjs', 'file.cjs', 'file.jsx', 'file.mts', 'file.cts', 'file.tsx'])('reads %s', async (name) => {
+    const code = `const types = import('${SDK}/types.js');\n${name.endsWith('x') ? 'const box = <b>hi</b>;\n' : ''}`;
+    expect((await rewrite(code, { name }))[0]).toBe(code.replace(SDK, COMPAT));
+  });
+
+  it('keeps line ends, a byte order mark, a hashbang, decorators and odd formatting', async () => {
+    const code = `\uFEFF#!/usr/bin/env node\r\nimport   {Tool}from"${SDK}/types.js" ;\r\n@dec() class A {\r\n\t x  =1 }\r\n`;
+    const [text] = await rewrite(code.slice(1));
+    expect(text).toBe(code.slice(1).replace(SDK, COMPAT));
+    const marked = code.replace('#!/usr/bin/env node\r\n', '');
+    expect((await rewrite(marked))[0]).toBe(marked.replace(SDK, COMPAT));
+  });
+
+  it('leaves a text that looks like an import in a string as it is, and lists it', async () => {
+    const code = `const template = \`import { McpServer } from '${SDK}/server/mcp.js';\`;\n`;
+    const [text, { left }] = await rewrite(code);
+    expect(text).toBe(code);
+    expect(left).toEqual([{ file: 'file.ts', line: 1, what: expect.stringContaining('by hand') as string }]);
+  });
+
+  it('leaves a commented-out import as it is, without a word', async () => {
+    const code = `// import { McpServer } from '${SDK}/server/mcp.js';\n`;
+    expect(await rewrite(code)).toEqual([code, { changed: [], left: [], diff: '' }]);
+  });
+
+  it('lists paths that compat lacks, computed paths, and types in comments, each with its line', async () => {
+    const code = [
+      `import { x } from '${SDK}/examples/server/x.js';`,
+      `const y = require('${SDK}/' + name);`,
+      `/** @type {import('${SDK}/types.js').Tool} */`,
+      `import { Z } from '${SDK}-extras';`,
+    ].join('\n');
+    const [text, { left }] = await rewrite(code);
+    expect(text).toBe(code);
+    expect(left.map(({ line }) => line)).toEqual([1, 2, 3]);
+  });
+
+  it('lists a file that it cannot parse, and one that is not UTF-8, and leaves both as they are', async () => {
+    const bytes = Buffer.concat([Buffer.from(`import '${SDK}/types.js'; // `), Buffer.from([0xff])]);
+    await put({ 'broken.ts': `import { from '${SDK}/types.js'; ((`, 'latin.ts': bytes });
+    const { left, changed } = await run();
+    expect(left.map(({ file, what }) => [file, /parsed|UTF-8/.exec(what)?.[0]])).toEqual([
+      ['broken.ts', 'parsed'],
+      ['latin.ts', 'UTF-8'],
+    ]);
+    expect(changed).toEqual([]);
+    expect(await readFile(join(folder, 'latin.ts'))).toEqual(bytes);
+  });
+
+  it('skips dependencies, builds and hidden folders, and lists lines of files that it does not rewrite', async () => {
+    const code = `import '${SDK}/types.js';\n`;
+    await put({
+      'node_modules/a/index.js': code,
+      'dist/index.js': code,
+      '.git/hook.js': code,
+      'src/a.ts': code,
+      'app.vue': `<script>\n${code}</script>`,
+    });
+    const { changed, left } = await run();
+    expect(changed).toEqual(['src/a.ts']);
+    expect(left).toMatchObject([{ file: 'app.vue', line: 2 }]);
+  });
+
+  it('writes nothing on a dry run, and shows a diff', async () => {
+    const code = `const a = 1;\nimport '${SDK}/types.js';\n`;
+    const [text, { diff, changed }] = await rewrite(code, { dryRun: true });
+    expect(text).toBe(code);
+    expect(changed).toEqual(['file.ts']);
+    expect(diff).toContain(`-import '${SDK}/types.js';\n+import '${COMPAT}/types.js';\n`);
+  });
+
+  it('changes nothing the second time, and says for each file how far it is', async () => {
+    await put({ 'a.ts': `import '${SDK}/types.js';\n`, 'b.ts': 'export {};\n', 'package.json': `{ "dependencies": { "${SDK}": "^1" } }` });
+    await run();
+    const steps: [number, number][] = [];
+    const second = await run({ onProgress: (done, all) => steps.push([done, all]) });
+    expect(second).toEqual({ changed: [], left: [], diff: '' });
+    expect(steps).toEqual([
+      [1, 3],
+      [2, 3],
+      [3, 3],
+    ]);
+  });
+});
+
+describe('package.json', () => {
+  it('replaces the dependency in its place, and keeps tabs, line ends and order', async () => {
+    await put({
+      'package.json': `{\r\n\t"dependencies": {\r\n\t\t"${SDK}": "^1.32.0",\r\n\t\t"zod": "^4.0.0"\r\n\t}\r\n}\r\n`,
+      'a.ts': `import '${SDK}/types.js';`,
+    });
+    const { left } = await run();
+    expect(await get('package.json')).toMatch(
+      /^\{\r\n\t"dependencies": \{\r\n\t\t"@mortise\/compat-v1": "\^\d[^"]*",\r\n\t\t"zod": "\^4.0.0"\r\n\t\}\r\n\}\r\n$/,
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('adds what SDK v1 brought along for its Express entries, unless it is there', async () => {
+    const manifest = { dependencies: { [SDK]: '^1', express: '^4.19.0' }, devDependencies: { [SDK]: '^1' } };
+    await put({
+      'package.json': JSON.stringify(manifest, null, 2),
+      'a.ts': `import { mcpAuthRouter } from '${SDK}/server/auth/router.js';`,
+    });
+    await run();
+    const { dependencies } = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
+    expect(Object.keys(dependencies)).toEqual([COMPAT, 'cors', 'express-rate-limit', 'express']);
+    expect(dependencies['express']).toBe('^4.19.0');
+  });
+
+  it('changes each package of a workspace by what its own sources import', async () => {
+    const manifest = JSON.stringify({ dependencies: { [SDK]: '^1' } });
+    await put({
+      'package.json': manifest,
+      'one/package.json': manifest,
+      'one/a.ts': `import { StdioServerTransport } from '${SDK}/server/stdio.js';`,
+      'two/package.json': manifest,
+      'two/a.ts': `import { InMemoryTransport } from '${SDK}/inMemory.js';`,
+    });
+    await run({ native: true });
+    const names = async (path: string): Promise<string[]> =>
+      Object.keys((JSON.parse(await get(path)) as { dependencies: Record<string, string> }).dependencies);
+    expect(await names('package.json')).toEqual([COMPAT]);
+    expect(await names('one/package.json')).toEqual(['@mortise/transport-stdio']);
+    expect(await names('two/package.json')).toEqual(['@mortise/jsonrpc-core']);
+  });
+
+  it('keeps the official package beside the new one while a source imports it, and lists overrides', async () => {
+    const manifest = { dependencies: { [SDK]: '^1' }, overrides: { [SDK]: '1.32.0' } };
+    await put({ 'package.json': JSON.stringify(manifest, null, 2), 'a.ts': `import '${SDK}/types.js';\nimport '${SDK}/examples/x.js';` });
+    const { left } = await run();
+    const { dependencies } = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
+    expect(Object.keys(dependencies)).toEqual([SDK, COMPAT]);
+    expect(left).toMatchObject([
+      { file: 'a.ts', line: 2 },
+      { file: 'package.json', line: 6 },
+      { file: 'package.json', line: 1, what: expect.stringContaining('stays') as string },
+    ]);
+  });
+});
+
+describe('--native', () => {
+  const server = (more: string): string =>
+    [
+      `import { McpServer } from '${SDK}/server/mcp.js';`,
+      `import { StdioServerTransport } from '${SDK}/server/stdio.js';`,
+      "const server = new McpServer({ name: 'a', version: '1.0.0' });",
+      more,
+      'await server.connect(new StdioServerTransport());',
+    ].join('\n');
+
+  it('moves a server whose uses are the same here', async () => {
+    const [text, { left }] = await rewrite(
+      server("server.registerTool('a', {}, async (args, extra) => ({ content: [], s: extra.signal }));"),
+      {
+        native: true,
+      },
+    );
+    expect(text).toContain("import { McpServer } from '@mortise/server';");
+    expect(text).toContain("import { StdioServerTransport } from '@mortise/transport-stdio/server';");
+    expect(left).toEqual([]);
+  });
+
+  it.each([
+    ['server.tool("a", async () => ({ content: [] }));', 'registerTool'],
+    ['server.registerTool("a", {}, async (args, extra) => ({ content: [extra._meta] }));', 'extra._meta'],
+    ['server.registerTool("a", {}, async (args, { requestInfo }) => ({ content: [requestInfo] }));', 'requestInfo'],
+    ['server.registerTool("a", {}, handler);', 'elsewhere'],
+    ['await server.server.elicitInput({});', 'elicitInput'],
+    ['server.experimental.tasks.registerToolTask("a", {}, {});', 'experimental'],
+    ['const b = new McpServer(info, { capabilities: {}, taskStore });', 'taskStore'],
+    ['const b = new McpServer(info, options);', 'options'],
+    ['import { z } from "zod/v3";', 'fromZodV3'],
+    ['function add(s: McpServer) { s.isConnected(); }', 'isConnected'],
+  ])('keeps the server on compat because of %s, and lists it', async (code, what) => {
+    const [text, { left }] = await rewrite(server(code), { native: true });
+    expect(text).toContain(`import { McpServer } from '${COMPAT}/server/mcp.js';`);
+    expect(text).toContain("from '@mortise/transport-stdio/server'");
+    expect(left).toContainEqual({ file: 'file.ts', line: 4, what: expect.stringContaining(what) as string });
+  });
+
+  it('keeps the servers of all files on compat if one file uses something else', async () => {
+    await put({ 'a.ts': server(''), 'b.ts': 'export const add = (server) => { server.tool("a", async () => ({})); };' });
+    const { left } = await run({ native: true });
+    expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
+    expect(left).toMatchObject([{ file: 'b.ts', line: 1 }]);
+  });
+
+  it('renames Client, splits a declaration whose names part, and keeps schemas on compat', async () => {
+    const code = [
+      `import { Client } from '${SDK}/client/index.js';`,
+      `  import { isInitializeRequest, CallToolResultSchema as Schema } from '${SDK}/types.js';`,
+      "const client = new Client({ name: 'a', version: '1' });",
+      'await client.callTool({ name: "add" });',
+    ].join('\n');
+    const [text, { left }] = await rewrite(code, { native: true });
+    expect(text).toBe(
+      [
+        "import { McpClient as Client } from '@mortise/client';",
+        "  import { isInitializeRequest } from '@mortise/protocol';",
+        `  import { CallToolResultSchema as Schema } from '${COMPAT}/types.js';`,
+        "const client = new Client({ name: 'a', version: '1' });",
+        'await client.callTool({ name: "add" });',
+      ].join('\n'),
+    );
+    expect(left).toEqual([]);
+  });
+
+  it.each([
+    'await client.callTool({ name: "add" }, CallToolResultSchema);',
+    'client.setRequestHandler(ElicitRequestSchema, handler);',
+    'client.onerror = console.error;',
+  ])('keeps the client on compat because of %s', async (code) => {
+    const [text, { left }] = await rewrite(`import { Client } from '${SDK}/client/index.js';\nconst client = new Client(info);\n${code}`, {
+      native: true,
+    });
+    expect(text).toContain(`from '${COMPAT}/client/index.js'`);
+    expect(left).toMatchObject([{ line: 3 }]);
+  });
+});
+
+describe('v2', () => {
+  it('moves the names that mean the same, and lists the others with what stands in their place', async () => {
+    const code = [
+      "import { McpServer, completable } from '@modelcontextprotocol/server';",
+      "import { serveStdio } from '@modelcontextprotocol/server/stdio';",
+      "const server = new McpServer({ name: 'a', version: '1' });",
+    ].join('\n');
+    await put({ 'package.json': '{ "dependencies": { "@modelcontextprotocol/server": "^2", "zod": "^4" } }' });
+    const [text, { left }] = await rewrite(code, { from: 'v2' });
+    expect(text).toBe(code.replace('@modelcontextprotocol/server', '@mortise/server'));
+    expect(left).toEqual([
+      { file: 'file.ts', line: 2, what: expect.stringContaining('serveStdio(server)') as string },
+      { file: 'package.json', line: 1, what: expect.stringContaining('stays') as string },
+    ]);
+    expect(await get('package.json')).toMatch(/"@modelcontextprotocol\/server": "\^2", "@mortise\/server": "[^"]+", "zod"/);
+  });
+
+  it('keeps a server whose handlers read their context, since its members have other names', async () => {
+    const code =
+      "import { McpServer } from '@modelcontextprotocol/server';\nserver.registerTool('a', {}, async (args, ctx) => ctx.mcpReq.id);\n";
+    const [text, { left }] = await rewrite(code, { from: 'v2' });
+    expect(text).toBe(code);
+    expect(left.map(({ line }) => line)).toEqual([1, 2]);
+  });
+});

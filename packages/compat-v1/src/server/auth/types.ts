@@ -1,0 +1,3 @@
+/** `/server/auth/types`: who sent a request. */
+
+export type { AuthInfo } from '../../types/auth-info.ts';

@@ -1,0 +1,89 @@
+/** What v1's two server transports for Streamable HTTP have in common: v1's options over our transport. */
+
+import type { Connectable, JsonRpcRequest, RequestId, ServerConnection } from '@mortise/jsonrpc-core';
+import type { Call, McpEndpoint } from '@mortise/protocol/contracts';
+import { StreamableHTTPServerTransport as OwnTransport } from '@mortise/transport-http/server';
+import { type EventStore, fromV1EventStore } from './http-event-store.ts';
+
+/** The options of v1's server transports for Streamable HTTP. */
+export interface WebStandardStreamableHTTPServerTransportOptions {
+  /** Makes the id of the session. Without it there is no session: each request is served on its own. */
+  sessionIdGenerator?: (() => string) | undefined;
+  /** Called with the id of a new session. */
+  onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Called with the id of a session that its client has ended. */
+  onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Sends each response as one JSON body. @default false */
+  enableJsonResponse?: boolean | undefined;
+  /** Stores events, so that clients can resume streams. */
+  eventStore?: EventStore | undefined;
+  /** Host names that may stand in `Host`. On a loopback connection loopback names are always allowed, and others only if listed. */
+  allowedHosts?: string[] | undefined;
+  /** Origins of pages that may call. Those that a CORS middleware allows may call, too. */
+  allowedOrigins?: string[] | undefined;
+  /** Has no effect: `Host` and `Origin` are always checked. */
+  enableDnsRebindingProtection?: boolean | undefined;
+  /** How long a client should wait before it resumes a stream that the server closed early, in milliseconds. */
+  retryInterval?: number | undefined;
+  /** Has no effect: open streams always get a comment every 15 seconds. */
+  keepAliveMs?: number | undefined;
+  /** The maximum size of a request body, in bytes. @default 4 MiB */
+  maxRequestBodySize?: number | undefined;
+}
+
+/** Our transport with v1's options, and with v1's way to close the stream of a request by its id. */
+export class HttpServerTransport extends OwnTransport {
+  /** The requests in progress, by the id that their client gave them. */
+  readonly #calls = new Map<RequestId, Call>();
+
+  constructor(options: WebStandardStreamableHTTPServerTransportOptions = {}) {
+    const { eventStore, maxRequestBodySize, keepAliveMs: _keepAliveMs, ...same } = options;
+    super({
+      ...same,
+      ...(maxRequestBodySize === undefined ? {} : { maxBodyBytes: maxRequestBodySize }),
+      ...(eventStore === undefined ? {} : { eventStore: fromV1EventStore(eventStore) }),
+      // v1 reports what it refuses to `onerror`.
+      logger: { log: (level, message) => (level === 'debug' || level === 'info' ? undefined : this.onerror?.(new Error(message))) },
+    });
+  }
+
+  override attach(endpoint: McpEndpoint & Connectable): Promise<ServerConnection> {
+    return super.attach(this.#remember(endpoint));
+  }
+
+  /** Closes the stream of a request, so that the client polls for the rest. */
+  closeSSEStream(requestId: RequestId): void {
+    this.#calls.get(requestId)?.closeStream?.();
+  }
+
+  /** Wraps an endpoint to know the calls in progress. */
+  #remember(endpoint: McpEndpoint & Connectable): McpEndpoint & Connectable {
+    const during = async <T>(id: RequestId | undefined, call: Call, run: () => T | Promise<T>): Promise<T> => {
+      if (id === undefined) return run();
+      this.#calls.set(id, call);
+      try {
+        return await run();
+      } finally {
+        if (this.#calls.get(id) === call) this.#calls.delete(id);
+      }
+    };
+    return {
+      connect: (transport) => endpoint.connect(transport),
+      handle: (request, call) => during(request.id, call, () => endpoint.handle(request, call)),
+      openSession: (link, saved) => {
+        const session = endpoint.openSession(link, saved);
+        return {
+          get state() {
+            return session.state;
+          },
+          receive: (message, call) => during((message as JsonRpcRequest).id, call, () => session.receive(message, call)),
+          restore: (state) => session.restore(state),
+          close: () => session.close(),
+        };
+      },
+      paramHeaders: (toolName) => endpoint.paramHeaders(toolName),
+      nameParam: (method) => endpoint.nameParam(method),
+      offerLogger: (logger) => endpoint.offerLogger?.(logger),
+    };
+  }
+}
