@@ -244,7 +244,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     const isSimple = params === undefined && relatedRequestId === undefined;
     if (isSimple && this._options?.debouncedNotificationMethods?.includes(method)) return this.#notifySoon(method);
     const wire = this.#wire ?? (await this._whenOpen());
-    await wire.notify(method, params as JsonObject | undefined, relatedRequestId);
+    try {
+      await wire.notify(method, params as JsonObject | undefined, relatedRequestId);
+    } catch (error) {
+      throw toMcpError(error, {});
+    }
   }
 
   #notifySoon(method: string): void {

@@ -8,6 +8,7 @@ import {
   RemoteError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
+import { toV1HttpError } from '../client/httpErrors.ts';
 import { ErrorCode, McpError, type MessageExtraInfo, type Progress } from '../types.ts';
 
 /** The options of a request, as the layers below know them. */
@@ -48,7 +49,7 @@ export function toMcpError(error: unknown, { signal, maxTotalTimeout }: { readon
     return new McpError(ErrorCode.ConnectionClosed, 'Connection closed');
   if (signal?.aborted === true && error === signal.reason && !(error instanceof McpError))
     return new McpError(ErrorCode.RequestTimeout, String(error));
-  return error;
+  return toV1HttpError(error);
 }
 
 /** Returns the JSON-RPC error for what a v1 handler threw: its own code, or -32603, with its message. */
