@@ -1,6 +1,7 @@
 /** The client options for answering the server's requests (elicitation, sampling, roots), and the check of what the handlers return. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
 import { checkClientResult } from '@mortise/protocol/checks';
 import type { UrlPolicy } from '@mortise/protocol/edge';
@@ -89,9 +90,14 @@ export const ELICITATION_OPTIONS: OptionTable<ElicitationOptions> = {
   urlPolicy: 'object',
 };
 
-/** Checks a handler's answer and returns it unchanged. @throws {TypeError} The answer is not valid for this method. */
-export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer): Answer {
-  const problem = checkClientResult(method, answer);
+/**
+ * Checks a handler's answer and returns it unchanged.
+ *
+ * @param asked The params. If they ask for a task, the answer may be one.
+ * @throws {TypeError} The answer is not valid for this method.
+ */
+export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer, asked: JsonObject = {}): Answer {
+  const problem = asked['task'] !== undefined && isJsonObject(answer['task']) ? undefined : checkClientResult(method, answer);
   if (problem === undefined) return answer;
   throw new TypeError(`the handler of "${method}" returned an invalid answer: ${problem}`);
 }

@@ -136,7 +136,7 @@ export class Answers {
     if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: ${problem}`);
     this.#limits.get(method)?.count();
     const run = async (asked: JsonObject, wanted: AbortSignal): Promise<JsonObject> =>
-      checkAnswer(method, await handler(asked, { method, signal: wanted, serverInfo }));
+      checkAnswer(method, await handler(asked, { method, signal: wanted, serverInfo }), asked);
     const interceptor = this.#interceptors.get(method);
     return interceptor ? interceptor(params, run, signal) : run(params, signal);
   }

@@ -151,7 +151,7 @@ export class CoreWire implements Wire {
       maxTimeoutMs,
       resetTimeoutOnProgress,
       ...(signal && { signal }),
-      ...(onProgress && { onProgress: (progress) => onProgress({ ...progress }) }),
+      ...(onProgress && { onProgress: onProgress as (progress: object) => void }),
     });
     return this.#isModern ? (V1?.toWire.results.get(method)?.(result) ?? result) : result;
   }

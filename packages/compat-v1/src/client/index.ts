@@ -1,6 +1,6 @@
 /** `/client`: v1's `Client` over ours, so that it talks to servers of every revision. */
 
-import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
+import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
 import { ExperimentalClientTasks } from '../experimental/tasks/client.ts';
 import { checkResult, read } from '../shared/check-result.ts';
 import {
@@ -141,7 +141,7 @@ export class Client<
       await super.connect(transport);
     } catch (error) {
       if (this.#wire) await this.#wire.close();
-      throw toMcpError(error, options.signal);
+      throw toMcpError(error, options);
     }
     const { core } = this.#wire as CoreWire;
     this.#server = {
@@ -156,7 +156,7 @@ export class Client<
   override async _open(transport: Transport, onClosed: () => void): Promise<Wire> {
     const { timeout = DEFAULT_REQUEST_TIMEOUT_MSEC } = this.#connectOptions;
     const protocol = this as unknown as Protocol<Request, Notification, Result>;
-    const wire = new CoreWire(protocol, this.#info, this.#capabilities, timeout);
+    const wire = new CoreWire(protocol, this.#info, withTaskMethods(this.#capabilities, this._options), timeout);
     this.#wire = wire;
     await wire.open(transport, onClosed, this.#connectOptions);
     return wire;

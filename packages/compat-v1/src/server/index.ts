@@ -4,8 +4,8 @@ import { type JsonObject, isMortiseError, ProtocolError, type RequestId } from '
 import { type Era, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
-import { Server as Core } from '@mortise/server/low-level';
-import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
+import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
+import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
 import { ExperimentalServerTasks } from '../experimental/tasks/server.ts';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
 import {
@@ -59,7 +59,7 @@ import { OwnJsonSchemaValidator } from '../validation/own-validator.ts';
 import type { jsonSchemaValidator } from '../validation/types.ts';
 import { checkResult, read } from '../shared/check-result.ts';
 import { assertCapabilityOfClient, assertCapabilityOfHandler, assertCapabilityOfNotification } from './capabilities.ts';
-import { current, incoming } from './incoming.ts';
+import { current, incoming, type Running } from './incoming.ts';
 import { assertToolMessages } from './sampling-rules.ts';
 import { type AnyObjectSchema, getMethodLiteral, type SchemaOutput } from './zod-compat.ts';
 
@@ -99,7 +99,7 @@ export class Server<
     this.#capabilities = capabilities;
     this.#validator = options.jsonSchemaValidator ?? new OwnJsonSchemaValidator();
     this.#core = new Core(serverInfo as ConstructorParameters<typeof Core>[0], {
-      capabilities: capabilities as JsonObject,
+      capabilities: withTaskMethods(capabilities, options) as JsonObject,
       instructions,
       // v1 lets a handler run for as long as it likes.
       handlerTimeoutMs: Infinity,
@@ -107,7 +107,7 @@ export class Server<
     });
     this.#core.use('initialize', (call, next) => {
       this.#client = toClient(call.client);
-      return next();
+      return this._methods.includes('initialize') ? this.#initialize(call, next()) : next();
     });
     this._onNotificationHandler('notifications/initialized', false);
     for (const method of this._methods) this._onHandler(method, true);
@@ -145,7 +145,7 @@ export class Server<
 
   /** @internal */
   override _onHandler(method: string, isSet: boolean): void {
-    if (method === 'ping') return;
+    if (method === 'ping' || method === 'initialize') return;
     if (isSet) this.#core.setRequestHandler(method as string, (request, ctx) => this.#serve(request, ctx));
     else this.#core.removeRequestHandler(method);
   }
@@ -164,19 +164,30 @@ export class Server<
     });
   }
 
+  /** Opens the session as always, and answers what the program's own handler of `initialize` says. */
+  async #initialize({ requestId, params, signal, sessionId }: MiddlewareCall, opening: Promise<JsonObject>): Promise<JsonObject> {
+    await opening;
+    const request = { jsonrpc: '2.0', id: requestId, method: 'initialize', params } as JSONRPCRequest;
+    return (await this._answer(request, { signal, sessionId, info: incoming.getStore() })) as JsonObject;
+  }
+
   /** Runs a handler. What it throws reaches the client with its message, as in v1. */
   async #serve({ method, params }: { readonly method: string; readonly params: JsonObject }, ctx: HandlerContext): Promise<JsonObject> {
     this.#era = ctx.era;
     const known = ctx.era === 'modern' ? (V1?.toWire.params.get(method)?.(params) ?? params) : params;
     const request = { jsonrpc: '2.0', id: ctx.requestId ?? 0, method, params: known } as JSONRPCRequest;
     const inbound = { signal: ctx.signal, sessionId: ctx.sessionId, info: incoming.getStore() };
+    // What starts a task outlives its request: what it asks goes by the session.
+    const running: Running = { ctx, isOver: params['task'] !== undefined };
     try {
-      return (await current.run(ctx, () => this._answer(request, inbound))) as JsonObject;
+      return (await current.run(running, () => this._answer(request, inbound))) as JsonObject;
     } catch (error) {
       // The question of a modern handler travels as an error; only our server may see it.
       if (isMortiseError(error) && (error.code === 'ERR_SUSPENDED' || error.code === 'ERR_PROTOCOL')) throw error;
       const { code, message, data } = toErrorObject(error);
       throw new ProtocolError(code, message, data as JsonObject | undefined, { cause: error });
+    } finally {
+      running.isOver = true;
     }
   }
 
@@ -212,8 +223,8 @@ export class Server<
 
   #ask(method: string, params: JsonObject | undefined, { signal, timeoutMs }: WireRequestOptions): Promise<JsonObject> {
     const ask = { method, timeoutMs, ...(params && { params }), ...(signal && { signal }) };
-    const ctx = current.getStore();
-    if (ctx && !ctx.signal.aborted) return ctx.run.ask(ask);
+    const ctx = handled();
+    if (ctx) return ctx.run.ask(ask);
     if (this.#session) return this.#session.request(ask);
     return Promise.reject(
       new McpError(ErrorCode.ConnectionClosed, `"${method}" cannot reach a client: there is no session, and no request is being handled`),
@@ -221,7 +232,7 @@ export class Server<
   }
 
   async #tell(method: string, params: JsonObject | undefined, relatedRequestId: RequestId | undefined): Promise<void> {
-    const ctx = current.getStore();
+    const ctx = handled();
     const isModern = (ctx?.era ?? this.#era) === 'modern';
     if (ctx && (isModern || relatedRequestId !== undefined)) return ctx.sendNotification({ method, params });
     if (!isModern) return this.#core.notify(method, params);
@@ -234,7 +245,7 @@ export class Server<
 
   /** @internal Whether the client that is being served has no core tasks, so that a tool that needs them runs to its end. */
   get _isWithoutTasks(): boolean {
-    return current.getStore()?.revision.rules.coreTasks === false;
+    return current.getStore()?.ctx.revision.rules.coreTasks === false;
   }
 
   // ---- the client
@@ -249,7 +260,7 @@ export class Server<
   }
 
   get #asking(): { readonly info: Implementation | undefined; readonly capabilities: ClientCapabilities } | undefined {
-    const ctx = current.getStore();
+    const ctx = current.getStore()?.ctx;
     return ctx?.era === 'modern' ? toClient(ctx.client) : this.#client;
   }
 
@@ -320,7 +331,7 @@ export class Server<
     if (!this.transport) throw new Error('Not connected');
     const { level, logger } = params;
     const data = params.data as JsonObject;
-    const ctx = current.getStore();
+    const ctx = handled();
     if (ctx?.era === 'modern') return ctx.log(level, data, logger);
     await this.#core.sendLoggingMessage({ level, data, ...(logger !== undefined && { logger }) }, sessionId);
   }
@@ -362,6 +373,12 @@ export class Server<
   protected override assertTaskHandlerCapability(method: string): void {
     assertToolsCallTaskCapability(this.#capabilities.tasks?.requests, method, 'Server');
   }
+}
+
+/** The context of the request whose handler calls. Undefined outside of handlers, and in what a handler left running. */
+function handled(): HandlerContext | undefined {
+  const running = current.getStore();
+  return running && !running.isOver && !running.ctx.signal.aborted ? running.ctx : undefined;
 }
 
 function toClient({ info, capabilities }: { readonly info: object | undefined; readonly capabilities: object }): {

@@ -59,7 +59,9 @@ export class AdaptedTransport implements OurTransport {
 
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     const { relatedRequestId } = options ?? {};
-    return this.#inner.send(message as JSONRPCMessage, { relatedRequestId });
+    const sent = message as JSONRPCMessage;
+    if (!('method' in sent)) return this.#inner.send(sent);
+    return this.#inner.send(sent, 'id' in sent || relatedRequestId !== undefined ? { relatedRequestId } : undefined);
   }
 
   close(): Promise<void> {

@@ -17,7 +17,10 @@ export async function openConnection(protocol: AnyProtocol, transport: Transport
     onError: () => undefined,
     onClose: onClosed,
   });
+  let nextId = 0;
   const connection = new Connection(adapted, {
+    // v1 counts from 0.
+    newId: () => nextId++,
     onRequest: (request, call) => serve(protocol, request, call, transport.sessionId),
     onNotification: (notification) => protocol._notice(notification as Notification),
     onError: (error) => protocol._report(error),

@@ -216,11 +216,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
         timeoutMs: timeout ?? DEFAULT_REQUEST_TIMEOUT_MSEC,
         maxTimeoutMs: maxTotalTimeout,
         resetTimeoutOnProgress: resetTimeoutOnProgress === true,
-        onProgress: onprogress,
+        onProgress: onprogress && ((progress) => onprogress(withoutToken(progress))),
         relatedRequestId,
       });
     } catch (error) {
-      throw toMcpError(error, signal);
+      throw toMcpError(error, options);
     }
   }
 
@@ -244,7 +244,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     const isSimple = params === undefined && relatedRequestId === undefined;
     if (isSimple && this._options?.debouncedNotificationMethods?.includes(method)) return this.#notifySoon(method);
     const wire = this.#wire ?? (await this._whenOpen());
-    await wire.notify(method, params as JsonObject | undefined, relatedRequestId);
+    try {
+      await wire.notify(method, params as JsonObject | undefined, relatedRequestId);
+    } catch (error) {
+      throw toMcpError(error, {});
+    }
   }
 
   #notifySoon(method: string): void {
@@ -310,6 +314,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   _onHandler(_method: string, _isSet: boolean): void {}
   /** @internal The same for notifications. */
   _onNotificationHandler(_method: string, _isSet: boolean): void {}
+
+  /** @internal */
+  get _taskMessageQueue(): TaskMessageQueue | undefined {
+    return this.#tasks?.queue;
+  }
 
   /** @internal The methods with handlers. */
   get _methods(): readonly string[] {
@@ -429,6 +438,10 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   protected abstract assertTaskCapability(method: string): void;
   /** @throws {Error} This side does not run the method as a task. */
   protected abstract assertTaskHandlerCapability(method: string): void;
+}
+
+function withoutToken({ progressToken: _token, ...progress }: Progress & { readonly progressToken?: unknown }): Progress {
+  return progress;
 }
 
 /** Adds the wish for a task, and the task that a message belongs to, to its params. */

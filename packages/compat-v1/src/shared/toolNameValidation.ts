@@ -31,7 +31,7 @@ export function issueToolNameWarning(name: string, warnings: readonly string[]):
   for (const warning of warnings) console.warn(`  - ${warning}`);
   console.warn('Tool registration will proceed, but this may cause compatibility issues.');
   console.warn('Consider updating the tool name to conform to the MCP tool naming standard.');
-  console.warn('See SEP-986 (Specify Format for Tool Names) of the Model Context Protocol.');
+  console.warn('See SEP: Specify Format for Tool Names (SEP-986 of the Model Context Protocol) for more details.');
 }
 
 /** Does both. @returns Whether the name keeps the rules. */

@@ -31,10 +31,17 @@ export class UriTemplate {
   /** Reads the variables of a URI; null if it does not match. */
   match(uri: string): Variables | null {
     const values = this.#template.match(uri);
-    return values ? ({ ...values } as Variables) : null;
+    return values ? Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toVariable(value)])) : null;
   }
 
   toString(): string {
     return this.#template.template;
   }
+}
+
+/** v1 gives a list only for what has a comma. */
+function toVariable(value: string | readonly string[]): string | string[] {
+  if (typeof value === 'string') return value;
+  const parts = value.flatMap((each) => each.split(','));
+  return parts.length === 1 ? (parts[0] ?? '') : parts;
 }

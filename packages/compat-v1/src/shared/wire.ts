@@ -8,6 +8,7 @@ import {
   RemoteError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
+import { toV1HttpError } from '../client/httpErrors.ts';
 import { ErrorCode, McpError, type MessageExtraInfo, type Progress } from '../types.ts';
 
 /** The options of a request, as the layers below know them. */
@@ -35,15 +36,20 @@ export interface Inbound {
 }
 
 /** Returns what a v1 program sees in place of an error of the layers below. */
-export function toMcpError(error: unknown, signal: AbortSignal | undefined): unknown {
+export function toMcpError(error: unknown, { signal, maxTotalTimeout }: { readonly signal?: AbortSignal | undefined; readonly maxTotalTimeout?: number | undefined }): unknown {
   const remote = error instanceof Error && error.cause instanceof RemoteError ? error.cause : error;
   if (remote instanceof RemoteError) return McpError.fromError(remote.rpcCode, remote.message, remote.data);
-  if (error instanceof TimeoutError) return new McpError(ErrorCode.RequestTimeout, 'Request timed out', { timeout: error.timeoutMs });
+  if (error instanceof TimeoutError) {
+    const { timeoutMs } = error;
+    return timeoutMs === maxTotalTimeout
+      ? new McpError(ErrorCode.RequestTimeout, 'Maximum total timeout exceeded', { maxTotalTimeout })
+      : new McpError(ErrorCode.RequestTimeout, 'Request timed out', { timeout: timeoutMs });
+  }
   if (error instanceof ConnectionClosedError || error instanceof ConnectionLostError)
     return new McpError(ErrorCode.ConnectionClosed, 'Connection closed');
   if (signal?.aborted === true && error === signal.reason && !(error instanceof McpError))
     return new McpError(ErrorCode.RequestTimeout, String(error));
-  return error;
+  return toV1HttpError(error);
 }
 
 /** Returns the JSON-RPC error for what a v1 handler threw: its own code, or -32603, with its message. */

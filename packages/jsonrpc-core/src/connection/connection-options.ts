@@ -2,7 +2,7 @@
 
 import type { OptionTable } from '../check-options.ts';
 import type { Clock } from '../clock.ts';
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
 import type { InboundCall } from './inbound-calls.ts';
 
@@ -69,6 +69,8 @@ export interface ConnectionOptions {
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
+  /** Makes the id of each request sent. An id must not repeat while the connection lasts. @default 1, 2, 3 and so on */
+  readonly newId?: (() => RequestId) | undefined;
   /** The clock for the timeouts of requests and of `drain`. @default systemClock */
   readonly clock?: Clock | undefined;
 }
@@ -81,6 +83,7 @@ export const CONNECTION_OPTIONS: OptionTable<ConnectionOptions> = {
   maxInFlightBytes: 0,
   requestTimeoutMs: 0,
   maxRequestTimeoutMs: 0,
+  newId: 'function',
   clock: 'object',
 };
 

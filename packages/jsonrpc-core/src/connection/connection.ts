@@ -65,6 +65,7 @@ export class Connection {
       sendCancelled: (params) => this.#sendCancelled(params),
       onEmpty: this.#checkIdle,
       onError: this.#report,
+      newId: options.newId,
       timeoutMs,
       maxTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(timeoutMs, DEFAULT_MAX_TIMEOUT_MS),
       clock,

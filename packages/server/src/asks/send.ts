@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
 import type { Revision } from '@mortise/protocol';
 import { checkClientResult, missingCapability, toCapabilities } from '@mortise/protocol/checks';
@@ -44,7 +45,9 @@ export async function send(context: Context, ask: Ask): Promise<JsonObject> {
   const toWire = revision.toWire.params.get(ask.method);
   const wired = toWire && ask.params ? { ...ask, params: toWire(ask.params) } : ask;
   const result = await (taskRun ? taskRun.ask(wired) : sendRequest(context, session as Session, wired));
-  const problem = checkClientResult(ask.method, result);
+  // A client that runs the request as a task answers with the task.
+  const isTask = ask.params?.['task'] !== undefined && isJsonObject(result['task']);
+  const problem = isTask ? undefined : checkClientResult(ask.method, result);
   if (problem !== undefined) throw new AskError('ERR_INVALID_ANSWER', `The client's answer to "${ask.method}" is malformed: ${problem}`);
   return revision.fromWire.results.get(ask.method)?.(result) ?? result;
 }
