@@ -96,14 +96,30 @@ export class Recorder {
 interface FormRequest {
   readonly requestedSchema: { readonly properties: Record<string, FieldSchema>; readonly required?: readonly string[] };
 }
-type FieldSchema = { type?: string; format?: string; enum?: string[]; oneOf?: { const: string }[]; minimum?: number; pattern?: string };
+type FieldSchema = {
+  type?: string;
+  maxLength?: number;
+  format?: string;
+  enum?: string[];
+  oneOf?: { const: string }[];
+  minimum?: number;
+  pattern?: string;
+};
 
 /** Fills in the fields of a form that are required. */
 function fillIn({ requestedSchema: { properties, required = [] } }: FormRequest): Record<string, string | number | boolean | string[]> {
   return Object.fromEntries(required.map((name) => [name, fillField(properties[name] ?? {})]));
 }
 
-function fillField({ type, format, enum: values, oneOf, minimum = 1, pattern }: FieldSchema): string | number | boolean | string[] {
+function fillField({
+  type,
+  format,
+  enum: values,
+  oneOf,
+  minimum = 1,
+  maxLength,
+  pattern,
+}: FieldSchema): string | number | boolean | string[] {
   if (type === 'boolean') return true;
   if (type === 'integer' || type === 'number') return minimum;
   if (type === 'array') return [];
@@ -112,13 +128,15 @@ function fillField({ type, format, enum: values, oneOf, minimum = 1, pattern }: 
   if (format === 'email') return 'ada@example.com';
   if (format === 'date') return '2030-01-02';
   if (format === 'date-time') return '2030-01-02T10:00:00Z';
-  return pattern === undefined ? 'some text' : '12345';
+  return (pattern === undefined ? 'some text' : '12345').slice(0, maxLength);
 }
 
 /** A server's example, how to start it, and what to do with it. */
 export interface Scenario {
   readonly server: string;
   readonly title: string;
+  /** Whether the original loses the questions that it asks before the client listens, so that only compat's arrive. */
+  readonly losesQuestions?: boolean;
   /** Whether it needs ports that its environment names: for MCP and for its authorization server. */
   readonly ports?: boolean;
   readonly args?: readonly string[];
@@ -227,6 +245,7 @@ export const scenarios: readonly Scenario[] = [
   {
     server: 'elicitationUrlExample',
     title: 'URLs for the user, behind a sign-in',
+    losesQuestions: true,
     ports: true,
     connect: signedIn,
     async run(recorder) {
