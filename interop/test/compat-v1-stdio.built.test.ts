@@ -29,16 +29,34 @@ interface Example {
 }
 
 const cases: readonly Example[] = [
-  { file: 'progressExample', calls: [{ name: 'count', arguments: { n: 4 } }, { name: 'count', arguments: { n: 0 } }, { name: 'count', arguments: {} }] },
+  {
+    file: 'progressExample',
+    calls: [
+      { name: 'count', arguments: { n: 4 } },
+      { name: 'count', arguments: { n: 0 } },
+      { name: 'count', arguments: {} },
+    ],
+  },
   {
     file: 'toolWithSampleServer',
-    calls: [{ name: 'summarize', arguments: { text: 'A long text' } }, { name: 'summarize', arguments: { text: 7 } }, { name: 'missing', arguments: {} }],
+    calls: [
+      { name: 'summarize', arguments: { text: 'A long text' } },
+      { name: 'summarize', arguments: { text: 7 } },
+      { name: 'missing', arguments: {} },
+    ],
   },
   {
     file: 'mcpServerOutputSchema',
-    calls: [{ name: 'get_weather', arguments: { city: 'Oslo', country: 'NO' } }, { name: 'get_weather', arguments: { city: 'Oslo' } }],
+    calls: [
+      { name: 'get_weather', arguments: { city: 'Oslo', country: 'NO' } },
+      { name: 'get_weather', arguments: { city: 'Oslo' } },
+    ],
     // Its weather is random.
-    settle: (text) => text.replaceAll(/-?\d+(?:\.\d+)?/gu, '0').replaceAll(/"(?:[NSEW]{1,2}|sunny|cloudy|rainy|stormy|snowy)"/gu, '"x"').replaceAll(/\\"(?:[NSEW]{1,2}|sunny|cloudy|rainy|stormy|snowy)\\"/gu, 'x'),
+    settle: (text) =>
+      text
+        .replaceAll(/-?\d+(?:\.\d+)?/gu, '0')
+        .replaceAll(/"(?:[NSEW]{1,2}|sunny|cloudy|rainy|stormy|snowy)"/gu, '"x"')
+        .replaceAll(/\\"(?:[NSEW]{1,2}|sunny|cloudy|rainy|stormy|snowy)\\"/gu, 'x'),
   },
 ];
 
@@ -72,7 +90,9 @@ describe('the shipped stdio servers of SDK v1, with only imports changed', () =>
     await client.connect(stdioTransport({ command: process.execPath, args: [await copy(file)], stderr: 'ignore' }));
     const [call] = calls;
     const seen: number[] = [];
-    const result = await client.callTool(call?.name ?? '', (call?.arguments ?? {}) as never, { onProgress: ({ progress }) => seen.push(progress) });
+    const result = await client.callTool(call?.name ?? '', (call?.arguments ?? {}) as never, {
+      onProgress: ({ progress }) => seen.push(progress),
+    });
     expect(result.isError).not.toBe(true);
     if (file === 'progressExample') expect(seen).toEqual([1, 2, 3, 4]);
     if (file === 'toolWithSampleServer') expect(result.content).toMatchObject([{ text: 'Short' }]);
@@ -84,7 +104,8 @@ describe('the shipped stdio servers of SDK v1, with only imports changed', () =>
 async function drive(path: string, { calls }: Example): Promise<unknown> {
   const client = new Client({ name: 'driver', version: '1.0.0' }, { capabilities: { sampling: {} } });
   const asked: unknown[] = [];
-  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+  // Our server asks for progress of what it asks, which v1 does not.
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params: { _meta, ...params } }) => {
     asked.push(params);
     return { model: 'm', role: 'assistant', content: { type: 'text', text: 'Short' } };
   });
@@ -95,12 +116,17 @@ async function drive(path: string, { calls }: Example): Promise<unknown> {
       const progress: Progress[] = [];
       const outcome = await client
         .request({ method: 'tools/call', params: call }, CallToolResultSchema, { onprogress: (each) => progress.push(each) })
-        .catch((error: unknown) => String(error));
+        .catch(codeOf);
       outcomes.push({ call, outcome, progress });
     }
-    const lists = await Promise.all([client.listTools(), client.listPrompts().catch(String), client.listResources().catch(String)]);
+    const lists = await Promise.all([client.listTools(), client.listPrompts().catch(codeOf), client.listResources().catch(codeOf)]);
     return { server: client.getServerVersion(), capabilities: client.getServerCapabilities(), lists, asked, outcomes };
   } finally {
     await client.close();
   }
+}
+
+/** Our errors say more in their messages, under the same codes. */
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown }).code;
 }

@@ -283,15 +283,13 @@ export class Client<
     const { params } = read(ElicitRequestSchema, request, 'Invalid elicitation request');
     const { supportsFormMode, supportsUrlMode } = getSupportedElicitationModes(this.#capabilities.elicitation);
     const isUrl = params.mode === 'url';
-    if (!isUrl && !supportsFormMode)
-      throw new McpError(ErrorCode.InvalidParams, 'Client does not support form-mode elicitation requests');
+    if (!isUrl && !supportsFormMode) throw new McpError(ErrorCode.InvalidParams, 'Client does not support form-mode elicitation requests');
     if (isUrl && !supportsUrlMode) throw new McpError(ErrorCode.InvalidParams, 'Client does not support URL-mode elicitation requests');
     const result = await run();
     if (params.task) return checkResult(CreateTaskResultSchema, result, 'Invalid task creation result');
     const answer = checkResult(ElicitResultSchema, result, 'Invalid elicitation result');
     const fillsIn = this.#capabilities.elicitation?.form?.applyDefaults === true;
-    if (params.mode !== 'url' && answer.action === 'accept' && fillsIn)
-      applyElicitationDefaults(params.requestedSchema, answer.content);
+    if (params.mode !== 'url' && answer.action === 'accept' && fillsIn) applyElicitationDefaults(params.requestedSchema, answer.content);
     return answer;
   }
 

@@ -128,10 +128,7 @@ export class Tools {
     const isTask = 'createTask' in handler;
     const allowsTasks = support === 'required' || support === 'optional';
     if (allowsTasks && !isTask)
-      throw new McpError(
-        ErrorCode.InternalError,
-        `Tool ${name} has taskSupport '${support}' but was not registered with registerToolTask`,
-      );
+      throw new McpError(ErrorCode.InternalError, `Tool ${name} has taskSupport '${support}' but was not registered with registerToolTask`);
     if (support === 'required' && !task && !this.#server._isWithoutTasks)
       throw new McpError(ErrorCode.MethodNotFound, `Tool ${name} requires task augmentation (taskSupport: 'required')`);
     const args = await this.#readArguments(name, tool, params.arguments);
@@ -198,7 +195,7 @@ async function runTask(
 
 async function waitForTask({ task }: CreateTaskResult, store: RequestTaskStore): Promise<Result> {
   const { taskId, pollInterval = DEFAULT_POLL_MS } = task;
-  for (let { status } = task; !isTerminal(status); ({ status } = await store.getTask(taskId)))
+  for (let { status } = task; !isTerminal(status); { status } = await store.getTask(taskId))
     await new Promise((resolve) => setTimeout(resolve, pollInterval));
   return store.getTaskResult(taskId);
 }

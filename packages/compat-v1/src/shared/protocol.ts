@@ -119,8 +119,7 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   onerror?: ((error: Error) => void) | undefined;
   /** Handles requests without a handler. */
   fallbackRequestHandler?:
-    | ((request: JSONRPCRequest, extra: RequestHandlerExtra<SendRequestT, SendNotificationT>) => Promise<SendResultT>)
-    | undefined;
+    ((request: JSONRPCRequest, extra: RequestHandlerExtra<SendRequestT, SendNotificationT>) => Promise<SendResultT>) | undefined;
   /** Handles notifications without a handler. */
   fallbackNotificationHandler?: ((notification: Notification) => Promise<void>) | undefined;
   /** @internal */
@@ -269,10 +268,7 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
    */
   setRequestHandler<T extends AnyObjectSchema>(
     requestSchema: T,
-    handler: (
-      request: SchemaOutput<T>,
-      extra: RequestHandlerExtra<SendRequestT, SendNotificationT>,
-    ) => SendResultT | Promise<SendResultT>,
+    handler: (request: SchemaOutput<T>, extra: RequestHandlerExtra<SendRequestT, SendNotificationT>) => SendResultT | Promise<SendResultT>,
   ): void {
     const method = getMethodLiteral(requestSchema);
     this.assertRequestHandlerCapability(method);
