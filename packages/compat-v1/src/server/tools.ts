@@ -3,7 +3,7 @@
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { ToolTaskHandler } from '../experimental/tasks/interfaces.ts';
 import { isTerminal } from '../experimental/tasks/interfaces.ts';
-import { checkResult } from '../shared/check-result.ts';
+import { read } from '../shared/read.ts';
 import type { RequestHandlerExtra, RequestTaskStore } from '../shared/protocol.ts';
 import { validateAndWarnToolName } from '../shared/toolNameValidation.ts';
 import {
@@ -110,8 +110,8 @@ export class Tools {
   async #call(params: CallToolRequestParams, extra: Extra): Promise<Result> {
     try {
       const result = await this.#run(params, extra);
-      if (params.task) return checkResult(CreateTaskResultSchema, result, 'Invalid task creation result');
-      return checkResult(CallToolResultSchema, result, 'Invalid tools/call result');
+      if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
+      return read(CallToolResultSchema, result, 'Invalid tools/call result');
     } catch (error) {
       if (isForClient(error)) throw error;
       return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true };
