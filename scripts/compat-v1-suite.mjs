@@ -64,23 +64,28 @@ function toCompat(checkout) {
 
 /** @returns {Promise<readonly { file: string, passed: number, failed: readonly { name: string, error: string }[] }[]>} */
 export async function runSuite(checkout, files = FILES) {
-  const vitest = await startVitest('test', [], {
-    root: checkout,
-    config: false,
-    watch: false,
-    globals: true,
-    environment: 'node',
-    include: files.map((file) => `test/${file}.test.ts`),
-    setupFiles: existsSync(join(checkout, 'vitest.setup.ts')) ? [join(checkout, 'vitest.setup.ts')] : [],
-    reporters: [{}],
-    testTimeout: 15_000,
-    server: { deps: { inline: [/zod/] } },
-  }, {
-    plugins: [toCompat(checkout)],
-    resolve: { conditions: ['mortise-source'] },
-    ssr: { resolve: { conditions: ['mortise-source', 'node'] } },
-    server: { fs: { strict: false } },
-  });
+  const vitest = await startVitest(
+    'test',
+    [],
+    {
+      root: checkout,
+      config: false,
+      watch: false,
+      globals: true,
+      environment: 'node',
+      include: files.map((file) => `test/${file}.test.ts`),
+      setupFiles: existsSync(join(checkout, 'vitest.setup.ts')) ? [join(checkout, 'vitest.setup.ts')] : [],
+      reporters: [{}],
+      testTimeout: 15_000,
+      server: { deps: { inline: [/zod/] } },
+    },
+    {
+      plugins: [toCompat(checkout)],
+      resolve: { conditions: ['mortise-source'] },
+      ssr: { resolve: { conditions: ['mortise-source', 'node'] } },
+      server: { fs: { strict: false } },
+    },
+  );
   const modules = vitest.state.getTestModules();
   const results = modules.map((module) => {
     const tests = [...module.children.allTests()];

@@ -62,16 +62,13 @@ export {
   CursorSchema,
   DEFAULT_NEGOTIATED_PROTOCOL_VERSION,
   EmptyResultSchema,
-  isJSONRPCError,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
-  isJSONRPCResponse,
   isJSONRPCResultResponse,
   isTaskAugmentedRequestParams,
   JSONRPC_VERSION,
   JSONRPCErrorResponseSchema,
-  JSONRPCErrorSchema,
   JSONRPCMessageSchema,
   JSONRPCNotificationSchema,
   JSONRPCRequestSchema,
@@ -133,3 +130,14 @@ export * from './types/sampling.ts';
 export * from './types/sides.ts';
 export * from './types/tasks.ts';
 export * from './types/tools.ts';
+
+// Older names.
+export { isJSONRPCErrorResponse as isJSONRPCError, isJSONRPCResultResponse as isJSONRPCResponse } from './types/messages.ts';
+export { JSONRPCErrorResponseSchema as JSONRPCErrorSchema } from './types/messages.ts';
+export { ResourceTemplateReferenceSchema as ResourceReferenceSchema } from './types/prompts.ts';
+// The params of these requests are the same.
+export {
+  ResourceRequestParamsSchema as ReadResourceRequestParamsSchema,
+  ResourceRequestParamsSchema as SubscribeRequestParamsSchema,
+  ResourceRequestParamsSchema as UnsubscribeRequestParamsSchema,
+} from './types/resources.ts';

@@ -20,7 +20,11 @@ import {
 } from '../src/types.ts';
 
 /** Connects our client, in one era, to a v1 server. */
-async function connect(server: McpServer, era: 'modern' | 'legacy', options: ConstructorParameters<typeof McpClient>[1] = {}): Promise<McpClient> {
+async function connect(
+  server: McpServer,
+  era: 'modern' | 'legacy',
+  options: ConstructorParameters<typeof McpClient>[1] = {},
+): Promise<McpClient> {
   const client = new McpClient({ name: 'client', version: '1.0.0' }, { era, ...options });
   const [near, far] = createInMemoryPair();
   await server.connect(far as unknown as Transport);
@@ -133,7 +137,10 @@ describe('a v1 client and a server of the modern era alone', () => {
   it('lists, calls, and answers what the server asks', async () => {
     const server = new OurServer({ name: 'modern', version: '2.0.0' }, { ...modern, instructions: 'Ask' });
     server.registerTool('ask', {}, async (ctx) => {
-      const { content } = await ctx.elicit({ message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } });
+      const { content } = await ctx.elicit({
+        message: 'Who?',
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+      });
       const said = await ctx.sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 });
       return JSON.stringify([content, said.content]);
     });
@@ -151,7 +158,9 @@ describe('a v1 client and a server of the modern era alone', () => {
     expect(tools.map(({ name }) => name)).toEqual(['ask']);
     // Nothing that v1 does not know.
     expect(rest).toEqual({ _meta: {} });
-    expect(await client.callTool({ name: 'ask' })).toMatchObject({ content: [{ text: '[{"name":"Ada"},{"type":"text","text":"Hello"}]' }] });
+    expect(await client.callTool({ name: 'ask' })).toMatchObject({
+      content: [{ text: '[{"name":"Ada"},{"type":"text","text":"Hello"}]' }],
+    });
     await expect(client.ping()).resolves.toEqual({});
   });
 

@@ -1,6 +1,6 @@
 /** The wire of a v1 `Client`: our `McpClient`, which speaks to servers of every revision. */
 
-import { type JsonObject, type JsonRpcNotification, isMortiseError, ProtocolError } from '@mortise/jsonrpc-core';
+import { type JsonObject, isMortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import { type EraMemory, McpClient, type ClientTransportSource } from '@mortise/client';
 import { isExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
@@ -203,5 +203,3 @@ export class CoreWire implements Wire {
     }
   }
 }
-
-export type { JsonRpcNotification };

@@ -2,7 +2,7 @@
 
 import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
 import { ExperimentalClientTasks } from '../experimental/tasks/client.ts';
-import { checkResult, read } from '../shared/check-result.ts';
+import { read } from '../shared/read.ts';
 import {
   DEFAULT_REQUEST_TIMEOUT_MSEC,
   mergeCapabilities,
@@ -283,15 +283,13 @@ export class Client<
     const { params } = read(ElicitRequestSchema, request, 'Invalid elicitation request');
     const { supportsFormMode, supportsUrlMode } = getSupportedElicitationModes(this.#capabilities.elicitation);
     const isUrl = params.mode === 'url';
-    if (!isUrl && !supportsFormMode)
-      throw new McpError(ErrorCode.InvalidParams, 'Client does not support form-mode elicitation requests');
+    if (!isUrl && !supportsFormMode) throw new McpError(ErrorCode.InvalidParams, 'Client does not support form-mode elicitation requests');
     if (isUrl && !supportsUrlMode) throw new McpError(ErrorCode.InvalidParams, 'Client does not support URL-mode elicitation requests');
     const result = await run();
-    if (params.task) return checkResult(CreateTaskResultSchema, result, 'Invalid task creation result');
-    const answer = checkResult(ElicitResultSchema, result, 'Invalid elicitation result');
+    if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
+    const answer = read(ElicitResultSchema, result, 'Invalid elicitation result');
     const fillsIn = this.#capabilities.elicitation?.form?.applyDefaults === true;
-    if (params.mode !== 'url' && answer.action === 'accept' && fillsIn)
-      applyElicitationDefaults(params.requestedSchema, answer.content);
+    if (params.mode !== 'url' && answer.action === 'accept' && fillsIn) applyElicitationDefaults(params.requestedSchema, answer.content);
     return answer;
   }
 
@@ -352,8 +350,8 @@ export class Client<
 async function sample(request: unknown, run: () => unknown): Promise<ClientResult> {
   const { params } = read(CreateMessageRequestSchema, request, 'Invalid sampling request');
   const result = await run();
-  if (params.task) return checkResult(CreateTaskResultSchema, result, 'Invalid task creation result');
+  if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
   return params.tools || params.toolChoice
-    ? checkResult(CreateMessageResultWithToolsSchema, result, 'Invalid sampling result')
-    : checkResult(CreateMessageResultSchema, result, 'Invalid sampling result');
+    ? read(CreateMessageResultWithToolsSchema, result, 'Invalid sampling result')
+    : read(CreateMessageResultSchema, result, 'Invalid sampling result');
 }

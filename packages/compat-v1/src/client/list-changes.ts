@@ -8,11 +8,7 @@ import { ListChangedOptionsBaseSchema, type ListChangedOptions } from '../types.
  * @param fetchItems Fetches the list again.
  * @throws {Error} The options are not valid.
  */
-export function createListChangedHandler<T>(
-  list: string,
-  options: ListChangedOptions<T>,
-  fetchItems: () => Promise<T[]>,
-): () => void {
+export function createListChangedHandler<T>(list: string, options: ListChangedOptions<T>, fetchItems: () => Promise<T[]>): () => void {
   const read = ListChangedOptionsBaseSchema.safeParse(options);
   if (!read.success) throw new Error(`Invalid ${list} listChanged options: ${read.error.message}`);
   const { onChanged } = options;

@@ -1,10 +1,6 @@
 /** `/client/stdio`: starts a server and talks to it over its standard input and output. */
 
-import {
-  getDefaultEnvironment,
-  INHERITED_VARIABLES,
-  StdioClientTransport as Stdio,
-} from '@mortise/transport-stdio/client';
+import { getDefaultEnvironment, INHERITED_VARIABLES, StdioClientTransport as Stdio } from '@mortise/transport-stdio/client';
 
 export { getDefaultEnvironment };
 

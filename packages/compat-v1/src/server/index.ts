@@ -45,7 +45,6 @@ import {
   ListRootsResultSchema,
   type LoggingMessageNotificationParams,
   McpError,
-  type MessageExtraInfo,
   type Notification,
   type Request,
   type ResourceUpdatedNotificationParams,
@@ -57,7 +56,7 @@ import {
 } from '../types.ts';
 import { OwnJsonSchemaValidator } from '../validation/own-validator.ts';
 import type { jsonSchemaValidator } from '../validation/types.ts';
-import { checkResult, read } from '../shared/check-result.ts';
+import { read } from '../shared/read.ts';
 import { assertCapabilityOfClient, assertCapabilityOfHandler, assertCapabilityOfNotification } from './capabilities.ts';
 import { current, incoming, type Running } from './incoming.ts';
 import { assertToolMessages } from './sampling-rules.ts';
@@ -75,6 +74,9 @@ export type ServerOptions = ProtocolOptions & {
 /** The newest revision with sessions: the shapes that v1 programs know. */
 const [V1] = revisionsOf('legacy');
 
+/** What our server answers by itself. */
+const OWN_METHODS: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'subscriptions/listen', 'logging/setLevel']);
+
 /** @deprecated Use `McpServer`, unless a handler of your own needs a method that it does not have. */
 export class Server<
   RequestT extends Request = Request,
@@ -90,6 +92,7 @@ export class Server<
   /** The way to the client outside of its requests. */
   #session: ExtensionCall | undefined;
   #era: Era = 'legacy';
+  #hasFallback = false;
   #experimental: { tasks: ExperimentalServerTasks<RequestT, NotificationT, ResultT> } | undefined;
 
   /** @param serverInfo The server's name and version. */
@@ -138,8 +141,8 @@ export class Server<
     super.setRequestHandler(requestSchema, async (request, extra) => {
       const { params } = read(CallToolRequestSchema, request, 'Invalid tools/call request');
       const result = await handler(request, extra);
-      if (params.task) return checkResult(CreateTaskResultSchema, result, 'Invalid task creation result');
-      return checkResult(CallToolResultSchema, result, 'Invalid tools/call result');
+      if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
+      return read(CallToolResultSchema, result, 'Invalid tools/call result');
     });
   }
 
@@ -148,6 +151,17 @@ export class Server<
     if (method === 'ping' || method === 'initialize') return;
     if (isSet) this.#core.setRequestHandler(method as string, (request, ctx) => this.#serve(request, ctx));
     else this.#core.removeRequestHandler(method);
+  }
+
+  /** @internal */
+  override _onFallback(): void {
+    if (this.#hasFallback) return;
+    this.#hasFallback = true;
+    this.#core.onAnyRequest(({ method }) => {
+      // Only for this request: clients may think of any number of methods.
+      if (this.fallbackRequestHandler && !this._methods.includes(method) && !OWN_METHODS.has(method)) this._onHandler(method, true);
+      return undefined;
+    });
   }
 
   /** @internal */
@@ -188,6 +202,7 @@ export class Server<
       throw new ProtocolError(code, message, data as JsonObject | undefined, { cause: error });
     } finally {
       running.isOver = true;
+      if (!this._methods.includes(method)) this.#core.removeRequestHandler(method);
     }
   }
 
@@ -396,5 +411,3 @@ function isEndpointTransport(transport: object): transport is Transport & Endpoi
 function isUnhandled(message: object, handled: readonly string[]): boolean {
   return 'method' in message && !('id' in message) && !handled.includes(message.method as string);
 }
-
-export type { MessageExtraInfo };

@@ -199,12 +199,7 @@ export class McpServer {
   prompt(name: string, cb: PromptCallback): RegisteredPrompt;
   prompt(name: string, description: string, cb: PromptCallback): RegisteredPrompt;
   prompt<Args extends PromptArgsRawShape>(name: string, argsSchema: Args, cb: PromptCallback<Args>): RegisteredPrompt;
-  prompt<Args extends PromptArgsRawShape>(
-    name: string,
-    description: string,
-    argsSchema: Args,
-    cb: PromptCallback<Args>,
-  ): RegisteredPrompt;
+  prompt<Args extends PromptArgsRawShape>(name: string, description: string, argsSchema: Args, cb: PromptCallback<Args>): RegisteredPrompt;
   prompt(name: string, ...rest: unknown[]): RegisteredPrompt {
     const description = typeof rest[0] === 'string' ? (rest.shift() as string) : undefined;
     const callback = rest.pop();

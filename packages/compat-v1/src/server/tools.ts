@@ -3,7 +3,7 @@
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { ToolTaskHandler } from '../experimental/tasks/interfaces.ts';
 import { isTerminal } from '../experimental/tasks/interfaces.ts';
-import { checkResult } from '../shared/check-result.ts';
+import { read } from '../shared/read.ts';
 import type { RequestHandlerExtra, RequestTaskStore } from '../shared/protocol.ts';
 import { validateAndWarnToolName } from '../shared/toolNameValidation.ts';
 import {
@@ -110,8 +110,8 @@ export class Tools {
   async #call(params: CallToolRequestParams, extra: Extra): Promise<Result> {
     try {
       const result = await this.#run(params, extra);
-      if (params.task) return checkResult(CreateTaskResultSchema, result, 'Invalid task creation result');
-      return checkResult(CallToolResultSchema, result, 'Invalid tools/call result');
+      if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
+      return read(CallToolResultSchema, result, 'Invalid tools/call result');
     } catch (error) {
       if (isForClient(error)) throw error;
       return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true };
@@ -128,10 +128,7 @@ export class Tools {
     const isTask = 'createTask' in handler;
     const allowsTasks = support === 'required' || support === 'optional';
     if (allowsTasks && !isTask)
-      throw new McpError(
-        ErrorCode.InternalError,
-        `Tool ${name} has taskSupport '${support}' but was not registered with registerToolTask`,
-      );
+      throw new McpError(ErrorCode.InternalError, `Tool ${name} has taskSupport '${support}' but was not registered with registerToolTask`);
     if (support === 'required' && !task && !this.#server._isWithoutTasks)
       throw new McpError(ErrorCode.MethodNotFound, `Tool ${name} requires task augmentation (taskSupport: 'required')`);
     const args = await this.#readArguments(name, tool, params.arguments);
@@ -198,7 +195,7 @@ async function runTask(
 
 async function waitForTask({ task }: CreateTaskResult, store: RequestTaskStore): Promise<Result> {
   const { taskId, pollInterval = DEFAULT_POLL_MS } = task;
-  for (let { status } = task; !isTerminal(status); ({ status } = await store.getTask(taskId)))
+  for (let { status } = task; !isTerminal(status); { status } = await store.getTask(taskId))
     await new Promise((resolve) => setTimeout(resolve, pollInterval));
   return store.getTaskResult(taskId);
 }

@@ -108,6 +108,10 @@ export type RequestHandlerExtra<SendRequestT extends Request, SendNotificationT 
   closeStandaloneSSEStream?: (() => void) | undefined;
 };
 
+type FallbackRequestHandler<SendRequestT extends Request, SendNotificationT extends Notification, SendResultT extends Result> = (
+  request: JSONRPCRequest,
+  extra: RequestHandlerExtra<SendRequestT, SendNotificationT>,
+) => Promise<SendResultT>;
 type AnyExtra = RequestHandlerExtra<Request, Notification>;
 type RequestHandler = (request: JSONRPCRequest, extra: AnyExtra) => unknown;
 type NotificationHandler = (notification: Notification) => unknown;
@@ -117,10 +121,6 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   onclose?: (() => void) | undefined;
   /** Called with errors that belong to no request. */
   onerror?: ((error: Error) => void) | undefined;
-  /** Handles requests without a handler. */
-  fallbackRequestHandler?:
-    | ((request: JSONRPCRequest, extra: RequestHandlerExtra<SendRequestT, SendNotificationT>) => Promise<SendResultT>)
-    | undefined;
   /** Handles notifications without a handler. */
   fallbackNotificationHandler?: ((notification: Notification) => Promise<void>) | undefined;
   /** @internal */
@@ -129,6 +129,7 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   readonly #notificationHandlers = new Map<string, NotificationHandler>();
   readonly #debounced = new Set<string>();
   readonly #tasks: TaskSupport | undefined;
+  #fallback: RequestHandler | undefined;
   #transport: Transport | undefined;
   #wire: Wire | undefined;
 
@@ -269,10 +270,7 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
    */
   setRequestHandler<T extends AnyObjectSchema>(
     requestSchema: T,
-    handler: (
-      request: SchemaOutput<T>,
-      extra: RequestHandlerExtra<SendRequestT, SendNotificationT>,
-    ) => SendResultT | Promise<SendResultT>,
+    handler: (request: SchemaOutput<T>, extra: RequestHandlerExtra<SendRequestT, SendNotificationT>) => SendResultT | Promise<SendResultT>,
   ): void {
     const method = getMethodLiteral(requestSchema);
     this.assertRequestHandlerCapability(method);
@@ -283,6 +281,16 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   _setHandler(method: string, handler: RequestHandler): void {
     this.#requestHandlers.set(method, handler);
     this._onHandler(method, true);
+  }
+
+  /** Handles requests without a handler. */
+  get fallbackRequestHandler(): FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined {
+    return this.#fallback as FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined;
+  }
+
+  set fallbackRequestHandler(handler: FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined) {
+    this.#fallback = handler as RequestHandler | undefined;
+    this._onFallback();
   }
 
   removeRequestHandler(method: string): void {
@@ -310,6 +318,8 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     this._onNotificationHandler(method, false);
   }
 
+  /** @internal Called when a handler for all other requests was set. */
+  _onFallback(): void {}
   /** @internal Called when the handler of a method was set or removed. */
   _onHandler(_method: string, _isSet: boolean): void {}
   /** @internal The same for notifications. */
@@ -329,15 +339,10 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     return [...this.#notificationHandlers.keys()];
   }
 
-  /** @internal Whether a request would be handled. */
-  _handles(method: string): boolean {
-    return this.#requestHandlers.has(method) || this.fallbackRequestHandler !== undefined;
-  }
-
   /** @internal Runs the handler of a request. Rejects with what it throws. */
   async _answer(request: JSONRPCRequest, inbound: Inbound): Promise<Result> {
     const { method } = request;
-    const handler = this.#requestHandlers.get(method) ?? (this.fallbackRequestHandler as RequestHandler | undefined);
+    const handler = this.#requestHandlers.get(method) ?? this.#fallback;
     if (!handler) throw Object.assign(new Error('Method not found'), { code: ErrorCode.MethodNotFound });
     if (isTaskAugmentedRequestParams(request.params) && request.params.task) this.assertTaskHandlerCapability(method);
     const extra = this.#toExtra(request, inbound);

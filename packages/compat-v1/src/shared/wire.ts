@@ -36,7 +36,10 @@ export interface Inbound {
 }
 
 /** Returns what a v1 program sees in place of an error of the layers below. */
-export function toMcpError(error: unknown, { signal, maxTotalTimeout }: { readonly signal?: AbortSignal | undefined; readonly maxTotalTimeout?: number | undefined }): unknown {
+export function toMcpError(
+  error: unknown,
+  { signal, maxTotalTimeout }: { readonly signal?: AbortSignal | undefined; readonly maxTotalTimeout?: number | undefined },
+): unknown {
   const remote = error instanceof Error && error.cause instanceof RemoteError ? error.cause : error;
   if (remote instanceof RemoteError) return McpError.fromError(remote.rpcCode, remote.message, remote.data);
   if (error instanceof TimeoutError) {

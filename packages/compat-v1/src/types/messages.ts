@@ -67,8 +67,6 @@ export const JSONRPCErrorResponseSchema = z.strictObject({
   id: RequestIdSchema.optional(),
   error: z.object({ code: z.number().int(), message: z.string(), data: z.unknown().optional() }),
 });
-/** @deprecated Use `JSONRPCErrorResponseSchema`. */
-export const JSONRPCErrorSchema = JSONRPCErrorResponseSchema;
 export const JSONRPCResponseSchema = z.union([JSONRPCResultResponseSchema, JSONRPCErrorResponseSchema]);
 export const JSONRPCMessageSchema = z.union([
   JSONRPCRequestSchema,
@@ -81,12 +79,8 @@ export const isJSONRPCRequest = (value: unknown): value is JSONRPCRequest => JSO
 export const isJSONRPCNotification = (value: unknown): value is JSONRPCNotification => JSONRPCNotificationSchema.safeParse(value).success;
 export const isJSONRPCResultResponse = (value: unknown): value is JSONRPCResultResponse =>
   JSONRPCResultResponseSchema.safeParse(value).success;
-/** @deprecated Use `isJSONRPCResultResponse`. */
-export const isJSONRPCResponse = isJSONRPCResultResponse;
 export const isJSONRPCErrorResponse = (value: unknown): value is JSONRPCErrorResponse =>
   JSONRPCErrorResponseSchema.safeParse(value).success;
-/** @deprecated Use `isJSONRPCErrorResponse`. */
-export const isJSONRPCError = isJSONRPCErrorResponse;
 export const isTaskAugmentedRequestParams = (value: unknown): value is TaskAugmentedRequestParams =>
   TaskAugmentedRequestParamsSchema.safeParse(value).success;
 

@@ -29,8 +29,6 @@ export const GetPromptResultSchema = ResultSchema.extend({
 export const PromptListChangedNotificationSchema = bareNotificationOf('notifications/prompts/list_changed');
 
 export const ResourceTemplateReferenceSchema = z.object({ type: z.literal('ref/resource'), uri: z.string() });
-/** @deprecated Use `ResourceTemplateReferenceSchema`. */
-export const ResourceReferenceSchema = ResourceTemplateReferenceSchema;
 export const PromptReferenceSchema = z.object({ type: z.literal('ref/prompt'), name: z.string() });
 export const CompleteRequestParamsSchema = RequestParamsSchema.extend({
   ref: z.union([PromptReferenceSchema, ResourceTemplateReferenceSchema]),

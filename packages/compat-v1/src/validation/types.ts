@@ -3,8 +3,7 @@
 /** A JSON Schema. */
 export type JsonSchemaType = Record<string, unknown>;
 export type JsonSchemaValidatorResult<T> =
-  | { valid: true; data: T; errorMessage: undefined }
-  | { valid: false; data: undefined; errorMessage: string };
+  { valid: true; data: T; errorMessage: undefined } | { valid: false; data: undefined; errorMessage: string };
 export type JsonSchemaValidator<T> = (input: unknown) => JsonSchemaValidatorResult<T>;
 /** Makes a function that checks values against one schema. */
 // v1 wrote its name so.

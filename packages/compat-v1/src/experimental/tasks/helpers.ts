@@ -12,11 +12,7 @@ export function assertToolsCallTaskCapability(requests: object | undefined, meth
 }
 
 /** @throws {Error} The client does not run the method as a task. */
-export function assertClientRequestTaskCapability(
-  requests: object | undefined,
-  method: string,
-  entityName: 'Server' | 'Client',
-): void {
+export function assertClientRequestTaskCapability(requests: object | undefined, method: string, entityName: 'Server' | 'Client'): void {
   const { sampling, elicitation } = (requests ?? {}) as TaskRequests;
   const lacksSampling = method === 'sampling/createMessage' && !sampling?.createMessage;
   const lacksElicitation = method === 'elicitation/create' && !elicitation?.create;
@@ -29,7 +25,10 @@ function assertTasks(requests: object | undefined, method: string, entityName: s
 }
 
 /** Declares every method of tasks for a side that has a task store: it serves them all, and v1 serves them undeclared. */
-export function withTaskMethods<C extends { tasks?: object | undefined }>(capabilities: C, options: { taskStore?: unknown } | undefined): C {
+export function withTaskMethods<C extends { tasks?: object | undefined }>(
+  capabilities: C,
+  options: { taskStore?: unknown } | undefined,
+): C {
   const { tasks } = capabilities;
   return options?.taskStore && tasks ? { ...capabilities, tasks: { list: {}, cancel: {}, ...tasks } } : capabilities;
 }

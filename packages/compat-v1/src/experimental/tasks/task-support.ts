@@ -25,7 +25,10 @@ interface Waiting {
 export class TaskSupport {
   readonly queue: TaskMessageQueue | undefined;
   readonly handlers: readonly (readonly [string, Handler])[] = [
-    ['tasks/get', async (request, { sessionId }) => ({ ...(await this.#find(idOf(request), sessionId, 'Failed to retrieve task: Task not found')) })],
+    [
+      'tasks/get',
+      async (request, { sessionId }) => ({ ...(await this.#find(idOf(request), sessionId, 'Failed to retrieve task: Task not found')) }),
+    ],
     ['tasks/result', (request, extra) => this.#result(idOf(request), extra)],
     ['tasks/list', (request, { sessionId }) => this.#list(request, sessionId)],
     ['tasks/cancel', (request, { sessionId }) => this.#cancel(idOf(request), sessionId)],
@@ -170,8 +173,7 @@ export class TaskSupport {
 
   async #cancel(taskId: string, sessionId: string | undefined): Promise<Result> {
     const task = await this.#find(taskId, sessionId, `Task not found: ${taskId}`);
-    if (isTerminal(task.status))
-      throw new McpError(ErrorCode.InvalidParams, `Cannot cancel task in terminal status: ${task.status}`);
+    if (isTerminal(task.status)) throw new McpError(ErrorCode.InvalidParams, `Cannot cancel task in terminal status: ${task.status}`);
     try {
       await this.#store.updateTaskStatus(taskId, 'cancelled', 'Client cancelled task execution.', sessionId);
     } catch (error) {

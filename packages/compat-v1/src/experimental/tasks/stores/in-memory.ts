@@ -121,8 +121,7 @@ export class InMemoryTaskMessageQueue implements TaskMessageQueue {
   /** @throws {Error} The queue is full. */
   async enqueue(taskId: string, message: QueuedMessage, _sessionId?: string, maxSize: number = Infinity): Promise<void> {
     const queue = this.#queues.get(taskId) ?? [];
-    if (queue.length >= maxSize)
-      throw new Error(`Task message queue overflow: queue size (${queue.length}) exceeds maximum (${maxSize})`);
+    if (queue.length >= maxSize) throw new Error(`Task message queue overflow: queue size (${queue.length}) exceeds maximum (${maxSize})`);
     queue.push(message);
     this.#queues.set(taskId, queue);
   }

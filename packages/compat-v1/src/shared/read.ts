@@ -1,4 +1,4 @@
-/** Reads what a program's handler was given and returns, as v1 does around the handlers of a few methods. */
+/** Reads what a program's handler was given and what it returns, as v1 does for a few methods. */
 
 import { type AnySchema, safeParse, type SchemaOutput } from '../server/zod-compat.ts';
 import { ErrorCode, McpError } from '../types.ts';
@@ -10,5 +10,3 @@ export function read<S extends AnySchema>(schema: S, value: unknown, problem: st
   const { error } = outcome;
   throw new McpError(ErrorCode.InvalidParams, `${problem}: ${error instanceof Error ? error.message : String(error)}`);
 }
-
-export { read as checkResult };
