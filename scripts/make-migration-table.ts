@@ -34,7 +34,9 @@ export function renderMigrationTable(): string {
 }
 
 function v1Paths(): readonly string[] {
-  const { exports } = JSON.parse(readFileSync(join(root, 'packages/compat-v1/package.json'), 'utf8')) as { exports: Record<string, object> };
+  const { exports } = JSON.parse(readFileSync(join(root, 'packages/compat-v1/package.json'), 'utf8')) as {
+    exports: Record<string, object>;
+  };
   const paths = Object.keys(exports).filter((path) => !path.includes('*') && path !== './package.json');
   // Paths that stand for the same file are one.
   const files = new Set(paths.map((path) => path.slice(2)).map((path) => (existsSync(sdkFile(path)) ? path : `${path}/index`)));
@@ -91,16 +93,18 @@ function exportsOf(file: string): ReadonlySet<string> {
       for (const name of exportsOf(path)) names.add(name);
     }
     if (node.type !== 'ExportNamedDeclaration') continue;
-    for (const specifier of node.specifiers) if ('exported' in specifier && specifier.exported.type === 'Identifier') names.add(specifier.exported.name);
+    for (const specifier of node.specifiers)
+      if ('exported' in specifier && specifier.exported.type === 'Identifier') names.add(specifier.exported.name);
     if (node.declaration) for (const name of declaredNames(node.declaration)) names.add(name);
   }
   return names;
 }
 
 function declaredNames(node: Node): readonly string[] {
-  if (node.type === 'VariableDeclaration')
-    return node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []));
-  return 'id' in node && node.id !== null && node.id !== undefined && (node.id as Node).type === 'Identifier' ? [(node.id as { name: string }).name] : [];
+  if (node.type === 'VariableDeclaration') return node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []));
+  return 'id' in node && node.id !== null && node.id !== undefined && (node.id as Node).type === 'Identifier'
+    ? [(node.id as { name: string }).name]
+    : [];
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(target, renderMigrationTable());
