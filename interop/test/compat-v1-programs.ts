@@ -75,19 +75,28 @@ export class ExamplePrograms {
     return { ports: [Number(port)], stop };
   }
 
-  /** Runs a client to its end. @param input What a person types. @returns What it prints. */
+  /**
+   * Runs a client to its end.
+   *
+   * @param typed The lines that a person types, each when the program asks.
+   * @returns What it prints.
+   */
   async run(
     side: Side,
     file: string,
     port: number,
-    { args = [], input = '' }: { args?: readonly string[]; input?: string } = {},
+    { args = [], typed = [] }: { args?: readonly string[]; typed?: readonly string[] } = {},
   ): Promise<string> {
     const child = spawn(process.execPath, [...DEV, '--import', toPort, this.#path(side, 'client', file), ...args], {
       env: { ...process.env, TO_PORT: String(port) },
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
     this.#running.add(child);
-    child.stdin.end(input);
+    const lines = [...typed];
+    child.stdout.setEncoding('utf8').on('data', (printed: string) => {
+      const line = /[?:>] *$/.test(printed) ? lines.shift() : undefined;
+      if (line !== undefined) child.stdin.write(`${line}\n`);
+    });
     const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     this.#running.delete(child);
     return printed;
