@@ -16,7 +16,13 @@ export const V1_PATHS: ReadonlySet<string> = new Set([
   'experimental',
   'experimental/index',
   'experimental/tasks',
+  'experimental/tasks/client',
+  'experimental/tasks/helpers',
   'experimental/tasks/index',
+  'experimental/tasks/interfaces',
+  'experimental/tasks/mcp-server',
+  'experimental/tasks/server',
+  'experimental/tasks/stores/in-memory',
   'inMemory',
   'server',
   'server/auth/clients',
@@ -43,6 +49,7 @@ export const V1_PATHS: ReadonlySet<string> = new Set([
   'server/streamableHttp',
   'server/webStandardStreamableHttp',
   'server/zod-compat',
+  'server/zod-json-schema-compat',
   'shared/auth',
   'shared/auth-utils',
   'shared/metadataUtils',
@@ -59,6 +66,7 @@ export const V1_PATHS: ReadonlySet<string> = new Set([
   'validation/cfworker',
   'validation/cfworker-provider',
   'validation/index',
+  'validation/types',
 ]);
 
 /** Packages that some paths of compat load, and that SDK v1 brought along. */

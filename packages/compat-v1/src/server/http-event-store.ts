@@ -40,10 +40,16 @@ export function fromV1EventStore(store: EventStore): OwnStore {
         events.push('jsonrpc' in message ? { id, message: message as JsonRpcMessage } : { id });
       };
       const streamId = fromKey(sessionId, await store.replayEventsAfter(lastEventId, { send }));
-      return streamId === undefined ? undefined : { streamId, events };
+      if (streamId === undefined) return undefined;
+      // v1's example store mixes up events of one millisecond. A response is the last event of its stream.
+      return { streamId, events: events.toSorted((a, b) => Number(isResponse(a)) - Number(isResponse(b))) };
     },
     delete: () => Promise.resolve(),
   };
+}
+
+function isResponse({ message }: StoredEvent): boolean {
+  return message !== undefined && !('method' in message);
 }
 
 /** Stores read the stream's id from an event's id up to the first `_`, as v1's example does: the key has none. */

@@ -1,0 +1,110 @@
+/**
+ * Writes `docs/guides/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A test
+ * compares the page, and fails for a name without a place and without a reason.
+ *
+ *   npx tsx --conditions mortise-source scripts/make-migration-table.ts
+ */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from '@babel/parser';
+import type { Node } from '@babel/types';
+import { differences, type Reason, reasonOf } from './migration-reasons.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const target = join(root, 'docs/guides/migration-exports.md');
+const official = join(root, 'interop/node_modules/@modelcontextprotocol');
+const compat = join(root, 'packages/compat-v1/src');
+
+/** Paths of v1 that programs do not import: parts of its own, and generated types. */
+const INTERNAL = new Set(['server/requestBody', 'server/sseKeepAlive', 'shared/mediaType', 'spec.types', 'experimental/tasks/types']);
+
+/** The page. */
+export function renderMigrationTable(): string {
+  return `${[
+    '# Every export of the official SDKs',
+    'Written by `scripts/make-migration-table.ts` from the declarations of both sides. Do not edit by hand. The guide is [Migrate from the official SDK](migrate-from-the-official-sdk.md).',
+    '## v1: `@modelcontextprotocol/sdk` 1.32',
+    'On the left the import path; `@mortise/compat-v1` has the same one. "The same" means: the same name at the same path, for the same use.',
+    ...v1Paths().map((path) => renderV1(path)),
+    '## v2',
+    '`@mortise/codemod v2` moves the names that are the same. Types of messages have the names of the specification.',
+    ...['server', 'client', 'node'].map((name) => renderV2(name)),
+  ].join('\n\n')}\n`;
+}
+
+function v1Paths(): readonly string[] {
+  const { exports } = JSON.parse(readFileSync(join(root, 'packages/compat-v1/package.json'), 'utf8')) as {
+    exports: Record<string, object>;
+  };
+  const paths = Object.keys(exports).filter((path) => !path.includes('*') && path !== './package.json');
+  // Paths that stand for the same file are one.
+  const files = new Set(paths.map((path) => path.slice(2)).map((path) => (existsSync(sdkFile(path)) ? path : `${path}/index`)));
+  return [...files].filter((path) => existsSync(sdkFile(path)) && !INTERNAL.has(path)).toSorted();
+}
+
+function sdkFile(path: string): string {
+  return join(official, 'sdk/dist/esm', `${path}.d.ts`);
+}
+
+function renderV1(path: string): string {
+  const own = existsSync(join(compat, `${path}.ts`)) ? exportsOf(join(compat, `${path}.ts`)) : new Set<string>();
+  const groups = new Map<string, string[]>();
+  for (const name of [...exportsOf(sdkFile(path))].toSorted()) {
+    const difference = differences[`${path} ${name}`];
+    const text = own.has(name)
+      ? difference === undefined
+        ? 'the same'
+        : `differs: ${difference}`
+      : `absent: ${required(reasonOf('v1', name, path), `v1 ${path} ${name}`)}`;
+    groups.set(text, [...(groups.get(text) ?? []), name]);
+  }
+  return renderGroups(`\`/${path}\``, groups);
+}
+
+function renderV2(name: string): string {
+  const groups = new Map<string, string[]>();
+  for (const each of [...exportsOf(join(official, name, 'dist/index.d.mts'))].toSorted()) {
+    const text = required(reasonOf('v2', each, name), `v2 ${name} ${each}`);
+    groups.set(text, [...(groups.get(text) ?? []), each]);
+  }
+  return renderGroups(`\`@modelcontextprotocol/${name}\``, groups);
+}
+
+function required(reason: Reason | undefined, what: string): string {
+  if (reason === undefined) throw new Error(`${what} has no place here: give the reason in scripts/migration-reasons.ts`);
+  return reason;
+}
+
+function renderGroups(title: string, groups: ReadonlyMap<string, readonly string[]>): string {
+  const rows = Array.from(groups, ([text, names]) => `| ${names.map((name) => `\`${name}\``).join(' ')} | ${text} |`);
+  return [`### ${title}`, '', '| export | here |', '|---|---|', ...rows].join('\n');
+}
+
+/** The names that a module exports, those of the modules that it exports as a whole included. */
+function exportsOf(file: string): ReadonlySet<string> {
+  const isDeclaration = /\.d\.m?ts$/.test(file);
+  const plugins = [['typescript', { dts: isDeclaration }] as ['typescript', { dts: boolean }]];
+  const { program } = parse(readFileSync(file, 'utf8'), { sourceType: 'module', plugins });
+  const names = new Set<string>();
+  for (const node of program.body) {
+    if (node.type === 'ExportAllDeclaration') {
+      const path = resolve(dirname(file), node.source.value).replace(/\.js$/, '.d.ts');
+      for (const name of exportsOf(path)) names.add(name);
+    }
+    if (node.type !== 'ExportNamedDeclaration') continue;
+    for (const specifier of node.specifiers)
+      if ('exported' in specifier && specifier.exported.type === 'Identifier') names.add(specifier.exported.name);
+    if (node.declaration) for (const name of declaredNames(node.declaration)) names.add(name);
+  }
+  return names;
+}
+
+function declaredNames(node: Node): readonly string[] {
+  if (node.type === 'VariableDeclaration') return node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []));
+  return 'id' in node && node.id !== null && node.id !== undefined && (node.id as Node).type === 'Identifier'
+    ? [(node.id as { name: string }).name]
+    : [];
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(target, renderMigrationTable());
