@@ -5,7 +5,8 @@ import { type Era, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
-import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
+import { withTaskMethods } from '../experimental/tasks/declare.ts';
+import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalServerTasks } from '../experimental/tasks/server.ts';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
 import {
