@@ -1,6 +1,7 @@
 /** `/client`: v1's `Client` over ours, so that it talks to servers of every revision. */
 
-import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
+import { withTaskMethods } from '../experimental/tasks/declare.ts';
+import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalClientTasks } from '../experimental/tasks/client.ts';
 import { read } from '../shared/read.ts';
 import {

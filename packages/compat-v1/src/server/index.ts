@@ -5,7 +5,8 @@ import { type Era, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
-import { assertClientRequestTaskCapability, assertToolsCallTaskCapability, withTaskMethods } from '../experimental/tasks/helpers.ts';
+import { withTaskMethods } from '../experimental/tasks/declare.ts';
+import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalServerTasks } from '../experimental/tasks/server.ts';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
 import {
@@ -190,7 +191,14 @@ export class Server<
     this.#era = ctx.era;
     const known = ctx.era === 'modern' ? (V1?.toWire.params.get(method)?.(params) ?? params) : params;
     const request = { jsonrpc: '2.0', id: ctx.requestId ?? 0, method, params: known } as JSONRPCRequest;
-    const inbound = { signal: ctx.signal, sessionId: ctx.sessionId, info: incoming.getStore() };
+    const inbound = {
+      // Made when a handler asks for it: few do, and it costs more than the rest of a call.
+      get signal() {
+        return ctx.signal;
+      },
+      sessionId: ctx.sessionId,
+      info: incoming.getStore(),
+    };
     // What starts a task outlives its request: what it asks goes by the session.
     const running: Running = { ctx, isOver: params['task'] !== undefined };
     try {
@@ -224,7 +232,9 @@ export class Server<
     return new AdaptedTransport(transport, {
       onMessage: (message, extra, deliver) => {
         if (this.fallbackNotificationHandler && isUnhandled(message, this._notifications)) this._notice(message as Notification);
-        incoming.run(extra, () => deliver());
+        // Also without `extra`, if this message is delivered while another is handled.
+        if (extra || incoming.getStore()) incoming.run(extra, () => deliver());
+        else deliver();
       },
       onError: (error) => this._report(error),
       onClose,

@@ -1,6 +1,7 @@
 /** The tools of an `McpServer`: the list, and the call. */
 
-import { isMortiseError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject } from '@mortise/jsonrpc-core';
+import { checkServerResult } from '@mortise/protocol/checks';
 import type { ToolTaskHandler } from '../experimental/tasks/interfaces.ts';
 import { isTerminal } from '../experimental/tasks/interfaces.ts';
 import { read } from '../shared/read.ts';
@@ -29,7 +30,7 @@ import {
   isShape,
   normalizeObjectSchema,
   objectFromShape,
-  safeParseAsync,
+  safeParseMaybeAsync,
   type ZodRawShapeCompat,
 } from './zod-compat.ts';
 import { toJsonSchemaCompat } from './zod-json-schema-compat.ts';
@@ -111,7 +112,7 @@ export class Tools {
     try {
       const result = await this.#run(params, extra);
       if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
-      return read(CallToolResultSchema, result, 'Invalid tools/call result');
+      return readResult(result);
     } catch (error) {
       if (isForClient(error)) throw error;
       return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true };
@@ -147,13 +148,21 @@ export class Tools {
         `Invalid arguments for tool ${name}: arguments contain more than the maximum of ${this.#maxElements} elements`,
       );
     if (!inputSchema) return undefined;
-    const outcome = await safeParseAsync(inputSchema, args ?? {});
+    const outcome = await safeParseMaybeAsync(inputSchema, args ?? {});
     if (outcome.success) return outcome.data;
     throw new McpError(
       ErrorCode.InvalidParams,
       `Input validation error: Invalid arguments for tool ${name}: ${getParseErrorMessage(outcome.error)}`,
     );
   }
+}
+
+/** Reads what a tool returned. What our own check finds right is not read again by the schema, which takes longer than the call. */
+function readResult(result: unknown): Result {
+  const { content, structuredContent } = (result ?? {}) as Partial<CallToolResult>;
+  const isPlain = content !== undefined && (structuredContent === undefined || typeof structuredContent === 'object');
+  if (isPlain && checkServerResult('tools/call', result as JsonObject) === undefined) return result as Result;
+  return read(CallToolResultSchema, result, 'Invalid tools/call result');
 }
 
 /** Whether a tool's error is for the client, or our server, and not for the model. */
@@ -170,7 +179,7 @@ async function checkOutput(name: string, { outputSchema }: RegisteredTool, resul
       ErrorCode.InvalidParams,
       `Output validation error: Tool ${name} has an output schema but no structured content was provided`,
     );
-  const outcome = await safeParseAsync(outputSchema, structuredContent);
+  const outcome = await safeParseMaybeAsync(outputSchema, structuredContent);
   if (outcome.success) return;
   throw new McpError(
     ErrorCode.InvalidParams,

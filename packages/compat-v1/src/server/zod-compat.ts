@@ -61,6 +61,24 @@ export function safeParse<S extends AnySchema>(schema: S, data: unknown): ParseO
   return outcome as ParseOutcome<S>;
 }
 
+/** Like `safeParseAsync`, but returns no promise if the schema needs none. */
+export function safeParseMaybeAsync<S extends AnySchema>(schema: S, data: unknown): ParseOutcome<S> | Promise<ParseOutcome<S>> {
+  const { '~standard': standard } = schema as { readonly '~standard'?: Standard };
+  if (!isZ4Schema(schema) || !standard) return safeParseAsync(schema, data);
+  const read = (outcome: StandardOutcome): ParseOutcome<S> =>
+    outcome.issues ? { success: false, error: outcome } : { success: true, data: outcome.value as SchemaOutput<S> };
+  const outcome = standard.validate(data);
+  return outcome instanceof Promise ? outcome.then(read) : read(outcome);
+}
+
+interface StandardOutcome {
+  readonly value?: unknown;
+  readonly issues?: readonly unknown[];
+}
+interface Standard {
+  validate(data: unknown): StandardOutcome | Promise<StandardOutcome>;
+}
+
 export async function safeParseAsync<S extends AnySchema>(schema: S, data: unknown): Promise<ParseOutcome<S>> {
   const outcome: unknown = isZ4Schema(schema)
     ? await mini.safeParseAsync(schema, data)

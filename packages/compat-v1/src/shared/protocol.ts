@@ -12,7 +12,6 @@ import {
   ErrorCode,
   type GetTaskResult,
   GetTaskResultSchema,
-  isTaskAugmentedRequestParams,
   type JSONRPCRequest,
   type ListTasksResult,
   ListTasksResultSchema,
@@ -344,7 +343,7 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     const { method } = request;
     const handler = this.#requestHandlers.get(method) ?? this.#fallback;
     if (!handler) throw Object.assign(new Error('Method not found'), { code: ErrorCode.MethodNotFound });
-    if (isTaskAugmentedRequestParams(request.params) && request.params.task) this.assertTaskHandlerCapability(method);
+    if (request.params?.['task'] !== undefined) this.assertTaskHandlerCapability(method);
     const extra = this.#toExtra(request, inbound);
     return (await handler(request, extra)) as Result;
   }
@@ -363,13 +362,16 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     this.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 
-  #toExtra(request: JSONRPCRequest, { signal, sessionId, info }: Inbound): AnyExtra {
+  #toExtra(request: JSONRPCRequest, inbound: Inbound): AnyExtra {
     const { id: requestId } = request;
+    const { sessionId, info } = inbound;
     const _meta = request.params?._meta;
     const taskId = _meta?.[RELATED_TASK_META_KEY]?.taskId;
     const related = taskId === undefined ? {} : { relatedTask: { taskId } };
     return {
-      signal,
+      get signal() {
+        return inbound.signal;
+      },
       sessionId,
       _meta,
       requestId,
@@ -378,11 +380,11 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
       closeSSEStream: info?.closeSSEStream,
       closeStandaloneSSEStream: info?.closeStandaloneSSEStream,
       sendNotification: async (notification) => {
-        if (signal.aborted) return;
+        if (inbound.signal.aborted) return;
         await this.notification(notification as SendNotificationT, { relatedRequestId: requestId, ...related });
       },
       sendRequest: async (asked, schema, options) => {
-        if (signal.aborted) throw new McpError(ErrorCode.ConnectionClosed, 'Request was cancelled');
+        if (inbound.signal.aborted) throw new McpError(ErrorCode.ConnectionClosed, 'Request was cancelled');
         const all = { ...related, ...options, relatedRequestId: requestId };
         if (all.relatedTask) await this.#tasks?.onAsk(all.relatedTask.taskId, request, sessionId);
         return this.request(asked as SendRequestT, schema, all);

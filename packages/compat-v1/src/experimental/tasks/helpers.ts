@@ -23,12 +23,3 @@ function assertTasks(requests: object | undefined, method: string, entityName: s
   if (requests === undefined) throw new Error(`${entityName} does not support task creation (required for ${method})`);
   if (!hasMethod) throw new Error(`${entityName} does not support task creation for ${method} (required for ${method})`);
 }
-
-/** Declares every method of tasks for a side that has a task store: it serves them all, and v1 serves them undeclared. */
-export function withTaskMethods<C extends { tasks?: object | undefined }>(
-  capabilities: C,
-  options: { taskStore?: unknown } | undefined,
-): C {
-  const { tasks } = capabilities;
-  return options?.taskStore && tasks ? { ...capabilities, tasks: { list: {}, cancel: {}, ...tasks } } : capabilities;
-}
