@@ -21,12 +21,28 @@ export default {
       project: ['src/**', 'test/**'],
       ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
     },
+    'packages/codemod': {
+      entry: [testFiles, 'src/cli.ts'],
+      project: ['src/**', 'test/**'],
+      // Their ranges are what the codemod writes into package.json.
+      ignoreDependencies: ['@mortise/.+', 'tsx'],
+    },
     'apps/*': { entry: ['src/{server,client}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
     interop: {
       entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],
       // Found by their path, started as programs, or imported by the seed's code alone.
-      ignoreDependencies: ['tsx', 'cors', '@mortise/quickstart', '@mortise/http-calculator', '@modelcontextprotocol/server-everything'],
+      ignoreDependencies: [
+        'tsx',
+        'cors',
+        '@mortise/quickstart',
+        '@mortise/http-calculator',
+        '@modelcontextprotocol/server-everything',
+        '@mortise/compat-v1',
+        'express-rate-limit',
+        'hono',
+        '@hono/node-server',
+      ],
     },
   },
   ignoreBinaries: ['mkfifo'],
