@@ -4,6 +4,7 @@ import type { Connectable, JsonRpcRequest, RequestId, ServerConnection } from '@
 import type { Call, McpEndpoint } from '@mortise/protocol/contracts';
 import { StreamableHTTPServerTransport as OwnTransport } from '@mortise/transport-http/server';
 import { type EventStore, fromV1EventStore } from './http-event-store.ts';
+import { incoming } from './incoming.ts';
 
 /** The options of v1's server transports for Streamable HTTP. */
 export interface WebStandardStreamableHTTPServerTransportOptions {
@@ -61,8 +62,10 @@ export class HttpServerTransport extends OwnTransport {
     const during = async <T>(id: RequestId | undefined, call: Call, run: () => T | Promise<T>): Promise<T> => {
       if (id === undefined) return run();
       this.#calls.set(id, call);
+      // v1's handlers may close the stream of their request: `extra.closeSSEStream()`.
+      const closeSSEStream = call.closeStream === undefined ? undefined : (): void => call.closeStream?.();
       try {
-        return await run();
+        return await incoming.run({ ...incoming.getStore(), closeSSEStream }, run);
       } finally {
         if (this.#calls.get(id) === call) this.#calls.delete(id);
       }
