@@ -15,8 +15,6 @@ const shipped = join(interop, 'node_modules/@modelcontextprotocol/sdk/dist/esm/e
 const anyPort = new URL('../fixtures/any-port.mjs', import.meta.url).href;
 const toPort = new URL('../fixtures/to-port.mjs', import.meta.url).href;
 
-const DEV = process.env['FROM_SOURCE'] ? ['--conditions=mortise-source', '--import', 'tsx'] : [];
-
 /** Whose library a program uses. */
 export type Side = 'official' | 'compat';
 
@@ -54,7 +52,7 @@ export class ExamplePrograms {
 
   /** Starts a server, and waits until it listens. */
   async serve(side: Side, file: string, { args = [], env = {}, ownPorts }: RunOptions = {}): Promise<ServingProgram> {
-    const flags = [...DEV, ...(ownPorts === undefined ? ['--import', anyPort] : [])];
+    const flags = ownPorts === undefined ? ['--import', anyPort] : [];
     const child = spawn(process.execPath, [...flags, this.#path(side, 'server', file), ...args], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
@@ -87,7 +85,7 @@ export class ExamplePrograms {
     port: number,
     { args = [], typed = [] }: { args?: readonly string[]; typed?: readonly string[] } = {},
   ): Promise<string> {
-    const child = spawn(process.execPath, [...DEV, '--import', toPort, this.#path(side, 'client', file), ...args], {
+    const child = spawn(process.execPath, ['--import', toPort, this.#path(side, 'client', file), ...args], {
       env: { ...process.env, TO_PORT: String(port) },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
