@@ -21,12 +21,28 @@ export default {
       project: ['src/**', 'test/**'],
       ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
     },
+    'packages/codemod': {
+      entry: [testFiles, testPrograms],
+      project: ['src/**', 'test/**'],
+      // What the programs that its tests rewrite import.
+      ignoreDependencies: [/^@mortise\//, 'zod'],
+    },
     'apps/*': { entry: ['src/{server,client}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
     interop: {
       entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],
       // Found by their path, started as programs, or imported by the seed's code alone.
-      ignoreDependencies: ['tsx', 'cors', '@mortise/quickstart', '@mortise/http-calculator', '@modelcontextprotocol/server-everything'],
+      ignoreDependencies: [
+        'tsx',
+        'cors',
+        'hono',
+        '@hono/node-server',
+        'express-rate-limit',
+        '@mortise/compat-v1',
+        '@mortise/quickstart',
+        '@mortise/http-calculator',
+        '@modelcontextprotocol/server-everything',
+      ],
     },
   },
   ignoreBinaries: ['mkfifo'],
