@@ -22,10 +22,10 @@ export default {
       ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
     },
     'packages/codemod': {
-      entry: [testFiles, 'src/cli.ts'],
+      entry: [testFiles, testPrograms],
       project: ['src/**', 'test/**'],
-      // Their ranges are what the codemod writes into package.json.
-      ignoreDependencies: ['@mortise/.+', 'tsx'],
+      // What the programs that its tests rewrite import.
+      ignoreDependencies: [/^@mortise\//, 'zod'],
     },
     'apps/*': { entry: ['src/{server,client}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
@@ -35,13 +35,13 @@ export default {
       ignoreDependencies: [
         'tsx',
         'cors',
+        'hono',
+        '@hono/node-server',
+        'express-rate-limit',
+        '@mortise/compat-v1',
         '@mortise/quickstart',
         '@mortise/http-calculator',
         '@modelcontextprotocol/server-everything',
-        '@mortise/compat-v1',
-        'express-rate-limit',
-        'hono',
-        '@hono/node-server',
       ],
     },
   },
