@@ -1,36 +1,47 @@
-#!/usr/bin/env node
 /** `npx @mortise/codemod v1|v2 <folder>`: rewrites imports and `package.json`, and lists what is left. */
 
 import { statSync } from 'node:fs';
-import { Argument, program } from 'commander';
+import { Argument, Command } from 'commander';
 import { migrate, type Migration } from './migrate.ts';
 
 /** Progress is shown after this many files. */
 const STEP = 500;
 
-program
-  .name('npx @mortise/codemod')
-  .description('Moves a program from the official MCP SDK to Mortise: its imports and package.json. Lists every place that is left.')
-  .addArgument(new Argument('<version>', 'the version of the official SDK that the program uses').choices(['v1', 'v2']))
-  .argument('<folder>', 'the folder of the program; node_modules, dist and hidden folders in it are skipped')
-  .option('--native', "v1 only: onto Mortise's own API where that is sure, instead of @mortise/compat-v1", false)
-  .option('--dry-run', 'show the change as a unified diff, and write nothing', false)
-  .addHelpText('after', '\nExit code: 0 if nothing is left to do by hand, 1 if something is, 2 if it could not run.')
-  .addHelpText('after', '\nExample: npx @mortise/codemod v1 . --dry-run')
-  .showSuggestionAfterError(false)
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-  .action(run);
+/**
+ * Runs the command.
+ *
+ * @param args What stands behind the command's name.
+ */
+export async function main(args: readonly string[]): Promise<void> {
+  await new Command()
+    .name('npx @mortise/codemod')
+    .description('Moves a program from the official MCP SDK to Mortise: its imports and package.json. Lists every place that is left.')
+    .addArgument(new Argument('<version>', 'the version of the official SDK that the program uses').choices(['v1', 'v2']))
+    .argument('<folder>', 'the folder of the program; node_modules, dist and hidden folders in it are skipped')
+    .option('--native', "v1 only: onto Mortise's own API where that is sure, instead of @mortise/compat-v1", false)
+    .option('--dry-run', 'show the change as a unified diff, and write nothing', false)
+    .addHelpText('after', '\nExit code: 0 if nothing is left to do by hand, 1 if something is, 2 if it could not run.')
+    .addHelpText('after', '\nExample: npx @mortise/codemod v1 . --dry-run')
+    .showSuggestionAfterError(false)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .action(run)
+    .parseAsync(args, { from: 'user' });
+}
 
 async function run(from: 'v1' | 'v2', folder: string, flags: { native: boolean; dryRun: boolean }): Promise<void> {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) program.error(`error: "${folder}" is not a folder`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return refuse(`"${folder}" is not a folder`);
   try {
     const migration = await migrate(folder, { from, native: flags.native, dryRun: flags.dryRun, onProgress: showProgress });
     if (flags.dryRun) process.stdout.write(migration.diff);
     report(migration, flags.dryRun);
   } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 2;
+    refuse(error instanceof Error ? error.message : String(error));
   }
+}
+
+function refuse(reason: string): void {
+  process.stderr.write(`error: ${reason}\n`);
+  process.exitCode = 2;
 }
 
 /** A large folder takes a while: says every 500 files how far it is. */
@@ -53,5 +64,3 @@ function report({ changed, left }: Migration, isDryRun: boolean): void {
 function count(number: number, thing: string): string {
   return `${number} ${thing}${number === 1 ? '' : 's'}`;
 }
-
-await program.parseAsync();

@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-const cli = join(import.meta.dirname, '../src/cli.ts');
+const cli = pathToFileURL(join(import.meta.dirname, '../src/cli.ts')).href;
+/** What `bin/codemod.js` does. */
+const program = (args: readonly string[]): string => `import { main } from '${cli}'; await main(${JSON.stringify(args)});`;
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 let folder: string;
@@ -18,7 +20,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function run(...args: string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', tsx, cli, ...args], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', tsx, '--input-type=module', '-e', program(args)], {
+    encoding: 'utf8',
+  });
   return { code: status, stdout, stderr };
 }
 
