@@ -70,7 +70,6 @@ function toComparable(transcript: readonly TranscriptEntry[], losesQuestions = f
  */
 const ON_PURPOSE =
   /(?<=Method not found): [a-z/]+|(?<=MCP error -32042): [^"]*|"_meta":\{"progressToken":"<uuid>"\},?|"progressToken":"<uuid>",?|"listChanged":true|"list":\{\},"cancel":\{\},/g;
-/(?<=Method not found): [a-z/]+|"progressToken":"<uuid>",?|"_meta":\{\},?|"listChanged":true|"list":\{\},"cancel":\{\},/g;
 
 /** Ids, times, ports, and how far a new task is when the client hears of it. */
 function withoutChance(text: string): string {
