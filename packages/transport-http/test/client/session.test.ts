@@ -315,6 +315,20 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       await Promise.all([cancelled, sent, call.over]);
       expect(call.wasLeft).toBe(true);
     });
+
+    it('does not send a request that is cancelled while it waits for an earlier message', async () => {
+      answerHandshake(server);
+      await shakeHands(transport);
+      const earlier = transport.send(note('n1'));
+      const visit = await server.next();
+      const sends = [transport.send(request(1, 'tools/call')), transport.send(note('notifications/cancelled', { requestId: 1 }))];
+      visit.accept();
+      await Promise.all([earlier, ...sends]);
+      const last = transport.send(note('n2'));
+      (await server.next()).accept();
+      await last;
+      expect(visitsOf('tools/call', 'notifications/cancelled')).toEqual([]);
+    });
   });
 
   describe('the stream of the session', () => {
