@@ -225,6 +225,22 @@ describe('a legacy client', () => {
     expect(textOf(await eager.client.callTool('either'))).toBe('as a task: true');
   });
 
+  it('reads the list of tools once, where it prefers tasks and the program has not read the list', async () => {
+    const { server } = makeServer();
+    let lists = 0;
+    server.use('tools/list', (_call, next) => {
+      lists += 1;
+      return next();
+    });
+    const { client } = await connect('legacy', server, { prefersTasks: true });
+    for (let calls = 0; calls < 2; calls++) expect(textOf(await client.callTool('either'))).toBe('as a task: true');
+    expect(textOf(await client.callTool('quick'))).toBe('at once');
+    expect(lists).toBe(1);
+    const plain = await connect('legacy', server);
+    expect(textOf(await plain.client.callTool('either'))).toBe('as a task: false');
+    expect(lists).toBe(1);
+  });
+
   it('passes the error of the call on as it was', async () => {
     const { server } = makeServer();
     const { client } = await connect('legacy', server);
