@@ -231,6 +231,20 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(new Set(updated)).toEqual(new Set(['test://r']));
     });
 
+    it.each(['legacy', 'modern'] as const)('says that a call was not carried out if its connection was refused (%s)', async (era) => {
+      const serving = await serveHttp(createServer(), { port: 0 });
+      const client = await connect(httpTransport(serving.url, options), { era });
+      await serving.close();
+      const wasRefused = /^"tools\/call" was not carried out: POST .* got no response: connect ECONNREFUSED/;
+      for (;;) {
+        const error: unknown = await client.callTool('who').catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: 'ERR_CONNECTION_LOST', cause: { code: 'ERR_CONNECTION_CLOSED' } });
+        // A connection that the server closes as the call begins leaves unknown whether the call was carried out.
+        if (wasRefused.test(String((error as Error).message))) break;
+        expect(error).toHaveProperty('message', expect.stringContaining('is not known'));
+      }
+    });
+
     it('survives its restart over HTTP+SSE', async () => {
       const serving = await serveHttp(createServer(), { port: 0, sse: true });
       const client = await connect(new SSEClientTransport(new URL('/sse', serving.url), options));

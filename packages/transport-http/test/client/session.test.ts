@@ -237,6 +237,15 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       expect(heard.messages).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'error -32602' } }]);
     });
 
+    it('rejects a request that reached no server with the reason', async () => {
+      await server.close();
+      await expect(transport.send(request(1, 'tools/call'))).rejects.toMatchObject({
+        code: 'ERR_CONNECTION_CLOSED',
+        message: expect.stringMatching(/^POST .* got no response: /),
+      });
+      server = await ScriptedHttp.listen();
+    });
+
     it('rejects a request that the server refused without an answer', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).reply(413, { 'content-type': 'text/plain' }, 'too much');
