@@ -7,7 +7,7 @@ import { type HttpServing, serveHttp } from '@mortise/transport-http/node';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { initializeResult } from './support/legacy.ts';
-import { ScriptedHttp, type Visit } from './support/scripted-http.ts';
+import { type EventStream, ScriptedHttp, type Visit } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';
 import { turn, until } from './support/wait.ts';
 
@@ -184,6 +184,38 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(await slow).toMatchObject({ code: 'ERR_CONNECTION_LOST' });
       expect(held).toHaveLength(1);
     });
+  });
+
+  it('keeps a subscription that the new session accepted, whatever the old one answers to it later', async () => {
+    const http = await ScriptedHttp.listen();
+    closing.push(() => http.close());
+    const capabilities = { tools: {}, resources: { subscribe: true } };
+    const isNew = ({ headers }: Visit): boolean => headers['mcp-session-id'] === 'session-2';
+    const streams: EventStream[] = [];
+    const late: Visit[] = [];
+    let sessions = 0;
+    http
+      .on('initialize', (visit) =>
+        visit.result({ ...initializeResult(), capabilities }, { 'mcp-session-id': `session-${(sessions += 1)}` }),
+      )
+      .on('notifications/initialized', (visit) => visit.accept())
+      .on('DELETE', (visit) => visit.reply(204))
+      .on('GET', (visit) => (isNew(visit) ? void streams.push(visit.stream()) : visit.reply(405)))
+      .on('resources/subscribe', (visit) => (isNew(visit) ? visit.result({}) : void late.push(visit)))
+      .on('tools/call', (visit) => (isNew(visit) ? visit.result({ content: [] }) : visit.reply(404)));
+    const client = await connect(httpTransport(http.url, options));
+    const subscription = client.listen({ resourceSubscriptions: ['test://r'] });
+    await until(() => late.length === 1);
+    await client.callTool('who');
+    await subscription.accepted;
+    late[0]?.reply(404);
+    await late[0]?.over;
+    for (let calls = 0; calls < 5; calls++) await client.callTool('who');
+    await until(() => streams.length === 1);
+    streams[0]?.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://r' } });
+    const methods: string[] = [];
+    for await (const { method } of subscription) if (methods.push(method) === 2) break;
+    expect(methods).toEqual(['notifications/subscriptions/acknowledged', 'notifications/resources/updated']);
   });
 
   describe('of the real server', () => {
