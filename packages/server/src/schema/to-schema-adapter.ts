@@ -57,7 +57,9 @@ function adapt(schema: unknown, direction: SchemaDirection, validator: JsonSchem
 }
 
 /** Keywords that show that an object without `type` is a JSON Schema, and not a shape. So do those that begin with "$". */
-const KEYWORDS = 'properties patternProperties required additionalProperties items prefixItems anyOf oneOf allOf not if const enum'.split(' ');
+const KEYWORDS = 'properties patternProperties required additionalProperties items prefixItems anyOf oneOf allOf not if const enum'.split(
+  ' ',
+);
 
 /** @throws {TypeError} No member is a keyword of JSON Schema, as in `{ a: 'string' }`, so the schema would allow everything. */
 function assertJsonSchema(schema: JsonObject): void {

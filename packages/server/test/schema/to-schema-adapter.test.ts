@@ -148,7 +148,9 @@ describe('what is refused, with the reason', () => {
     'refuses fields that are no schemas, instead of checking nothing (%s)',
     (purpose) => {
       for (const shape of [{ a: 'string' }, { a: String }, { a: { type: 'string' } }, { a: z.string }, { title: 'string' }])
-        expect(refusal(shape, purpose)).toMatch(/Schema is neither a shape, whose fields are schemas, nor a JSON Schema, .* z\.string\(\) }$/);
+        expect(refusal(shape, purpose)).toMatch(
+          /Schema is neither a shape, whose fields are schemas, nor a JSON Schema, .* z\.string\(\) }$/,
+        );
     },
   );
 

@@ -56,8 +56,7 @@ export abstract class PostingChannel implements Transport {
     try {
       this.assertOpen();
       const text = serializeMessage(message);
-      if (classifyMessage(message) === 'request')
-        return this.#sendRequest(message as JsonRpcRequest, text, options);
+      if (classifyMessage(message) === 'request') return this.#sendRequest(message as JsonRpcRequest, text, options);
       const cancelled = cancelledBy(message);
       if (cancelled !== undefined && this.#queue.leave(cancelled)) return Promise.resolve();
       const done = this.#tail === undefined ? this.notify(message, text) : this.#tail.then(() => this.notify(message, text));
