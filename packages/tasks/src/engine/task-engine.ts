@@ -144,7 +144,10 @@ export class TaskEngine {
     const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
     if (record?.principal === principal) return record;
     this.#audit('A caller asked for a task that does not exist or is not its own', { principal }, 'failed_lookups');
-    throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task: the id is unknown, the task has expired, or it belongs to another caller');
+    throw new TaskError(
+      'ERR_TASK_NOT_FOUND',
+      'No such task: the id is unknown, or the task has expired, made room for newer tasks, or belongs to another caller',
+    );
   }
 
   /** Gets a task as `get` does, and counts a poll of it. @throws {TaskLimitError} `ERR_TASK_LIMIT`: the task is polled too often. */
