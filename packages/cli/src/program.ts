@@ -9,6 +9,7 @@ import { addInspect } from './commands/inspect.ts';
 import { addInstall } from './commands/install.ts';
 import { addListen } from './commands/listen.ts';
 import { addRun } from './commands/run.ts';
+import { addTask } from './commands/tasks.ts';
 import type { Terminal } from './terminal.ts';
 
 const ABOUT = `Looks into any MCP server, and runs your own.
@@ -37,6 +38,7 @@ export function createProgram(terminal: Terminal): Command {
   addRun(program, terminal);
   addInspect(program, terminal);
   addCall(program, terminal);
+  addTask(program, terminal);
   addGetters(program, terminal);
   addListen(program, terminal);
   addBench(program, terminal);

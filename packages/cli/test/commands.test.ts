@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { McpServer, ResourceTemplate } from '@mortise/server';
+import { createTasks } from '@mortise/tasks/server';
 import { serveHttp } from '@mortise/transport-http/node';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -142,6 +144,24 @@ describe('mortise call', () => {
     const { code, err } = await run(['call', serving.url, 'add']);
     expect(code).toBe(3);
     expect(err).toContain('ECONNREFUSED');
+  });
+});
+
+describe('mortise task', () => {
+  it('finds a task that call --detach started, waits for it and prints its result', async () => {
+    const server = new McpServer({ name: 'slow', version: '1.0.0' }, { extensions: [createTasks()] });
+    const begun = new AbortController();
+    server.registerTool('slow', { execution: { taskSupport: 'required' } }, async () => {
+      await once(begun.signal, 'abort');
+      return 'done at last';
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    const id = (await run(['call', serving.url, 'slow', '--detach'])).out.trim();
+    expect((await run(['task', serving.url, id])).out).toContain(`${id} working`);
+    begun.abort();
+    expect((await run(['task', serving.url, id, '--wait'])).out).toBe('done at last\n');
+    expect(JSON.parse((await run(['task', serving.url, id, '--json'])).out)).toMatchObject({ taskId: id, status: 'completed' });
   });
 });
 

@@ -3,6 +3,7 @@
 import type { McpClient } from '@mortise/client';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult, Tool } from '@mortise/protocol/model';
+import type { TaskHandle } from '@mortise/tasks/client';
 import type { Command } from 'commander';
 import { CliError, ExitCode } from '../errors.ts';
 import { renderBlock } from '../render.ts';
@@ -13,11 +14,13 @@ import { describeArguments, missingArguments, toArgument, toArguments } from '..
 export function addCall(program: Command, terminal: Terminal): void {
   addServerCommand(program, 'call <tool> [arguments...]', 'Call a tool: key=value, key:=json, one JSON object, or @file.json')
     .addHelpText('after', '\nExamples:\n  mortise call server.ts add a=1 b=2\n  mortise call server.ts add \'{"a": 1, "b": 2}\'')
-    .action((server: string, name: string, words: readonly string[], options: ServerCommandOptions) =>
-      useServer(terminal, server, options, async ({ client }) => {
+    .option('--detach', 'start a task where the tool allows it, print its id and end')
+    .action((server: string, name: string, words: readonly string[], options: ServerCommandOptions & { readonly detach?: boolean }) =>
+      useServer(terminal, server, options, async ({ client, tasks }) => {
         const tool = await findTool(client, name);
         const args = await completeArguments(tool, toArguments(tool, words, terminal.io.cwd), terminal);
         const { signal } = terminal.io;
+        if (options.detach === true) return printStarted(await tasks.start(tool.name, args, { signal }), terminal);
         printResult(await client.callTool(tool.name, args, { signal, onProgress: showProgress(terminal) }), terminal);
       }),
     );
@@ -61,7 +64,15 @@ function showProgress(
   };
 }
 
-function printResult(result: CallToolResult, terminal: Terminal): void {
+/** Prints a task's id, or the result of a call that made no task. */
+async function printStarted(task: TaskHandle, terminal: Terminal): Promise<void> {
+  const { id } = task;
+  if (id === undefined) return printResult(await task.result(), terminal);
+  if (terminal.isJson) terminal.printJson({ taskId: id });
+  else terminal.print(clean(id));
+}
+
+export function printResult(result: CallToolResult, terminal: Terminal): void {
   if (result.isError === true) terminal.exitCode = ExitCode.failed;
   if (terminal.isJson) return terminal.printJson(result);
   const blocks = result.content.map((block) => renderBlock(terminal, block));
