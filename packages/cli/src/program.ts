@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { addBench } from './commands/bench.ts';
 import { addCall } from './commands/call.ts';
+import { addCreate } from './commands/create.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addGetters } from './commands/getters.ts';
 import { addInspect } from './commands/inspect.ts';
@@ -44,5 +45,6 @@ export function createProgram(terminal: Terminal): Command {
   addBench(program, terminal);
   addDoctor(program, terminal);
   addInstall(program, terminal);
+  addCreate(program, terminal);
   return program;
 }

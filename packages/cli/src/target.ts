@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { nodeOAuth } from '@mortise/auth-oauth/node';
 import type { ClientTransportSource } from '@mortise/client';
 import { httpTransport, SSEClientTransport } from '@mortise/transport-http/client';
@@ -10,6 +9,7 @@ import { stdioTransport } from '@mortise/transport-stdio/client';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
 import stringArgv from 'string-argv';
 import { CliError } from './errors.ts';
+import { ownFile } from './own-file.ts';
 import { clean, type Terminal } from './terminal.ts';
 
 export interface TargetOptions {
@@ -21,7 +21,6 @@ export interface TargetOptions {
 }
 
 const SCRIPTS: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']);
-const ownProgram = fileURLToPath(new URL('../bin/mortise.js', import.meta.url));
 
 /**
  * Finds out what `target` names and makes a transport to it.
@@ -63,7 +62,7 @@ export const toVariables = ({ env = [] }: TargetOptions): Record<string, string>
 /** The command that a target stands for: a script is run by `mortise run`, which also takes TypeScript and modules that only export a server. */
 export function toCommand(target: string, cwd: string): readonly string[] {
   const file = resolve(cwd, target);
-  if (SCRIPTS.has(extname(target)) && existsSync(file)) return [process.execPath, ownProgram, 'run', file];
+  if (SCRIPTS.has(extname(target)) && existsSync(file)) return [process.execPath, ownFile('bin/mortise.js'), 'run', file];
   return stringArgv(target);
 }
 
