@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { addBench } from './commands/bench.ts';
 import { addCall } from './commands/call.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addGetters } from './commands/getters.ts';
@@ -46,5 +47,6 @@ export function createProgram(terminal: Terminal): Command {
   addDoctor(program, terminal);
   addInstall(program, terminal);
   addCreate(program, terminal);
+  addCompletion(program, terminal);
   return program;
 }
