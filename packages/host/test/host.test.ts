@@ -107,7 +107,7 @@ describe.each(eras)('servers of the %s era', (era) => {
       server.registerTool('wait', {}, async (ctx) => {
         await ctx.progress(1, 2, 'half');
         await ctx.log.info('waiting');
-        await new Promise<void>((_, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('stopped'))));
+        return new Promise<string>((_, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('stopped'))));
       });
       server.use('tools/call', async (call, next) => {
         call.signal.addEventListener('abort', () => resolve());
@@ -249,14 +249,17 @@ describe('the names of servers and tools', () => {
 
 describe('options', () => {
   const servers = { a: { transport: () => createInMemoryPair()[0] } };
+  const policy = (): boolean => true;
   it.each([
     [{ servers }, 'createHost needs a policy'],
-    [{ servers, policy: () => true, polcy: 1 }, 'unknown option "polcy"'],
-    [{ servers: { a: {} }, policy: () => true }, 'the server "a" needs a transport'],
-    [{ servers: { a: { ...servers.a, roots: 1 } }, policy: () => true }, 'server "a": "roots" must be'],
+    [{ servers, policy, polcy: 1 }, 'unknown option "polcy"'],
+    [{ servers: { a: {} }, policy }, 'the server "a" needs a transport'],
+    [{ servers: { a: { ...servers.a, roots: 1 } }, policy }, 'server "a": "roots" must be'],
     [{ servers: { a__b: servers.a, a_b: servers.a, 'a__b ': servers.a }, policy: 1 }, '"policy" must be'],
-    [{ servers, policy: () => true, sampling: { createMessage: () => 1, maxTokens: 0 } }, 'sampling: "maxTokens" must be'],
-  ])('refuses %o', (options, message) => expect(() => createHost(options as never)).toThrow(message));
+    [{ servers, policy, sampling: { createMessage: policy, maxTokens: 0 } }, 'sampling: "maxTokens" must be'],
+  ] satisfies readonly (readonly [object, string])[])('refuses %o', (options, message) =>
+    expect(() => createHost(options as never)).toThrow(message),
+  );
 });
 
 describe('the end', () => {
@@ -265,7 +268,7 @@ describe('the end', () => {
     const started = new Promise<void>((resolve) => {
       server.registerTool('wait', {}, async (ctx) => {
         resolve();
-        await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('over'))));
+        return new Promise<string>((_, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('over'))));
       });
     });
     const host = createHost({ servers: { slow: { transport: inMemoryTransport(server, { via: 'channel' }) } }, policy: () => true });
