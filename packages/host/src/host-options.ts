@@ -102,18 +102,15 @@ export function checkHostOptions(options: HostOptions): void {
   if (typeof options.policy !== 'function')
     throw new TypeError('createHost needs a policy, which decides before each tool call: policy: (use) => askTheUser(use)');
   checkServers('createHost options', options.servers, SERVER_OPTIONS);
+  for (const [name, { transport }] of Object.entries(options.servers))
+    if (transport === undefined) throw new TypeError(`createHost options: the server "${name}" needs a transport`);
 }
 
 /** Checks the servers of a host or gateway. @throws {TypeError} As `checkHostOptions`. */
-export function checkServers<S extends { readonly transport: unknown }>(
-  owner: string,
-  servers: Readonly<Record<string, S>>,
-  table: OptionTable<S>,
-): void {
+export function checkServers<S extends object>(owner: string, servers: Readonly<Record<string, S>>, table: OptionTable<S>): void {
   const labels = new Map<string, string>();
   for (const [name, server] of Object.entries(servers ?? {})) {
     checkOptions(`${owner}, server "${name}"`, server, table);
-    if (server.transport === undefined) throw new TypeError(`${owner}: the server "${name}" needs a transport`);
     const label = serverLabel(name);
     const other = labels.get(label);
     if (other !== undefined)

@@ -3,7 +3,7 @@
 import type { CallOptions, McpClient } from '@mortise/client';
 import { toolHints } from '@mortise/client/host';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { abortable, runCallback, withTimeout } from '@mortise/jsonrpc-core/connection';
+import { abortable, runCallback } from '@mortise/jsonrpc-core/connection';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type {
   CallToolResult,
@@ -22,6 +22,7 @@ import { toolDigest } from './digest.ts';
 import { ToolRefusedError } from './errors.ts';
 import { HostedServer, type ServerState } from './hosted-server.ts';
 import { checkHostOptions, type HostOptions, type HostServer } from './host-options.ts';
+import { type HostListOptions, ListReader } from './list-reader.ts';
 import { exposedName, labelOf, serverLabel } from './names.ts';
 import type { ListedItems, ListName } from './server-list.ts';
 import { withServerName } from './tracing.ts';
@@ -63,13 +64,6 @@ export type HostEvent =
   | { readonly type: 'log'; readonly server: string; readonly level: string; readonly logger: string | undefined; readonly data: unknown }
   /** An error that belongs to no call, such as a malformed item of a list. */
   | { readonly type: 'error'; readonly server: string; readonly error: Error };
-
-/** Options of reading a list of all servers. */
-export interface HostListOptions {
-  /** How long to wait for servers that are slow; the list then lacks them. 0 takes what is there. @default the host's `listWaitMs` */
-  readonly waitMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Where something is: a server, and a URI there. */
 export interface ResourcePlace {
@@ -138,12 +132,13 @@ class ServerHost implements Host {
   readonly #members = new Map<string, Member>();
   readonly #byLabel = new Map<string, Member>();
   readonly #handlers = new Set<(event: HostEvent) => unknown>();
-  /** The lists that took longer than a reader would wait. Nobody waits for them again until they arrive. */
-  readonly #slow = new Map<Promise<unknown>, string>();
+  readonly #lists: ListReader;
 
   constructor(options: HostOptions) {
     this.#options = options;
     const asks = new Asks(options);
+    const { clock = systemClock, listWaitMs = 5_000 } = options;
+    this.#lists = new ListReader(clock, listWaitMs, ({ name }, list) => this.#emit({ type: 'list changed', server: name, list }));
     for (const [name, given] of Object.entries(options.servers)) {
       const member = { server: this.#createServer(name, given, asks), given };
       this.#members.set(name, member);
@@ -232,44 +227,16 @@ class ServerHost implements Host {
 
   async #merge<N extends ListName, T>(
     name: N,
-    { waitMs = this.#options.listWaitMs ?? 5_000, signal }: HostListOptions = {},
+    options: HostListOptions | undefined,
     toItem: (member: Member, item: ListedItems[N]) => T | undefined,
   ): Promise<readonly T[]> {
     const members = [...this.#members.values()];
-    const lists = await Promise.all(members.map(({ server }) => this.#listWithin(server, name, waitMs, signal)));
-    return members.flatMap((member, index) => (lists[index] ?? []).flatMap((item) => toItem(member, item) ?? []));
-  }
-
-  /** Reads a list of one server. Empty if the server fails, or is too slow: then an event says when the list is there. */
-  async #listWithin<N extends ListName>(
-    server: HostedServer,
-    name: N,
-    waitMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly ListedItems[N][]> {
-    signal?.throwIfAborted();
-    const key = `${server.name} ${name}`;
-    const isSlow = [...this.#slow.values()].includes(key);
-    const reading = server.list(name);
-    const limit = withTimeout(isSlow ? 0 : waitMs, signal, this.#options.clock ?? systemClock);
-    try {
-      return await abortable(reading, limit.signal);
-    } catch {
-      signal?.throwIfAborted();
-      if (limit.signal.aborted && !isSlow) this.#announceLater(reading, key, server.name, name);
-      return [];
-    } finally {
-      limit.dispose();
-      reading.catch(() => undefined);
-    }
-  }
-
-  #announceLater(reading: Promise<unknown>, key: string, server: string, list: ListName): void {
-    this.#slow.set(reading, key);
-    reading.then(
-      () => this.#slow.delete(reading) && this.#emit({ type: 'list changed', server, list }),
-      () => this.#slow.delete(reading),
+    const lists = await this.#lists.read(
+      members.map(({ server }) => server),
+      name,
+      options,
     );
+    return members.flatMap((member, index) => (lists[index] ?? []).flatMap((item) => toItem(member, item) ?? []));
   }
 
   // ---- calls

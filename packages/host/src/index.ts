@@ -4,7 +4,6 @@ export {
   createHost,
   type Host,
   type HostEvent,
-  type HostListOptions,
   type HostPrompt,
   type HostResource,
   type HostResourceTemplate,
@@ -13,6 +12,7 @@ export {
 } from './host.ts';
 export type { HostOptions, HostServer } from './host-options.ts';
 export type { ServerState } from './hosted-server.ts';
+export type { HostListOptions } from './list-reader.ts';
 export type { ListName } from './server-list.ts';
 export type { AskContext, AskHandler, AskOptions, HostElicitation, HostSampling } from './asks.ts';
 export {

@@ -3,6 +3,7 @@
 import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Era, Implementation, Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import type { RawSession } from '../raw-handler.ts';
 
 /** The client's name and capabilities, as the client states them in this request or session. */
 export interface ClientFacts {
@@ -34,6 +35,8 @@ export interface MiddlewareCall<App = unknown> {
   readonly origin: CallOrigin | undefined;
   /** The legacy session's id, if the transport has one. */
   readonly sessionId: string | undefined;
+  /** The legacy session, by which a gateway tells clients apart and reaches them. Undefined in the modern era, which has no sessions. */
+  readonly session: RawSession | undefined;
   /** The server's clock. */
   readonly clock: Clock;
   /** Shares values with other middleware and with the handler (`ctx.state`). Lives as long as the request. */

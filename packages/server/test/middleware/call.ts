@@ -26,6 +26,7 @@ export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCal
     origin: undefined,
     clock,
     sessionId: undefined,
+    session: undefined,
     state: new Map(),
     ...changes,
   };
