@@ -321,6 +321,26 @@ describe('callers', () => {
     expect(seen).toEqual([['ann', undefined]]);
   });
 
+  it('get the result of a call that ended while they had a question of its server', async () => {
+    const server = makeServer('asking');
+    let onAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (onAsked = resolve));
+    server.registerTool('ask', {}, async (ctx) => {
+      ctx.elicit(who).catch(() => undefined);
+      await asked;
+      return 'done without an answer';
+    });
+    const gateway = openGateway({ asking: behind(server, 'legacy') });
+    const client = await connect(gateway, 'modern', {
+      elicitation: async () => {
+        onAsked();
+        await vi.waitFor(() => expect(server.sessions.size).toBe(1));
+        return { action: 'decline' };
+      },
+    });
+    expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
+  });
+
   it('cannot answer the questions of others, nor join their calls', async () => {
     const server = makeServer('asking');
     server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(who)).action);

@@ -189,10 +189,7 @@ export class Caller {
           throw toProtocolError(error, backend.name, context.revision, uri);
         }
       },
-      () => {
-        backend.calls.delete(call);
-        this.#pending.delete(call.id);
-      },
+      { settled: (ended) => backend.calls.delete(ended), over: ({ id }) => this.#pending.delete(id) },
     );
     backend.calls.add(call);
     this.#pending.set(call.id, call);

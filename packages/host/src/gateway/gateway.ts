@@ -70,8 +70,9 @@ class GatewayServer extends Server<Caller> implements Gateway {
     const bus = new MemoryMessageBus();
     super(info, {
       ...endpoint,
-      // A server behind may ask more often than the default of an endpoint allows.
-      requestState: { maxRounds: 100, ...endpoint?.requestState },
+      // A server behind may ask more often than the default of an endpoint allows. The calls that wait for answers are in this process, so
+      // that no other needs the key.
+      requestState: { maxRounds: 100, keys: [crypto.getRandomValues(new Uint8Array(32))], ...endpoint?.requestState },
       capabilities: CAPABILITIES,
       cache: { listScope: 'private' },
       messageBus: bus,

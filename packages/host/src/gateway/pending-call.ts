@@ -44,14 +44,27 @@ export class PendingCall {
   readonly #stop = new AbortController();
   readonly #questions = new Map<string, Question>();
   readonly #logs: (readonly [LogLevel, JsonValue, string | undefined])[] = [];
+  readonly #onOver: () => void;
   #count = 0;
   #wake: (() => void) | undefined;
   #expiry: ClockTimer | undefined;
 
-  /** Sends the call. @param onEnd Called when the call has its result or error, or was stopped. */
-  constructor(context: GatewayContext, clock: Clock, send: SendCall, onEnd: (call: PendingCall) => void) {
+  /**
+   * Sends the call.
+   *
+   * @param on.settled Called when the server has answered, or the call was stopped.
+   * @param on.over Called when the client has the outcome, or no longer waits for it. A server may answer while the client still has a
+   * question of it: the outcome then waits for the retry.
+   */
+  constructor(
+    context: GatewayContext,
+    clock: Clock,
+    send: SendCall,
+    on: { settled(call: PendingCall): void; over(call: PendingCall): void },
+  ) {
     this.context = context;
     this.#clock = clock;
+    this.#onOver = () => on.over(this);
     const wantsProgress = context.meta[META_PROGRESS_TOKEN] !== undefined;
     const onProgress = wantsProgress ? (progress: Progress): void => void this.context.progress(progress) : undefined;
     // Settled later, so that `this` is in the caller's tables before the server can ask.
@@ -61,10 +74,7 @@ export class PendingCall {
         (result): Outcome => ({ result }),
         (error: unknown): Outcome => ({ error }),
       );
-    void this.#outcome.then(() => {
-      this.#expiry?.cancel();
-      onEnd(this);
-    });
+    void this.#outcome.then(() => on.settled(this));
   }
 
   /** Serves a request for this call, the first one or a retry: resolves with the result of the call, or with its open questions. */
@@ -77,6 +87,7 @@ export class PendingCall {
     this.#resume(context);
     const outcome = await Promise.race([this.#outcome, this.#asked()]);
     if (outcome === undefined) return this.#toQuestions();
+    this.#onOver();
     if ('error' in outcome) throw outcome.error;
     return outcome.result;
   }
@@ -118,7 +129,10 @@ export class PendingCall {
   }
 
   #toQuestions(): JsonObject {
-    this.#expiry = this.#clock.schedule(() => this.stop(new CancelledError('the client did not answer in time')), RETRY_MS);
+    this.#expiry = this.#clock.schedule(() => {
+      this.stop(new CancelledError('the client did not answer in time'));
+      this.#onOver();
+    }, RETRY_MS);
     const requests = [...this.#questions].map(
       ([key, { ask }]) => [key, { method: ask.method, params: ask.params } as InputRequest] as const,
     );
