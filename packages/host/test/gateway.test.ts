@@ -1,11 +1,14 @@
 /** A gateway between clients and servers of each era: everything passes in both directions. */
 
-import type { ClientOptions, McpClient } from '@mortise/client';
+import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { McpServer, ResourceTemplate, completable, UrlElicitationRequiredError } from '@mortise/server';
+import { completable, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
+import { httpTransport } from '@mortise/transport-http/client';
+import { serveHttp } from '@mortise/transport-http/node';
+import { createHttpHandler } from '@mortise/transport-http/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -361,6 +364,46 @@ describe('callers', () => {
     expect(await bob.requestRaw('tools/call', retry)).toMatchObject({ error: { code: -32602 } });
     expect(await ann.requestRaw('tools/call', retry)).toMatchObject({ result: { content: [{ text: 'decline' }] } });
     expect(await ann.requestRaw('tools/call', retry)).toMatchObject({ error: { code: -32602 } });
+  });
+});
+
+describe('over HTTP', () => {
+  it('arguments that are also sent in headers are compared with them, for callers who may see the tool', async () => {
+    const server = makeServer('regions');
+    const region = { type: 'string', 'x-mcp-header': 'Region' } as const;
+    server.registerTool('where', { inputSchema: { type: 'object', properties: { region } } }, (args) =>
+      String((args as JsonObject)['region']),
+    );
+    const gateway = openGateway({ regions: behind(server, 'legacy') });
+    const serving = await serveHttp(gateway, { port: 0 });
+    onTestFinished(() => serving.close());
+    let isTampering = false;
+    const fetchWith = (url: string, init: RequestInit = {}): Promise<Response> => {
+      const headers = new Headers(init.headers);
+      if (isTampering) headers.set('Mcp-Param-Region', 'us');
+      return fetch(url, { ...init, headers });
+    };
+    const transport = httpTransport(serving.url, { fetch: fetchWith });
+    const client = await McpClient.connect(transport, { name: 'test', version: '1' }, { era: 'modern' });
+    onTestFinished(() => client.close());
+    await client.listTools();
+    expect(textOf(await client.callTool('regions__where', { region: 'eu' }))).toBe('eu');
+    isTampering = true;
+    await expect(client.callTool('regions__where', { region: 'eu' })).rejects.toMatchObject({ rpcCode: -32020 });
+  });
+
+  it('two gateways share a port by their paths', async () => {
+    const [one, two] = ['one', 'two'].map((name) =>
+      createHttpHandler(openGateway({ [name]: behind(makeEcho(name), 'legacy') }), { path: `/${name}/mcp` }),
+    );
+    const fetch = (url: string, init?: RequestInit): Promise<Response> =>
+      (new URL(url).pathname.startsWith('/one/') ? one : two)?.fetch(new Request(url, init)) ?? Promise.reject(new Error('none'));
+    for (const name of ['one', 'two']) {
+      const transport = httpTransport(`http://127.0.0.1/${name}/mcp`, { fetch });
+      const client = await McpClient.connect(transport, { name: 'test', version: '1' });
+      onTestFinished(() => client.close());
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual([`${name}__echo`]);
+    }
   });
 });
 

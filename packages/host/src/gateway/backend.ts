@@ -107,5 +107,8 @@ function pickAsked(capabilities: ClientCapabilities): ClientCapabilities {
 
 function answerBy(client: McpClient, asked: Asked, capabilities: ClientCapabilities): void {
   for (const [name, method] of Object.entries(ASKS))
-    if (capabilities[name] !== undefined) client.setRequestHandler(method, (params, { signal }) => asked.ask({ method, params }, signal));
+    if (capabilities[name] !== undefined)
+      client.setRequestHandler(method, (params, { signal, key }) =>
+        asked.ask({ method, params, ...(key !== undefined && { key }) }, signal),
+      );
 }

@@ -21,6 +21,8 @@ export interface CallerInit {
   /** The servers that all callers share, by name. */
   readonly pool: ReadonlyMap<string, Backend>;
   readonly publish: (event: BusMessage) => void;
+  /** Called with the tools of a caller each time they were read. */
+  readonly onTools: (offers: Offers) => void;
   readonly report: (server: string, error: Error) => void;
   /** The first request of the caller. */
   readonly call: Pick<MiddlewareCall<unknown>, 'principal' | 'auth' | 'session' | 'revision' | 'client'>;
@@ -112,7 +114,11 @@ export class Caller {
         this.#backends.map(({ server }) => server),
         list,
       )
-      .then((items) => collectOffers(list, this.#backends, items));
+      .then((items) => {
+        const offers = collectOffers(list, this.#backends, items);
+        if (list === 'tools') this.#init.onTools(offers);
+        return offers;
+      });
     this.#offers.set(list, read);
     const forget = (): void => {
       if (this.#offers.get(list) === read) this.#offers.delete(list);
@@ -210,7 +216,8 @@ export class Caller {
 
   // ---- what servers ask
 
-  async #ask(backend: Backend, { method, params = {} }: Ask, signal: AbortSignal): Promise<JsonObject> {
+  async #ask(backend: Backend, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const { method, params = {} } = ask;
     const call = backend.newestCall;
     const { session } = this;
     try {
@@ -218,7 +225,7 @@ export class Caller {
         return await (call
           ? call.context.sendRequest({ method, params }, undefined, { signal })
           : this.#askSession(session, method, params, signal));
-      if (call) return await call.ask({ method, params }, signal);
+      if (call) return await call.ask(ask, signal);
     } catch (error) {
       if (error instanceof RemoteError) throw new ProtocolError(error.rpcCode, error.message, error.data, { cause: error });
       throw error;

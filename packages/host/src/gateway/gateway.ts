@@ -4,7 +4,8 @@ import { type Clock, type JsonObject, type JsonValue, type LogLevel, ProtocolErr
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryMessageBus } from '@mortise/protocol';
-import type { CloseOptions } from '@mortise/protocol/contracts';
+import { readParamHeaders } from '@mortise/protocol/checks';
+import type { CloseOptions, ParamHeaders } from '@mortise/protocol/contracts';
 import { type MiddlewareCall, Server } from '@mortise/server/low-level';
 import type { ServerState } from '../hosted-server.ts';
 import type { ListName } from '../server-list.ts';
@@ -12,7 +13,7 @@ import { Backend } from './backend.ts';
 import { Caller } from './caller.ts';
 import { Callers } from './callers.ts';
 import { checkGatewayOptions, type GatewayOptions } from './gateway-options.ts';
-import { toPage } from './offers.ts';
+import { type Offers, toPage } from './offers.ts';
 
 /** How the servers behind a gateway are, for a health endpoint. */
 export interface GatewayHealth {
@@ -63,6 +64,7 @@ class GatewayServer extends Server<Caller> implements Gateway {
   readonly #bus: MemoryMessageBus;
   readonly #clock: Clock;
   readonly #callers: Callers;
+  readonly #paramHeaders = new Map<string, ParamHeaders>();
   readonly #pool = new Map<string, Backend>();
 
   constructor(options: GatewayOptions) {
@@ -89,6 +91,20 @@ class GatewayServer extends Server<Caller> implements Gateway {
     this.#addLists();
     this.#addCalls();
     this.#addSubscriptions();
+  }
+
+  /** What is known from the lists of all callers. Whether the caller may see the tool is checked before its headers are. */
+  override paramHeaders(toolName: string): ParamHeaders | undefined {
+    return this.#paramHeaders.get(toolName);
+  }
+
+  #learnParamHeaders({ items }: Offers): void {
+    for (const { name, inputSchema } of items) {
+      const headers = new Map<string, readonly string[]>();
+      const isUsable = readParamHeaders(inputSchema as JsonObject, headers) === undefined && headers.size > 0;
+      if (isUsable) this.#paramHeaders.set(String(name), headers);
+      else this.#paramHeaders.delete(String(name));
+    }
   }
 
   health(): GatewayHealth {
@@ -137,6 +153,10 @@ class GatewayServer extends Server<Caller> implements Gateway {
         app.inFlight -= 1;
         app.lastUsedMs = this.#clock.monotonicMs();
       }
+    });
+    this.use('tools/call', async ({ app, params, paramFault }, next) => {
+      if (paramFault && (await app.offers('tools')).places.has(String(params['name']))) throw paramFault;
+      return next();
     });
     this.use('logging/setLevel', async ({ app, params }, next) => {
       const result = await next();
@@ -187,6 +207,7 @@ class GatewayServer extends Server<Caller> implements Gateway {
       clock: this.#clock,
       pool: this.#pool,
       publish: (event) => void this.#bus.publish(event),
+      onTools: (offers) => this.#learnParamHeaders(offers),
       report: (server, error) => this.#report(server, error),
       call,
     });

@@ -94,7 +94,9 @@ export class PendingCall {
 
   /** Asks a modern client. Resolves with the answer, which comes with a later request. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
-    const key = `question-${(this.#count += 1)}`;
+    // The server's own key is kept, unless another question has it.
+    const own = ask.key;
+    const key = own === undefined || this.#questions.has(own) ? `question-${(this.#count += 1)}` : own;
     return new Promise<JsonObject>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       this.#questions.set(key, { ask, answer: resolve });

@@ -27,6 +27,7 @@ export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCal
     clock,
     sessionId: undefined,
     session: undefined,
+    paramFault: undefined,
     state: new Map(),
     ...changes,
   };
