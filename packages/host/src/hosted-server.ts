@@ -1,8 +1,8 @@
 /** One server of a host: starts it when needed, keeps its state, starts it again when it is lost, and follows its lists. */
 
 import { type ClientOptions, type ClientTransportSource, McpClient } from '@mortise/client';
-import { type Clock, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
-import { abortable } from '@mortise/jsonrpc-core/connection';
+import { type Clock, ConnectionClosedError, InvalidResponseError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
+import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
 import { toError } from '@mortise/jsonrpc-core/transport';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Implementation } from '@mortise/protocol/model';
@@ -48,6 +48,10 @@ const CEILING_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 /** A connection that lasted this long counts as sound: the server is then started again without a pause. */
 const SOUND_AFTER_MS = 5_000;
+
+/** How many errors of one connection are reported in a minute, such as unreadable messages and malformed items of lists. */
+const MAX_ERRORS_PER_MINUTE = 1_000;
+const MINUTE_MS = 60_000;
 
 const LIST_FILTERS = [
   ['toolsListChanged', 'tools.listChanged', ['tools']],
@@ -173,17 +177,23 @@ export class HostedServer {
   async #connect(): Promise<Opened> {
     const { info, source, clientOptions, prepare, events, clock } = this.#init;
     this.#setState({ status: 'starting' });
-    const client = new McpClient(info, { ...clientOptions(), restart: false, onError: (error) => events.onError(error), clock });
+    const tooManyErrors = new AbortController();
+    const noteError = this.#countErrors(tooManyErrors);
+    const client = new McpClient(info, { ...clientOptions(), restart: false, onError: noteError, clock });
+    tooManyErrors.signal.addEventListener('abort', () => void client.close());
     prepare(client);
+    const { signal, dispose } = linkSignals(this.#closing.signal, tooManyErrors.signal);
     try {
-      await client.connect(source, { signal: this.#closing.signal });
+      await client.connect(source, { signal });
     } catch (error) {
-      throw this.#onFailure(error);
+      throw this.#onFailure(tooManyErrors.signal.reason ?? error);
+    } finally {
+      dispose();
     }
     const opened = { client, lists: new ServerLists(client, (error) => events.onError(error)) };
     this.#opened = opened;
     this.#startedAtMs = clock.monotonicMs();
-    void client.closed.then(() => this.#onLost(opened));
+    void client.closed.then(() => this.#onLost(opened, tooManyErrors.signal.reason as Error | undefined));
     void this.#follow(opened);
     for (const uri of this.#watched) client.subscribeResource(uri).catch((error: unknown) => events.onError(toError(error)));
     this.#setState({ status: 'ready' });
@@ -210,13 +220,30 @@ export class HostedServer {
 
   // ---- lost
 
-  #onLost(opened: Opened): void {
+  /** Reports the errors of one connection, and ends the connection if there are too many: reading garbage takes time from all servers. */
+  #countErrors(tooMany: AbortController): (error: Error) => void {
+    const { clock, events } = this.#init;
+    let startedAtMs = clock.monotonicMs();
+    let count = 0;
+    return (error) => {
+      if (tooMany.signal.aborted) return;
+      if (clock.monotonicMs() - startedAtMs >= MINUTE_MS) [startedAtMs, count] = [clock.monotonicMs(), 0];
+      count += 1;
+      if (count <= MAX_ERRORS_PER_MINUTE) events.onError(error);
+      else
+        tooMany.abort(
+          new InvalidResponseError(`the server caused more than ${MAX_ERRORS_PER_MINUTE} errors in a minute: ${error.message}`),
+        );
+    };
+  }
+
+  #onLost(opened: Opened, cause: Error | undefined): void {
     if (this.#opened !== opened) return;
     this.#opened = undefined;
     const isSound = this.#init.clock.monotonicMs() - this.#startedAtMs >= SOUND_AFTER_MS;
     if (isSound) this.#failures = 0;
     if (this.#closing.signal.aborted) return;
-    this.#fail(new ConnectionClosedError('the connection to the server ended'), isSound ? 0 : undefined);
+    this.#fail(cause ?? new ConnectionClosedError('the connection to the server ended'), isSound && !cause ? 0 : undefined);
   }
 
   async #drop(opened: Opened): Promise<void> {

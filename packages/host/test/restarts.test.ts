@@ -46,6 +46,22 @@ describe('a server process that dies in a call', () => {
   });
 });
 
+describe('a server that sends garbage', () => {
+  it('is ended after a thousand errors, so that it takes no more time from the others', async () => {
+    const noise =
+      "const line = '{\\n'.repeat(100); const write = () => { while (process.stdout.write(line)); }; process.stdout.on('drain', write); write();";
+    const host = openHost({
+      servers: {
+        noisy: { transport: stdioTransport({ command: process.execPath, args: ['-e', noise] }) },
+        sound: { transport: inMemoryTransport(makeEcho('sound')) },
+      },
+    });
+    await expect(host.start('noisy')).rejects.toThrow('more than 1000 errors in a minute');
+    expect(host.states.get('noisy')).toMatchObject({ status: 'failed' });
+    expect(textOf(await host.callTool('sound__echo'))).toBe('sound');
+  });
+});
+
 describe('a server that cannot be started', () => {
   it('is tried again after pauses that grow, then waits for a call; calls in a pause fail at once', async () => {
     const clock = new FakeClock();
