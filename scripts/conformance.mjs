@@ -34,6 +34,7 @@ import { installToolNode } from './tool-node.mjs';
  * @property {'server' | 'client'} role
  * @property {readonly string[]} scenarios
  * @property {'0.2' | '0.1.16'} [suite] Left out, in either.
+ * @property {'legacy' | 'modern'} [through] Only through a gateway that speaks this era with the server. Left out, whatever it speaks.
  */
 
 const outputFolder = join(root, '.cache/conformance');
@@ -48,7 +49,11 @@ await installTool('conformance');
 const roles = through === undefined ? ['server', 'client'] : ['server'];
 const outcomes = await play((await planRuns(node)).filter(({ role }) => roles.includes(role)));
 const baseline = through === undefined ? 'baseline.json' : 'baseline-gateway.json';
-const problems = judge(outcomes, JSON.parse(readFileSync(join(root, 'apps/conformance', baseline), 'utf8')));
+const entries = JSON.parse(readFileSync(join(root, 'apps/conformance', baseline), 'utf8'));
+const problems = judge(
+  outcomes,
+  entries.filter((entry) => (entry.through ?? through) === through),
+);
 for (const each of roles) printTable(outcomes.filter(({ run }) => run.role === each));
 console.log(
   '"8" is eight checks that passed; "1-7" adds seven faults that the baseline lists, "1!7" seven faults of which it lacks one or more. ' +

@@ -1,12 +1,13 @@
 /** One server of a host: starts it when needed, keeps its state, starts it again when it is lost, and follows its lists. */
 
 import { type ClientOptions, type ClientTransportSource, McpClient } from '@mortise/client';
-import { type Clock, ConnectionClosedError, InvalidResponseError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
+import { type Clock, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
 import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
 import { toError } from '@mortise/jsonrpc-core/transport';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Implementation } from '@mortise/protocol/model';
 import { ServerUnavailableError } from './errors.ts';
+import { FloodGuard } from './flood-guard.ts';
 import { type ListName, type ListedItems, ServerLists } from './server-list.ts';
 
 /** The state of a server. */
@@ -48,10 +49,6 @@ const CEILING_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 /** A connection that lasted this long counts as sound: the server is then started again without a pause. */
 const SOUND_AFTER_MS = 5_000;
-
-/** How many errors of one connection are reported in a minute, such as unreadable messages and malformed items of lists. */
-const MAX_ERRORS_PER_MINUTE = 1_000;
-const MINUTE_MS = 60_000;
 
 const LIST_FILTERS = [
   ['toolsListChanged', 'tools.listChanged', ['tools']],
@@ -177,31 +174,32 @@ export class HostedServer {
   async #connect(): Promise<Opened> {
     const { info, source, clientOptions, prepare, events, clock } = this.#init;
     this.#setState({ status: 'starting' });
-    const tooManyErrors = new AbortController();
-    const noteError = this.#countErrors(tooManyErrors);
-    const client = new McpClient(info, { ...clientOptions(), restart: false, onError: noteError, clock });
-    tooManyErrors.signal.addEventListener('abort', () => void client.close());
+    const guard = new FloodGuard(clock);
+    const onError = (error: Error): void => void (guard.countError(error) && events.onError(error));
+    const client = new McpClient(info, { ...clientOptions(), restart: false, onError, clock });
+    guard.signal.addEventListener('abort', () => void client.close());
+    client.onAnyNotification(() => guard.countNotification());
     prepare(client);
-    const { signal, dispose } = linkSignals(this.#closing.signal, tooManyErrors.signal);
+    const { signal, dispose } = linkSignals(this.#closing.signal, guard.signal);
     try {
       await client.connect(source, { signal });
     } catch (error) {
-      throw this.#onFailure(tooManyErrors.signal.reason ?? error);
+      throw this.#onFailure(guard.signal.reason ?? error);
     } finally {
       dispose();
     }
     const opened = { client, lists: new ServerLists(client, (error) => events.onError(error)) };
     this.#opened = opened;
     this.#startedAtMs = clock.monotonicMs();
-    void client.closed.then(() => this.#onLost(opened, tooManyErrors.signal.reason as Error | undefined));
-    void this.#follow(opened);
+    void client.closed.then(() => this.#onLost(opened, guard.signal.reason as Error | undefined));
+    void this.#follow(opened, guard);
     for (const uri of this.#watched) client.subscribeResource(uri).catch((error: unknown) => events.onError(toError(error)));
     this.#setState({ status: 'ready' });
     return opened;
   }
 
   /** Forgets lists as the server reports changes. */
-  async #follow({ client, lists }: Opened): Promise<void> {
+  async #follow({ client, lists }: Opened, guard: FloodGuard): Promise<void> {
     const wanted = LIST_FILTERS.filter(([, capability]) => hasCapability(client.serverCapabilities, capability));
     if (wanted.length === 0) return;
     const forget = (names: readonly ListName[]): void => {
@@ -209,6 +207,7 @@ export class HostedServer {
     };
     try {
       for await (const { method, isAfterGap } of client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])))) {
+        guard.countNotification();
         if (isAfterGap) forget(wanted.flatMap(([, , names]) => names));
         else forget(wanted.find(([key]) => method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))?.[2] ?? []);
       }
@@ -219,23 +218,6 @@ export class HostedServer {
   }
 
   // ---- lost
-
-  /** Reports the errors of one connection, and ends the connection if there are too many: reading garbage takes time from all servers. */
-  #countErrors(tooMany: AbortController): (error: Error) => void {
-    const { clock, events } = this.#init;
-    let startedAtMs = clock.monotonicMs();
-    let count = 0;
-    return (error) => {
-      if (tooMany.signal.aborted) return;
-      if (clock.monotonicMs() - startedAtMs >= MINUTE_MS) [startedAtMs, count] = [clock.monotonicMs(), 0];
-      count += 1;
-      if (count <= MAX_ERRORS_PER_MINUTE) events.onError(error);
-      else
-        tooMany.abort(
-          new InvalidResponseError(`the server caused more than ${MAX_ERRORS_PER_MINUTE} errors in a minute: ${error.message}`),
-        );
-    };
-  }
 
   #onLost(opened: Opened, cause: Error | undefined): void {
     if (this.#opened !== opened) return;

@@ -3,7 +3,7 @@
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { completable, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
+import { completable, inputRequired, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 import { httpTransport } from '@mortise/transport-http/client';
@@ -342,6 +342,22 @@ describe('callers', () => {
       },
     });
     expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
+  });
+
+  it('may send answers with the first request, under the keys of the server behind', async () => {
+    const server = makeServer('asking');
+    server.registerTool('ask', {}, (ctx) =>
+      ctx.inputResponses?.['name']
+        ? JSON.stringify(ctx.inputResponses['name'])
+        : inputRequired({ inputRequests: { name: { method: 'elicitation/create', params: who } } }),
+    );
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const client = await connect(gateway, 'modern', { capabilities: { elicitation: { form: {} } } });
+    const first = await client.requestRaw('tools/call', { name: 'asking__ask', arguments: {} });
+    expect(first).toMatchObject({ result: { resultType: 'input_required', inputRequests: { name: { method: 'elicitation/create' } } } });
+    const inputResponses = { name: { action: 'decline' } };
+    const known = await client.requestRaw('tools/call', { name: 'asking__ask', arguments: {}, inputResponses });
+    expect(known).toMatchObject({ result: { content: [{ text: '{"action":"decline"}' }] } });
   });
 
   it('cannot answer the questions of others, nor join their calls', async () => {

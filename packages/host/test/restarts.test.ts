@@ -62,6 +62,28 @@ describe('a server that sends garbage', () => {
   });
 });
 
+describe('a server that floods its client with changes', () => {
+  it('is ended, and no other server is disturbed', async () => {
+    const server = makeEcho('busy');
+    const host = openHost({
+      servers: {
+        busy: { transport: inMemoryTransport(server, { via: 'channel' }), client: { era: 'legacy' } },
+        sound: { transport: inMemoryTransport(makeEcho('sound')) },
+      },
+      clock: new FakeClock(),
+    });
+    await host.start('busy');
+    const [session] = server.sessions;
+    for (let sent = 0; sent <= 10_000; sent += 1) {
+      session?.tell({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }, undefined);
+      if (sent % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await reaches(host, 'busy', 'failed');
+    expect(host.states.get('busy')).toMatchObject({ reason: expect.stringContaining('more than 10000 notifications in a minute') });
+    expect(textOf(await host.callTool('sound__echo'))).toBe('sound');
+  });
+});
+
 describe('a server that cannot be started', () => {
   it('is tried again after pauses that grow, then waits for a call; calls in a pause fail at once', async () => {
     const clock = new FakeClock();

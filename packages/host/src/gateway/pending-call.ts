@@ -45,6 +45,8 @@ export class PendingCall {
   readonly #questions = new Map<string, Question>();
   readonly #logs: (readonly [LogLevel, JsonValue, string | undefined])[] = [];
   readonly #onOver: () => void;
+  /** Answers that came with the first request, as clients send them that know what the server will ask. Each is used once. */
+  readonly #early: Record<string, JsonObject>;
   #count = 0;
   #wake: (() => void) | undefined;
   #expiry: ClockTimer | undefined;
@@ -64,6 +66,7 @@ export class PendingCall {
   ) {
     this.context = context;
     this.#clock = clock;
+    this.#early = { ...context.inputResponses };
     this.#onOver = () => on.over(this);
     const wantsProgress = context.meta[META_PROGRESS_TOKEN] !== undefined;
     const onProgress = wantsProgress ? (progress: Progress): void => void this.context.progress(progress) : undefined;
@@ -96,6 +99,11 @@ export class PendingCall {
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     // The server's own key is kept, unless another question has it.
     const own = ask.key;
+    const early = own === undefined ? undefined : this.#early[own];
+    if (own !== undefined && early) {
+      delete this.#early[own];
+      return Promise.resolve(early);
+    }
     const key = own === undefined || this.#questions.has(own) ? `question-${(this.#count += 1)}` : own;
     return new Promise<JsonObject>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
