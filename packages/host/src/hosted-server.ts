@@ -116,7 +116,7 @@ export class HostedServer {
    * @throws {ServerUnavailableError} The server cannot be reached. @throws Whatever `use` rejects with.
    */
   async run<T>(use: (client: McpClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const opened = await abortable(this.#whenOpen(), signal);
+    const opened = this.#opened ?? (await abortable(this.#whenOpen(), signal));
     try {
       const result = await use(opened.client);
       this.#noteReady();

@@ -308,6 +308,19 @@ describe('callers', () => {
     await vi.waitFor(() => expect(servers.filter((server) => server.isConnected())).toHaveLength(2));
   });
 
+  it('of one principal cannot push out those of another', async () => {
+    const { transport, servers } = makeStateful();
+    const gateway = openGateway({ notes: { transport } }, { maxCallers: 4 });
+    const ann = await connect(gateway, 'modern', { principal: 'ann' });
+    await ann.callTool('notes__note', { text: 'kept' });
+    for (let other = 0; other < 8; other += 1) {
+      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: { experimental: { [`x${other}`]: {} } } });
+      await bob.callTool('notes__note', { text: 'bob' });
+    }
+    expect(servers[0]?.isConnected()).toBe(true);
+    expect(textOf(await ann.callTool('notes__note', { text: 'still' }))).toBe('kept,still');
+  });
+
   it('are known to the function that makes their transport, so that each gets a token of its own', async () => {
     const seen: unknown[] = [];
     const server = makeEcho('private');

@@ -7,6 +7,7 @@ import type { Ask, AuthInfo, BusMessage, Principal } from '@mortise/protocol/con
 import type { ClientCapabilities } from '@mortise/protocol/model';
 import { invalidParamsError, META_LOG_LEVEL, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
+import type { HostedServer } from '../hosted-server.ts';
 import { ListReader } from '../list-reader.ts';
 import type { ListName } from '../server-list.ts';
 import { Backend } from './backend.ts';
@@ -46,8 +47,8 @@ export class Caller {
   readonly #lists: ListReader;
   readonly #pending = new Map<string, PendingCall>();
   readonly #offers = new Map<ListName, Promise<Offers>>();
-  /** How often each resource is subscribed to. */
-  readonly #watched = new Map<string, number>();
+  /** How often each resource is subscribed to, and at which server. */
+  readonly #watched = new Map<string, { readonly server: HostedServer; count: number }>();
   #lastContext: GatewayContext | undefined;
 
   constructor(init: CallerInit) {
@@ -264,22 +265,27 @@ export class Caller {
   // ---- subscriptions
 
   async watch(uri: string): Promise<void> {
-    const count = this.#watched.get(uri) ?? 0;
-    this.#watched.set(uri, count + 1);
-    if (count > 0) return;
+    const known = this.#watched.get(uri);
+    if (known) {
+      known.count += 1;
+      return;
+    }
     const { server, name } = await this.#backendOf(uri, this.#revision);
     try {
       await server.watch(uri);
     } catch (error) {
-      this.#watched.delete(uri);
       throw toProtocolError(error, name, this.#revision, uri);
     }
+    this.#watched.set(uri, { server, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
   }
 
   async unwatch(uri: string): Promise<void> {
-    const count = this.#watched.get(uri) ?? 0;
-    if (count > 1) this.#watched.set(uri, count - 1);
-    else if (this.#watched.delete(uri)) await (await this.#backendOf(uri, this.#revision)).server.unwatch(uri);
+    const watched = this.#watched.get(uri);
+    if (!watched) return;
+    watched.count -= 1;
+    if (watched.count > 0) return;
+    this.#watched.delete(uri);
+    await watched.server.unwatch(uri);
   }
 
   onUpdated(uri: string): void {

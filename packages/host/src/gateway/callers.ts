@@ -46,7 +46,10 @@ export class Callers {
   }
 
   #add(key: RawSession | string, call: CallFacts): Caller {
-    if (this.#callers.size >= this.#max) this.#makeRoom();
+    // One principal never has more than half of the places, so that it cannot end the connections of all others.
+    const own = [...this.#callers].filter(([, { principal }]) => principal === call.principal);
+    if (own.length >= Math.ceil(this.#max / 2)) this.#makeRoom(own);
+    else if (this.#callers.size >= this.#max) this.#makeRoom([...this.#callers]);
     const caller = this.#create(call);
     this.#callers.set(key, caller);
     if (typeof key !== 'string') void key.closed.then(() => this.#end(key));
@@ -54,10 +57,12 @@ export class Callers {
     return caller;
   }
 
-  #makeRoom(): void {
-    const idle = [...this.#callers].filter(([, caller]) => !caller.isBusy).sort(([, one], [, other]) => one.lastUsedMs - other.lastUsedMs);
+  /** Ends the one of these callers that is idle longest. @throws {ProtocolError} -32603: all are busy. */
+  #makeRoom(among: readonly (readonly [RawSession | string, Caller])[]): void {
+    const idle = among.filter(([, caller]) => !caller.isBusy).sort(([, one], [, other]) => one.lastUsedMs - other.lastUsedMs);
     const [first] = idle;
-    if (!first) throw new ProtocolError(INTERNAL_ERROR, `This gateway has ${this.#max} busy callers, the maximum: try again later`);
+    if (!first)
+      throw new ProtocolError(INTERNAL_ERROR, `This gateway has ${this.#max} callers at most, and yours are busy: try again later`);
     this.#end(first[0]);
   }
 

@@ -55,7 +55,7 @@ export interface GatewayOptions {
   readonly listWaitMs?: number | undefined;
   /** How long a modern caller's connections are kept without a request, in milliseconds. Sessions keep theirs until they end. @default 600_000 */
   readonly callerIdleMs?: number | undefined;
-  /** How many callers may have connections at once. The one idle longest makes room. @default 1_000 */
+  /** How many callers may have connections at once, those of one principal half as many. The one idle longest makes room. @default 1_000 */
   readonly maxCallers?: number | undefined;
   /** Makes the extensions of a server's clients, such as `[taskClient()]`, with which the gateway waits for tasks. @default none */
   readonly extensions?: ((server: string) => readonly ClientExtension[]) | undefined;

@@ -123,10 +123,10 @@ export class PendingCall {
     this.#stop.abort(reason);
   }
 
-  #resume({ log, inputResponses = {} }: GatewayContext): void {
+  #resume(context: GatewayContext): void {
     // The endpoint drops as many as it sent in earlier rounds: a handler that runs again is expected to repeat them.
-    for (const [level, data, logger] of this.#logs) void log(level, data, logger);
-    for (const [key, answer] of Object.entries(inputResponses)) this.#questions.get(key)?.answer(answer);
+    for (const [level, data, logger] of this.#logs) void context.log(level, data, logger);
+    for (const [key, answer] of Object.entries(context.inputResponses ?? {})) this.#questions.get(key)?.answer(answer);
   }
 
   /** Resolves when there are questions for the client; a moment later, because a server may ask several at once. */
@@ -134,7 +134,7 @@ export class PendingCall {
     return new Promise((resolve) => {
       const onQuiet = (): void => (this.#questions.size > 0 ? resolve(undefined) : undefined);
       this.#wake = () => void this.#clock.schedule(onQuiet, 0, { keepAlive: true });
-      this.#wake();
+      if (this.#questions.size > 0) this.#wake();
     });
   }
 
