@@ -172,21 +172,15 @@ export class HostedServer {
   }
 
   async #connect(): Promise<Opened> {
-    const { info, source, clientOptions, prepare, events, clock } = this.#init;
+    const { events, clock } = this.#init;
     this.#setState({ status: 'starting' });
     const guard = new FloodGuard(clock);
-    const onError = (error: Error): void => void (guard.countError(error) && events.onError(error));
-    const client = new McpClient(info, { ...clientOptions(), restart: false, onError, clock });
-    guard.signal.addEventListener('abort', () => void client.close());
-    client.onAnyNotification(() => guard.countNotification());
-    prepare(client);
-    const { signal, dispose } = linkSignals(this.#closing.signal, guard.signal);
+    let client: McpClient;
     try {
-      await client.connect(source, { signal });
+      client = this.#createClient(guard);
+      await this.#connectClient(client, guard);
     } catch (error) {
       throw this.#onFailure(guard.signal.reason ?? error);
-    } finally {
-      dispose();
     }
     const opened = { client, lists: new ServerLists(client, (error) => events.onError(error)) };
     this.#opened = opened;
@@ -196,6 +190,30 @@ export class HostedServer {
     for (const uri of this.#watched) client.subscribeResource(uri).catch((error: unknown) => events.onError(toError(error)));
     this.#setState({ status: 'ready' });
     return opened;
+  }
+
+  #createClient(guard: FloodGuard): McpClient {
+    const { info, clientOptions, prepare, events, clock } = this.#init;
+    const onError = (error: Error): void => void (guard.countError(error) && events.onError(error));
+    const client = new McpClient(info, { ...clientOptions(), restart: false, onError, clock });
+    guard.signal.addEventListener('abort', () => void client.close());
+    client.onAnyNotification(() => guard.countNotification());
+    prepare(client);
+    return client;
+  }
+
+  async #connectClient(client: McpClient, guard: FloodGuard): Promise<void> {
+    const { signal, dispose } = linkSignals(this.#closing.signal, guard.signal);
+    try {
+      await client.connect(this.#init.source, { signal });
+      // `close` may have been called while the last step of connecting was on its way.
+      if (signal.aborted) {
+        await client.close();
+        throw signal.reason;
+      }
+    } finally {
+      dispose();
+    }
   }
 
   /** Forgets lists as the server reports changes. */

@@ -29,7 +29,7 @@ function watch(decide: (use: ToolUse) => boolean = () => true): { readonly uses:
 }
 
 describe('a policy', () => {
-  it('sees server, tool and arguments before the call, and what it refuses is not called', async () => {
+  it('[TOOL-047] sees server, tool and arguments before the call, and what it refuses is not called', async () => {
     const server = makeFiles();
     const called = vi.fn();
     server.use('tools/call', (call, next) => {

@@ -299,7 +299,7 @@ describe('callers', () => {
     expect(textOf(await modern.callTool('notes__note', { text: 'new' }))).toBe('new');
   });
 
-  it('that are idle make room for others', async () => {
+  it('[ROBUSTNESS-8] that are idle make room for others', async () => {
     const { transport, servers } = makeStateful();
     const gateway = openGateway({ notes: { transport } }, { maxCallers: 2 });
     for (const principal of ['a', 'b', 'c', 'd'])
@@ -308,7 +308,7 @@ describe('callers', () => {
     await vi.waitFor(() => expect(servers.filter((server) => server.isConnected())).toHaveLength(2));
   });
 
-  it('of one principal cannot push out those of another', async () => {
+  it('[ROBUSTNESS-18] of one principal cannot push out those of another', async () => {
     const { transport, servers } = makeStateful();
     const gateway = openGateway({ notes: { transport } }, { maxCallers: 4 });
     const ann = await connect(gateway, 'modern', { principal: 'ann' });
@@ -373,7 +373,7 @@ describe('callers', () => {
     expect(known).toMatchObject({ result: { content: [{ text: '{"action":"decline"}' }] } });
   });
 
-  it('cannot answer the questions of others, nor join their calls', async () => {
+  it('[ROBUSTNESS-3] cannot answer the questions of others, nor join their calls', async () => {
     const server = makeServer('asking');
     server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(who)).action);
     const gateway = openGateway({ asking: behind(server, 'legacy') });

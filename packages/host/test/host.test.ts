@@ -140,7 +140,7 @@ describe.each(eras)('servers of the %s era', (era) => {
 });
 
 describe('isolation', () => {
-  it('keeps the lists and calls of sound servers free from one that never answers and one that does not start', async () => {
+  it('[ROBUSTNESS-18] keeps the lists and calls of sound servers free from one that never answers and one that does not start', async () => {
     const host = openHost({
       servers: {
         silent: { transport: () => createInMemoryPair()[0] },
@@ -195,7 +195,7 @@ describe('isolation', () => {
     expect(seen.join('\n')).not.toMatch(/secret/u);
   });
 
-  it('leaves out the rest of a list that is too long, and says so', async () => {
+  it('[ROBUSTNESS-7] leaves out the rest of a list that is too long, and says so', async () => {
     const server = makeServer('huge', { pageSize: 1_000 });
     for (let index = 0; index < 10_050; index += 1) server.registerTool(`tool-${index}`, {}, () => '');
     const host = openHost({ servers: { huge: reach(server) } });
@@ -203,7 +203,7 @@ describe('isolation', () => {
     expect(host.events).toContainEqual(expect.objectContaining({ type: 'error', server: 'huge' }));
   });
 
-  it('bounds how many samplings run at once, over all servers and however deep', async () => {
+  it('[SAMP-021] bounds how many samplings run at once, over all servers and however deep', async () => {
     let depth = 0;
     const server = makeServer('deep');
     server.registerTool('sample', {}, async (ctx) => {

@@ -47,7 +47,7 @@ describe('a server process that dies in a call', () => {
 });
 
 describe('a server that sends garbage', () => {
-  it('is ended after a thousand errors, so that it takes no more time from the others', async () => {
+  it('[ROBUSTNESS-18] is ended after a thousand errors, so that it takes no more time from the others', async () => {
     const noise =
       "const line = '{\\n'.repeat(100); const write = () => { while (process.stdout.write(line)); }; process.stdout.on('drain', write); write();";
     const host = openHost({
@@ -63,7 +63,7 @@ describe('a server that sends garbage', () => {
 });
 
 describe('a server that floods its client with changes', () => {
-  it('is ended, and no other server is disturbed', async () => {
+  it('[ROBUSTNESS-18] is ended, and no other server is disturbed', async () => {
     const server = makeEcho('busy');
     const host = openHost({
       servers: {
@@ -109,6 +109,12 @@ describe('a server that cannot be started', () => {
     expect(host.states.get('gone')).toMatchObject({ status: 'failed', willRetry: false });
     await expect(host.callTool('gone__x')).rejects.toMatchObject({ code: 'ERR_SERVER_UNAVAILABLE' });
     expect(startedAtMs).toHaveLength(7);
+  });
+
+  it('because an option of its client is wrong says which', async () => {
+    const host = openHost({ servers: { odd: { transport: inMemoryTransport(makeEcho('odd')), client: { requestTimeout: 5 } as object } } });
+    await expect(host.start('odd')).rejects.toThrow('unknown option "requestTimeout"');
+    expect(host.states.get('odd')).toMatchObject({ status: 'failed' });
   });
 
   it('can be started by the program at any time', async () => {
