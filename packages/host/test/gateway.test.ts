@@ -10,6 +10,8 @@ import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { webSocketTransport } from '@mortise/transport-ws-custom/client';
+import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway, type Gateway, type GatewayOptions, type GatewayServer } from '../src/gateway.ts';
@@ -433,6 +435,51 @@ describe('over HTTP', () => {
       onTestFinished(() => client.close());
       expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual([`${name}__echo`]);
     }
+  });
+});
+
+/** Resolves with the first change of a list that a subscription reports. */
+async function firstChange(subscription: AsyncIterable<{ readonly method: string }>): Promise<void> {
+  for await (const { method } of subscription) if (method.endsWith('/list_changed')) return;
+}
+
+describe('over WebSocket', () => {
+  it('clients of each era use a server, and its changes reach all callers of a pooled one', async () => {
+    const server = makeEcho('pooled');
+    const gateway = openGateway({ pooled: behind(server, 'legacy', { isPooled: true }) });
+    const serving = await serveWebSocket(gateway, { port: 0 });
+    onTestFinished(() => serving.close());
+    const changes: Promise<void>[] = [];
+    for (const era of ['legacy', 'modern'] as const) {
+      const client = await McpClient.connect(webSocketTransport(serving.url), { name: 'test', version: '1' }, { era });
+      onTestFinished(() => client.close());
+      expect(textOf(await client.callTool('pooled__echo'))).toBe('pooled');
+      const changesOf = client.listen({ toolsListChanged: true });
+      await changesOf.accepted;
+      changes.push(firstChange(changesOf));
+    }
+    server.registerTool('more', {}, () => 'more');
+    await Promise.all(changes);
+  });
+});
+
+describe('the end of a gateway', () => {
+  it('ends the connections of all callers, and calls that wait for an answer', async () => {
+    const server = makeServer('asking');
+    const stopped = new Promise<void>((resolve) => {
+      server.registerTool('ask', {}, async (ctx) => {
+        ctx.signal.addEventListener('abort', () => resolve());
+        return (await ctx.elicit(who)).action;
+      });
+    });
+    const gateway = openGateway({ asking: { transport: inMemoryTransport(server, { via: 'channel' }), client: { era: 'legacy' } } });
+    const client = await connect(gateway, 'modern', { capabilities: { elicitation: { form: {} } } });
+    await client.requestRaw('tools/call', { name: 'asking__ask', arguments: {} });
+    await gateway.close();
+    await gateway.close();
+    await stopped;
+    await vi.waitFor(() => expect(server.isConnected()).toBe(false));
+    expect(gateway.health()).toEqual({ status: 'ok', callers: 0, servers: { asking: {} } });
   });
 });
 
