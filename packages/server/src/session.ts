@@ -52,6 +52,8 @@ export abstract class Session implements EventListener {
   #isClosed = false;
   #logGate: LogGate | undefined;
   #outbox: Outbox | undefined;
+  #closed: Promise<void> | undefined;
+  #onClosed: (() => void) | undefined;
 
   /**
    * @param saved The stored state of an earlier session to continue.
@@ -97,6 +99,11 @@ export abstract class Session implements EventListener {
     return this.#isClosed;
   }
 
+  get closed(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => (this.#isClosed ? resolve() : (this.#onClosed = resolve)));
+    return this.#closed;
+  }
+
   /**
    * Takes over the state that another machine has stored. Calls and questions in progress continue.
    *
@@ -120,6 +127,7 @@ export abstract class Session implements EventListener {
   /** Closes the session and removes its subscriptions. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#onClosed?.();
     const { events, sessions } = this.server;
     sessions.delete(this);
     for (const topic of topicsOf(this.#agreed)) events.unlisten(topic, this);
