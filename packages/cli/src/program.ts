@@ -6,6 +6,7 @@ import { addCall } from './commands/call.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addGateway } from './commands/gateway.ts';
 import { addGetters } from './commands/getters.ts';
 import { addInspect } from './commands/inspect.ts';
 import { addInstall } from './commands/install.ts';
@@ -16,7 +17,8 @@ import type { Terminal } from './terminal.ts';
 
 const ABOUT = `Looks into any MCP server, and runs your own.
 
-<server> is a URL (http, https, ws, wss), a command in quotes, or a file that "mortise run" takes.`;
+<server> is a URL (http, https, ws, wss), a command in quotes, a file that "mortise run" takes,
+or with --config a name in a configuration file such as mcp.json.`;
 
 const EXAMPLES = `
 Examples:
@@ -44,6 +46,7 @@ export function createProgram(terminal: Terminal): Command {
   addGetters(program, terminal);
   addListen(program, terminal);
   addBench(program, terminal);
+  addGateway(program, terminal);
   addDoctor(program, terminal);
   addInstall(program, terminal);
   addCreate(program, terminal);

@@ -5,6 +5,7 @@ import { folderRoots } from '@mortise/client/node';
 import { REVISIONS } from '@mortise/protocol';
 import { taskClient, type TaskClient } from '@mortise/tasks/client';
 import { answerForm, answerPage } from './answer.ts';
+import { findServer } from './configured.ts';
 import { CliError } from './errors.ts';
 import { type TargetOptions, toTransport } from './target.ts';
 import { clean, type Terminal } from './terminal.ts';
@@ -12,6 +13,8 @@ import { clean, type Terminal } from './terminal.ts';
 /** The options of every command that connects to a server. */
 export interface ConnectionOptions extends TargetOptions {
   readonly protocol?: string;
+  /** A configuration file in which the server is named. */
+  readonly config?: string;
   readonly root?: readonly string[];
   /** In seconds. */
   readonly timeout?: number;
@@ -53,7 +56,9 @@ export async function withClient<T>(
     },
   );
   try {
-    await client.connect(toTransport(target, options, terminal), { signal });
+    const { config } = options;
+    const source = config === undefined ? toTransport(target, options, terminal) : (await findServer(target, config, terminal)).transport;
+    await client.connect(source, { signal });
     if (terminal.isVerbose) showLog(client, terminal);
     return await use({ client, tasks });
   } finally {

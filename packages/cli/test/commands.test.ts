@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { McpServer, ResourceTemplate } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { serveHttp } from '@mortise/transport-http/node';
@@ -44,6 +45,13 @@ async function serveCalculator(): Promise<{ readonly url: string; readonly serve
   const serving = await serveHttp(server, { port: 0 });
   onTestFinished(() => serving.close());
   return { url: serving.url, server };
+}
+
+/** As `Promise.withResolvers` of newer platforms. */
+function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let settle: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((resolve) => (settle = resolve));
+  return { promise, resolve: settle };
 }
 
 function createFolder(): string {
@@ -186,6 +194,41 @@ describe('mortise read, prompt and complete', () => {
     const { url } = await serveCalculator();
     expect((await run(['prompt', url, 'greet', 'name=Ada'])).out).toBe('user:\n  Say hello to Ada\n');
     expect((await run(['complete', url, 'user://{name}', 'name', 'a'])).out).toBe('ada\nalan\n');
+  });
+});
+
+describe('mortise --config and gateway', () => {
+  const program = fileURLToPath(new URL('servers/plain-stdio.mjs', import.meta.url));
+
+  function writeConfig(): string {
+    const cwd = createFolder();
+    const mcpServers = { plain: { command: process.execPath, args: [program] }, broken: { args: ['x'] } };
+    writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers }, null, 2));
+    return cwd;
+  }
+
+  it('find a server by its name, and name what is wrong with another', async () => {
+    const cwd = writeConfig();
+    const { code, out, err } = await run(['call', 'plain', 'hello', '--config', 'mcp.json'], { cwd });
+    expect({ code, out }).toEqual({ code: 0, out: 'hello\n' });
+    expect(err).toMatch(/mcp\.json:\d+.*broken/);
+    expect((await run(['call', 'other', 'hello', '--config', 'mcp.json'], { cwd })).err).toContain(
+      'has no usable server "other": it has plain',
+    );
+  });
+
+  it('serve all servers of a file as one', async () => {
+    const cwd = writeConfig();
+    const interrupt = new AbortController();
+    const { promise, resolve } = withResolvers<string>();
+    const onOutput = (shown: string): void => {
+      const url = /serving (\S+)/.exec(shown)?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    const gateway = run(['gateway', 'mcp.json', '--http', '--port', '0'], { cwd, signal: interrupt.signal, onOutput });
+    expect((await run(['call', await promise, 'plain__hello'])).out).toBe('hello\n');
+    interrupt.abort(new Error('interrupted'));
+    expect((await gateway).code).toBe(0);
   });
 });
 

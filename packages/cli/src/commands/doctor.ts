@@ -20,8 +20,8 @@ export function addDoctor(program: Command, terminal: Terminal): void {
 }
 
 async function examine(server: string, options: DoctorOptions, terminal: Terminal): Promise<void> {
-  if (options.sse === true || options.protocol !== undefined || options.root !== undefined)
-    throw new CliError('doctor tries both eras over one transport: leave --sse, --protocol and --root out');
+  if (options.sse === true || options.protocol !== undefined || options.root !== undefined || options.config !== undefined)
+    throw new CliError('doctor tries both eras over one transport: leave --sse, --protocol, --root and --config out');
   terminal.isJson = options.json === true || options.fixList === true;
   const findings: Finding[] = [];
   const onCheck = (rule: string): void => terminal.status(clean(rule));

@@ -3,65 +3,20 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Connectable } from '@mortise/jsonrpc-core';
-import type { McpEndpoint } from '@mortise/protocol/contracts';
-import { serveHttp } from '@mortise/transport-http/node';
-import { serveStdio } from '@mortise/transport-stdio/server';
-import { serveWebSocket } from '@mortise/transport-ws-custom/server';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { createJiti } from 'jiti';
 import { CliError, ExitCode } from '../errors.ts';
+import { addServingOptions, serve, type Served, type ServingOptions } from '../serve.ts';
 import { clean, type Terminal } from '../terminal.ts';
 
-interface RunOptions {
-  readonly http?: boolean;
-  readonly ws?: boolean;
-  readonly port: number;
-  readonly host: string;
-}
-
-/** What a file may export: our `McpServer` and `Server` are one, and so is what our gateway makes. */
-type Served = McpEndpoint & Connectable;
-
 export function addRun(program: Command, terminal: Terminal): void {
-  program
-    .command('run <file>')
-    .description('Serve the server that a file exports (export default), over stdio; TypeScript runs as it is')
-    .option('--http', 'serve it over HTTP')
-    .option('--ws', 'serve it over WebSocket')
-    .option('-p, --port <port>', 'the port for --http and --ws; 0 takes a free one', toPort, 3000)
-    .option('--host <host>', 'the address to listen on for --http and --ws', '127.0.0.1')
-    .action((file: string, options: RunOptions) => run(file, options, terminal));
+  const command = program.command('run <file>').description('Serve the server that a file exports; TypeScript runs as it is');
+  addServingOptions(command).action((file: string, options: ServingOptions) => run(file, options, terminal));
 }
 
-function toPort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
-}
-
-async function run(file: string, options: RunOptions, terminal: Terminal): Promise<void> {
-  if (options.http === true && options.ws === true) throw new CliError('--http and --ws exclude each other: start the command twice');
+async function run(file: string, options: ServingOptions, terminal: Terminal): Promise<void> {
   const server = await load(resolve(terminal.io.cwd, file), terminal);
-  if (server === undefined) return;
-  if (options.http !== true && options.ws !== true) return serveOverStdio(server, terminal);
-  const { port, host } = options;
-  const serving = options.http === true ? await serveHttp(server, { port, host }) : await serveWebSocket(server, { port, host });
-  terminal.note(`${terminal.styleNote('green', 'serving')} ${serving.url} (Ctrl-C ends)`);
-  await aborted(terminal.io.signal);
-  await serving.close();
-}
-
-async function serveOverStdio(server: Served, { io: { stdin, stdout, signal } }: Terminal): Promise<void> {
-  const serving = await serveStdio(server, { stdin, stdout, ...(signal ? { signal } : {}) });
-  await serving.closed;
-}
-
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((done) => {
-    if (signal?.aborted) done();
-    else signal?.addEventListener('abort', () => done(), { once: true });
-  });
+  if (server !== undefined) await serve(server, options, terminal);
 }
 
 /**
