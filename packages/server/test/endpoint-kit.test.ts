@@ -90,6 +90,8 @@ function disguise(call: Call, changes: Partial<Call>): Call {
 function changeSession(session: LegacySession, changes: Partial<LegacySession>): LegacySession {
   return {
     state: session.state,
+    ready: session.ready,
+    tellAll: () => session.tellAll(),
     receive: session.receive.bind(session),
     restore: session.restore.bind(session),
     close: session.close.bind(session),

@@ -25,7 +25,7 @@ function breakIt<T extends object>(real: T, breaker: Breaker<T>): T {
 async function failingIds<S extends KitSubject>(cases: readonly KitCase<S>[], id: string, create: () => S): Promise<readonly string[]> {
   const results = await runCases(
     cases.filter((kitCase) => kitCase.id === id),
-    { create: async () => create(), traits: { shared: true, maxEvents: true, maxAge: true } },
+    { create: async () => create(), traits: { shared: true, gaps: true, maxEvents: true, maxAge: true } },
   );
   return results.filter((result) => result.outcome === 'failed').map((result) => result.id);
 }
@@ -45,7 +45,7 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
       let last: BusMessage | undefined;
       return {
         publish: (message) => bus.publish((last = message)),
-        subscribe(topic, onMessage) {
+        async subscribe(topic, onMessage) {
           if (last) onMessage(last);
           return bus.subscribe(topic, onMessage);
         },
@@ -57,6 +57,7 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
     'B1.4',
     (bus) => ({ publish: ({ topic, payload }) => bus.publish(payload === undefined ? { topic } : { topic, payload }) }),
   ],
+  ['loses what is published while it is cut off', 'B1.5', () => ({})],
   [
     'reverses messages',
     'B2.1',
@@ -79,7 +80,7 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
       const subscribers: ((message: BusMessage) => unknown)[] = [];
       return {
         publish: async (message) => void (await Promise.all(subscribers.map((subscriber) => subscriber(message)))),
-        subscribe: (_, onMessage) => (subscribers.push(onMessage), () => undefined),
+        subscribe: async (_, onMessage) => (subscribers.push(onMessage), () => undefined),
       };
     },
   ],
@@ -92,19 +93,23 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
         async publish(message) {
           for (const subscriber of subscribers) subscriber(message);
         },
-        subscribe: (_, onMessage) => (subscribers.push(onMessage), () => undefined),
+        subscribe: async (_, onMessage) => (subscribers.push(onMessage), () => undefined),
       };
     },
   ],
-  ['never unsubscribes', 'B5.1', (bus) => ({ subscribe: (topic, onMessage) => (bus.subscribe(topic, onMessage), () => undefined) })],
+  [
+    'never unsubscribes',
+    'B5.1',
+    (bus) => ({ subscribe: async (topic, onMessage) => (await bus.subscribe(topic, onMessage), () => undefined) }),
+  ],
   [
     'knows subscriptions by their function',
     'B5.2',
     (bus) => {
       const ends = new Map<unknown, (() => void)[]>();
       return {
-        subscribe(topic, onMessage) {
-          ends.set(onMessage, [...(ends.get(onMessage) ?? []), bus.subscribe(topic, onMessage)]);
+        async subscribe(topic, onMessage) {
+          ends.set(onMessage, [...(ends.get(onMessage) ?? []), await bus.subscribe(topic, onMessage)]);
           return () => ends.get(onMessage)?.forEach((end) => end());
         },
       };
@@ -119,15 +124,29 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
         async publish(message) {
           for (let index = 0; index < subscribers.length; index++) subscribers[index]?.(message);
         },
-        subscribe: (_, onMessage) => (subscribers.push(onMessage), () => void subscribers.splice(subscribers.indexOf(onMessage), 1)),
+        subscribe: async (_, onMessage) => (subscribers.push(onMessage), () => void subscribers.splice(subscribers.indexOf(onMessage), 1)),
       };
     },
+  ],
+  [
+    'cuts topics',
+    'B6.1',
+    (bus) => ({
+      publish: (message) => bus.publish({ ...message, topic: message.topic.slice(0, 1000) }),
+      subscribe: (topic, onMessage) => bus.subscribe(topic.slice(0, 1000), onMessage),
+    }),
   ],
 ];
 
 describe('a broken message bus', () => {
   it.for(buses)('that %s fails %s', async ([, id, breaker]) => {
-    const create = () => ({ bus: breakIt<MessageBus>(new MemoryMessageBus(), breaker), other: new MemoryMessageBus(), close });
+    const create = () => ({
+      bus: breakIt<MessageBus>(new MemoryMessageBus(), breaker),
+      other: new MemoryMessageBus(),
+      cut: close,
+      mend: close,
+      close,
+    });
     expect(await failingIds(messageBusCases, id, create)).toEqual([id]);
   });
 });

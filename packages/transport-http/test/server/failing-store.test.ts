@@ -252,7 +252,7 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
 
   it('[ROBUSTNESS-20] tells the sender where the message bus does not take what may be for another machine', async () => {
     const messageBus: MessageBus = {
-      subscribe: () => () => undefined,
+      subscribe: async () => () => undefined,
       publish: () => Promise.reject(new Error('no bus')),
       close: () => Promise.resolve(),
     };

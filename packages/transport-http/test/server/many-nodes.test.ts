@@ -18,8 +18,8 @@ class CountingBus extends MemoryMessageBus {
   /** How many listeners a topic has. */
   readonly listeners = new Map<string, number>();
 
-  override subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): () => void {
-    const unsubscribe = super.subscribe(...args);
+  override async subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): Promise<() => void> {
+    const unsubscribe = await super.subscribe(...args);
     this.#count(args[0], 1);
     return () => {
       unsubscribe();
@@ -124,6 +124,8 @@ describe('a session over two machines', () => {
     const get = await here.get();
     await (await subscribe(there)).text();
     await until(() => bus.listeners.get(`resource:${URI}`) === 2);
+    // Once because the resource may have changed before the machine listened, and once because it changes.
+    expect(await get.nextMessage()).toMatchObject({ method: 'notifications/resources/updated', params: { uri: URI } });
     await b.server.sendResourceUpdated({ uri: URI });
     expect(await get.nextMessage()).toMatchObject({ method: 'notifications/resources/updated', params: { uri: URI } });
     await (await there.post({ jsonrpc: '2.0', id: newId(), method: 'resources/unsubscribe', params: { uri: URI } })).text();

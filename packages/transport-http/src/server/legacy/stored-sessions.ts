@@ -80,12 +80,18 @@ export class StoredSessions {
     );
   }
 
-  /** Takes over what another machine has stored, after the writes of this one. @throws Errors of the store and of `adopt`. */
-  update(session: HttpSession): Promise<void> {
+  /**
+   * Takes over what another machine has stored, after the writes of this one.
+   *
+   * @returns false if the session is not stored any more.
+   * @throws Errors of the store and of `adopt`.
+   */
+  update(session: HttpSession): Promise<boolean> {
     return inTurn(session, async () => {
       const record = await this.#store.get(session.id);
       // Changes that are not stored yet stay: `save` settles the conflict.
-      if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) this.adopt(session, record);
+      if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) await this.adopt(session, record);
+      return record !== undefined;
     });
   }
 
@@ -97,28 +103,27 @@ export class StoredSessions {
       const record = await this.#store.get(session.id);
       // The session has ended, here or on another machine.
       if (record === undefined) return;
-      this.adopt(session, record, repeat !== undefined);
+      await this.adopt(session, record, repeat !== undefined);
     }
     throw new Error(`The session was not stored: another machine changed it first, ${MAX_WRITES} times in a row`);
   }
 
   /**
-   * Continues a session from a record that another machine has stored.
+   * Continues a session from a record that another machine has stored. Resolves when it is in force.
    *
    * @param repeats Whether the message whose changes are not stored will be handled again.
-   * @throws {Error} The record has an unknown layout or revision. Also errors of the endpoint.
+   * @throws {Error} The record has an unknown layout or revision. Also errors of the endpoint and of the message bus.
    */
-  adopt(session: HttpSession, record: SessionRecord, repeats = false): void {
+  async adopt(session: HttpSession, record: SessionRecord, repeats = false): Promise<void> {
     const opened = this.open(record);
     if (opened === undefined) throw new Error('The stored session has a layout or revision that this version of Mortise cannot read');
-    // An equal state was stored from here, by a write that seemed to fail.
-    if (JSON.stringify(opened.state) !== JSON.stringify(session.endpointSession.state)) {
-      if (session.isUnsaved && !repeats)
-        this.#settings.logger.log('error', 'The changes of a session may be lost: another machine changed the session first');
-      session.restore(opened.state);
-    }
+    const isUnsaved = session.isUnsaved && !repeats;
     session.isUnsaved = false;
     session.storedVersion = record.version;
+    // An equal state was stored from here, by a write that seemed to fail.
+    if (JSON.stringify(opened.state) === JSON.stringify(session.endpointSession.state)) return;
+    if (isUnsaved) this.#settings.logger.log('error', 'The changes of a session may be lost: another machine changed the session first');
+    await session.restore(opened.state);
   }
 
   /** Deletes a session from the store. @throws Errors of the store. */
@@ -155,8 +160,11 @@ export class StoredSessions {
 }
 
 /** Runs the operations on a session's record one after the other. */
-function inTurn(session: HttpSession, fn: () => Promise<void>): Promise<void> {
+function inTurn<T>(session: HttpSession, fn: () => Promise<T>): Promise<T> {
   const done = session.saving.then(fn);
-  session.saving = done.catch(() => undefined);
+  session.saving = done.then(
+    () => undefined,
+    () => undefined,
+  );
   return done;
 }
