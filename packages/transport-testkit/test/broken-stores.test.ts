@@ -5,6 +5,7 @@ import type { BusMessage, EventStore, MessageBus, SessionStore } from '@mortise/
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { type KitCase, type KitSubject, runCases, setPatience } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { messageBusCases } from '@mortise/transport-testkit/message-bus';
 import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -156,37 +157,47 @@ const sessionStores: readonly (readonly [string, string, Breaker<SessionStore>])
   [
     'overwrites',
     'S1.2',
-    (store) => ({ put: async (record, version) => (version === 0 && (await store.delete(record.id)), store.put(record, version)) }),
+    (store) => ({
+      put: async (record, version, ttl) => (version === 0 && (await store.delete(record.id)), store.put(record, version, ttl)),
+    }),
   ],
-  ['ignores versions', 'S1.3', (store) => ({ put: async (record) => store.put(record, (await store.get(record.id))?.version ?? 0) })],
+  [
+    'ignores versions',
+    'S1.3',
+    (store) => ({ put: async (record, _, ttl) => store.put(record, (await store.get(record.id, ttl))?.version ?? 0, ttl) }),
+  ],
   [
     'compares and sets in two steps',
     'S1.4',
     (store) => ({
-      async put(record, expected) {
-        if (((await store.get(record.id))?.version ?? 0) !== expected) return false;
-        await store.put(record, (await store.get(record.id))?.version ?? 0);
-        return true;
+      async put(record, expected, ttl) {
+        if (((await store.get(record.id, ttl))?.version ?? 0) !== expected) return { isWritten: false };
+        await store.put(record, (await store.get(record.id, ttl))?.version ?? 0, ttl);
+        return { isWritten: true };
       },
     }),
   ],
-  ['finds what has expired', 'S2.1', (store) => ({ put: (record, version) => store.put({ ...record, expiresAtMs: Infinity }, version) })],
-  ['never touches', 'S2.2', () => ({ touch: async () => true })],
+  ['does not say what is stored', 'S1.5', (store) => ({ put: async (...args) => ({ isWritten: (await store.put(...args)).isWritten }) })],
+  ['finds what has expired', 'S2.1', (store) => ({ put: (record, version) => store.put(record, version, Infinity) })],
+  ['does not keep what is read', 'S2.2', (store) => ({ get: async (id, ttl) => (await store.put({ id } as never, -1, ttl)).present })],
   [
     'hands out what it holds',
     'S3.1',
     (store) => {
       let held: Awaited<ReturnType<SessionStore['get']>>;
-      return { get: async (id) => (held ??= await store.get(id)) };
+      return { get: async (id, ttl) => (held ??= await store.get(id, ttl)) };
     },
   ],
-  ['deletes everything', 'S4.1', (store) => ({ deleteExpired: () => store.deleteExpired(Infinity) })],
+  ['has no end of batches', 'S4.1', (store) => ({ deleteExpired: async () => (await store.deleteExpired(), true) })],
   ['never deletes', 'S4.2', () => ({ delete: async () => undefined })],
 ];
 
 describe('a broken session store', () => {
   it.for(sessionStores)('that %s fails %s', async ([, id, breaker]) => {
-    const create = () => ({ store: breakIt<SessionStore>(new MemorySessionStore(), breaker), close });
+    const create = () => {
+      const clock = new FakeClock();
+      return { store: breakIt<SessionStore>(new MemorySessionStore({ clock }), breaker), pass: (ms: number) => clock.advance(ms), close };
+    };
     expect(await failingIds(sessionStoreCases, id, create)).toEqual([id]);
   });
 });

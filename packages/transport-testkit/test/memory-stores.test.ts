@@ -27,9 +27,14 @@ describeKit('a message bus that is 50 ms away and loses messages', messageBusCas
   },
 });
 
-describeKit('the memory session store', sessionStoreCases, {
-  create: async () => ({ store: new MemorySessionStore(), close: async () => undefined }),
-});
+async function createSessions(delayMs: number) {
+  const clock = new FakeClock();
+  const store = withDelay(new MemorySessionStore({ clock }), delayMs);
+  return { store, pass: (ms: number) => clock.advance(ms), close: async () => undefined };
+}
+
+describeKit('the memory session store', sessionStoreCases, { create: () => createSessions(0) });
+describeKit('a session store that is 50 ms away', sessionStoreCases, { create: () => createSessions(DELAY_MS) });
 
 describeKit('the memory event store', eventStoreCases, {
   traits: { maxEvents: true, maxAge: true },

@@ -90,12 +90,13 @@ export async function openState(context: Context): Promise<OpenedRound> {
     if (given) context.earlier = { inputResponses: given, reports: 0 };
     return { number: 1, asked: new Map(), answers: new Map() };
   }
-  const { state, expiresAtMs } = await statesOf(server).open(requestState, bindingOf(context));
+  const states = statesOf(server);
+  const state = await states.open(requestState, bindingOf(context));
   const { chainId, round, asked, reports, progress } = state;
   const responses = new Map(asked.flatMap(([key, { method }]) => readResponse(key, method, given ?? {}, context)));
   // The requestState is marked as used last, so that after a malformed answer it can be used again.
   const { replay } = server.options.requestState ?? {};
-  if (replay && !(await replay.claim(`${chainId}:${round}`, expiresAtMs)))
+  if (replay && !(await replay.claim(`${chainId}:${round}`, states.ttlMs)))
     throw refusal('requestState was already used, and can be used only once: send the request again without it');
   context.earlier = { inputResponses: Object.fromEntries(responses), requestState: state.given, reports, progress };
   context.steps = new Steps(chainId, state.steps);

@@ -90,7 +90,7 @@ async function changeAtBoth(first: LegacyClient, second: LegacyClient): Promise<
 }
 
 async function storedUris({ sessionId }: LegacyClient): Promise<ReadonlySet<unknown>> {
-  const record = await sessionStore.get(sessionId);
+  const record = await sessionStore.get(sessionId, 60_000);
   return new Set((record?.state['session'] as JsonObject)['subscriptions'] as string[]);
 }
 

@@ -8,6 +8,7 @@
  * @param options.except The methods that do not return a promise, such as `work` of a queue. They are not delayed.
  */
 export function withDelay<T extends object>(inner: T, delayMs: number, options: { readonly except?: readonly (keyof T)[] } = {}): T {
+  if (delayMs === 0) return inner;
   return new Proxy(inner, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);

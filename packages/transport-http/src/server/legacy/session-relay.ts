@@ -10,8 +10,8 @@ export type SessionNews =
   | { readonly message: JsonRpcMessage }
   /** The client has resumed the stream with this id here: other machines send nothing more on it. */
   | { readonly taken: string }
-  /** A changed state has been stored. */
-  | { readonly changed: true }
+  /** A changed state has been stored, with this version. Undefined if something may have changed, after a gap of the bus. */
+  | { readonly changed: number | undefined }
   /** The client has ended the session. */
   | { readonly ended: true };
 
@@ -36,7 +36,7 @@ export class SessionRelay {
     const unsubscribe = await this.#bus.subscribe(
       topicOf(session),
       (event) => void this.#deliver(event, onNews),
-      () => void this.#deliver({ payload: { changed: true } }, onNews),
+      () => void this.#deliver({ payload: { changed: undefined } }, onNews),
     );
     return () => {
       try {

@@ -219,7 +219,7 @@ export class SessionTable {
   async #onNews(session: HttpSession, news: SessionNews): Promise<void> {
     if ('taken' in news) return session.yieldStream(news.taken);
     if ('changed' in news) {
-      if ((await this.#stored?.update(session)) !== false) return;
+      if ((await this.#stored?.update(session, news.changed)) !== false) return;
     } else if (!('ended' in news)) return deliver(session, news.message);
     session.isEnded = true;
     await this.#forget(session);

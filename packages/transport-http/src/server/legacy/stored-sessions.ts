@@ -1,7 +1,7 @@
 /** Stores legacy sessions in the program's `SessionStore` by compare-and-set, so that any machine can continue them. */
 
 import { findRevision, type Revision } from '@mortise/protocol';
-import type { SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
+import type { SessionPut, SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 import type { SessionRelay } from './session-relay.ts';
@@ -21,8 +21,8 @@ export interface OpenedRecord {
 const LAYOUT = 1;
 /** How often a change is written again after other machines were first. Of N writers at once each waits for N - 1 others at most. */
 const MAX_WRITES = 100;
-/** A session's expiry in the store is renewed when less than this fraction of its lifetime is left. */
-const TOUCH_BELOW = 0.75;
+/** The most batches of expired sessions that one sweep deletes. */
+const MAX_BATCHES = 100;
 
 export class StoredSessions {
   readonly #store: SessionStore;
@@ -38,12 +38,8 @@ export class StoredSessions {
 
   /** Finds the record of a session that belongs to the principal, and renews its expiry. @throws Errors of the store. */
   async find(id: string, principal: string): Promise<SessionRecord | undefined> {
-    const record = await this.#store.get(id);
-    if (record?.principal !== principal) return undefined;
-    const { clock, sessionIdleMs } = this.#settings;
-    const now = clock.now();
-    if (record.expiresAtMs - now < sessionIdleMs * TOUCH_BELOW) await this.#store.touch(id, now + sessionIdleMs);
-    return record;
+    const record = await this.#store.get(id, this.#settings.sessionIdleMs);
+    return record?.principal === principal ? record : undefined;
   }
 
   /** Reads the content of a session's record; undefined if its layout or revision is unknown. */
@@ -57,7 +53,7 @@ export class StoredSessions {
   /** Stores a new session. @throws Errors of the store; nothing is then stored. */
   async create(session: HttpSession): Promise<void> {
     try {
-      if (!(await this.#write(session))) throw new Error('The session store already has a session with the new id');
+      if (!(await this.#write(session)).isWritten) throw new Error('The session store already has a session with the new id');
     } catch (error) {
       this.#log('A session could not be stored: its client gets status 500 and may try again', error);
       throw error;
@@ -83,12 +79,14 @@ export class StoredSessions {
   /**
    * Takes over what another machine has stored, after the writes of this one.
    *
+   * @param version The version that the other machine has stored; undefined if that is not known.
    * @returns false if the session is not stored any more.
    * @throws Errors of the store and of `adopt`.
    */
-  update(session: HttpSession): Promise<boolean> {
+  update(session: HttpSession, version: number | undefined): Promise<boolean> {
     return inTurn(session, async () => {
-      const record = await this.#store.get(session.id);
+      if (version !== undefined && version <= session.storedVersion) return true;
+      const record = await this.#store.get(session.id, this.#settings.sessionIdleMs);
       // Changes that are not stored yet stay: `save` settles the conflict.
       if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) await this.adopt(session, record);
       return record !== undefined;
@@ -99,11 +97,11 @@ export class StoredSessions {
     for (let writes = 0; writes < MAX_WRITES; writes++) {
       await repeat?.();
       if (!session.isUnsaved) return;
-      if (await this.#write(session)) return void this.#relay?.tryToTell(session, { changed: true });
-      const record = await this.#store.get(session.id);
+      const { isWritten, present } = await this.#write(session);
+      if (isWritten) return void this.#relay?.tryToTell(session, { changed: session.storedVersion });
       // The session has ended, here or on another machine.
-      if (record === undefined) return;
-      await this.adopt(session, record, repeat !== undefined);
+      if (present === undefined) return;
+      await this.adopt(session, present, repeat !== undefined);
     }
     throw new Error(`The session was not stored: another machine changed it first, ${MAX_WRITES} times in a row`);
   }
@@ -134,24 +132,23 @@ export class StoredSessions {
   /** Deletes expired sessions from the store. Never rejects. */
   async sweep(): Promise<void> {
     try {
-      await this.#store.deleteExpired(this.#settings.clock.now());
+      for (let batches = 1; (await this.#store.deleteExpired()) && batches < MAX_BATCHES; batches++);
     } catch (error) {
       this.#log('Expired sessions could not be deleted', error);
     }
   }
 
-  /** Writes a session to the store. @returns false if another machine wrote it in the meantime. @throws Errors of the store. */
-  async #write(session: HttpSession): Promise<boolean> {
+  /** Writes a session to the store, unless another machine wrote it in the meantime. @throws Errors of the store. */
+  async #write(session: HttpSession): Promise<SessionPut> {
     const { id, principal, revision, endpointSession } = session;
-    if (revision === undefined) return true;
+    if (revision === undefined) return { isWritten: true };
     const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: endpointSession.state };
-    const expiresAtMs = this.#settings.clock.now() + this.#settings.sessionIdleMs;
     // Before the write: changes during the write set it again.
     session.isUnsaved = false;
-    const isStored = await this.#store.put({ id, principal, state, expiresAtMs }, session.storedVersion);
-    if (isStored) session.storedVersion++;
+    const outcome = await this.#store.put({ id, principal, state }, session.storedVersion, this.#settings.sessionIdleMs);
+    if (outcome.isWritten) session.storedVersion++;
     else session.isUnsaved = true;
-    return isStored;
+    return outcome;
   }
 
   #log(text: string, error: unknown): void {
