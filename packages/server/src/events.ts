@@ -93,10 +93,15 @@ export class Events {
       .catch((error: unknown) => this.#logger.log('error', 'A subscription of the message bus could not be ended', { topic, error }));
   }
 
+  /** Subscribes to a topic of the bus. @throws Errors of the bus, as a rejection. */
+  async subscribe(topic: string, onMessage: (event: BusMessage) => void, onGap: () => void): Promise<() => void> {
+    return this.#bus.subscribe(topic, onMessage, onGap);
+  }
+
   #subscribe(topic: string): Topic {
     const listeners = new Set<EventListener>();
-    const subscribe = async (): Promise<() => void> =>
-      this.#bus.subscribe(
+    const subscribe = (): Promise<() => void> =>
+      this.subscribe(
         topic,
         (event) => deliver(listeners, event),
         () => deliver(listeners, { topic }),

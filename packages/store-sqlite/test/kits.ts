@@ -43,8 +43,9 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
   describeKit(`SQLite's task store by ${driver}`, taskStoreCases, {
     traits: { shared: true, bounded: true },
     async create() {
-      const { one, two, close } = await openTwice(driver);
-      return { store: one.tasks, other: two.tasks, close };
+      const clock = new FakeClock();
+      const { one, two, close } = await openTwice(driver, { clock });
+      return { store: one.tasks, other: two.tasks, pass: (ms: number) => clock.advance(ms), close };
     },
   });
 

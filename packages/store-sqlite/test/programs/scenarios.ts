@@ -34,14 +34,14 @@ const task = {
   createdAtMs: now,
   updatedAtMs: now,
   ttlMs: null,
-  expiresAtMs: null,
 } as const;
+const TERMS = { leaseMs: HOUR_MS };
 
 const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async write() {
     const stores = await createSqliteStores({ path: file });
-    await stores.tasks.create(task);
-    await stores.tasks.create({ ...task, id: 'T3' });
+    await stores.tasks.create(task, TERMS);
+    await stores.tasks.create({ ...task, id: 'T3' }, TERMS);
     for (const id of ['T1', 'T3']) await stores.tasks.putStep(id, 'k', 7);
     await stores.tasks.update('T1', 1, { status: 'completed' });
     await stores.sessions.put({ id: 'S', principal: 'ada', state: { layout: 1 } }, 0, HOUR_MS);
@@ -104,13 +104,14 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     const listed = await tasks.list('ada', { limit: 10 });
     const replayed = (await events.replay('s', 'x~1'))?.events.length;
     const steps = [(await tasks.getStep('T1', 'k'))?.value, (await tasks.getStep('T2', 'k'))?.value];
-    await tasks.update('T2', 3, { status: 'completed', expiresAtMs: now });
-    await tasks.create({ ...task, id: 'T4' });
+    await tasks.update('T2', 3, { status: 'completed' });
+    await tasks.delete('T2');
+    await tasks.create({ ...task, id: 'T4' }, TERMS);
     await tasks.putStep('T4', 'k', 1);
-    await tasks.deleteExpired(now);
+    await tasks.deleteExpired();
     for (let n = 0; n < 128; n++) await events.append('s', 'x', undefined);
     return {
-      listed: listed.tasks.map(({ id, status, version, lease }) => [id, status, version, lease?.owner]),
+      listed: listed.tasks.map(({ id, status, version, owner }) => [id, status, version, owner]),
       steps,
       replayed,
       before,
@@ -159,7 +160,7 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
       const stores = await createSqliteStores({ database, clock, ...figures });
       const first = await stores.events.append('s', 'x', undefined);
       await stores.events.append('s', 'x', { jsonrpc: '2.0', method: 'm' });
-      await stores.tasks.create(task);
+      await stores.tasks.create(task, TERMS);
       const { timeout } = database.prepare('PRAGMA busy_timeout').get() as { timeout: number };
       seen.push({
         timeout,
