@@ -140,11 +140,6 @@ export abstract class Session implements EventListener {
     ready.then(forget, forget);
   }
 
-  /** Tells the client to read again all that it listens to, because changes of it may have been missed. */
-  tellAll(): void {
-    for (const topic of this.#topicsOf(this.#agreed)) this.onEvent({ topic });
-  }
-
   /** Closes the session and removes its subscriptions. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -91,7 +91,6 @@ function changeSession(session: LegacySession, changes: Partial<LegacySession>):
   return {
     state: session.state,
     ready: session.ready,
-    tellAll: () => session.tellAll(),
     receive: session.receive.bind(session),
     restore: session.restore.bind(session),
     close: session.close.bind(session),

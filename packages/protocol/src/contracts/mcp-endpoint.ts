@@ -100,8 +100,6 @@ export interface LegacySession {
    * @throws {ProtocolError} `saved` has a layout or revision that this server does not know. The session is then unchanged.
    */
   restore(saved: SessionState): void;
-  /** Tells the client to read again all that it listens to, because changes may not have reached it. */
-  tellAll(): void;
   /** Aborts the session's requests and ends its subscriptions. A second call does nothing. */
   close(): Promise<void>;
 }

@@ -69,7 +69,6 @@ export class TransportEndpoint implements McpEndpoint {
         return undefined;
       },
       restore: () => undefined,
-      tellAll: () => undefined,
       close: () => {
         for (const pending of requests.values()) this.#stop(pending, SESSION_OVER);
         return resolvedPromise;

@@ -124,10 +124,6 @@ export class ScriptedSession implements LegacySession {
     }
   }
 
-  tellAll(): void {
-    return undefined;
-  }
-
   restore(saved: SessionState): void {
     if (saved.layout !== 1) throw new Error('unknown layout');
     this.#state = saved;
