@@ -123,7 +123,8 @@ const sealers = new WeakMap<Server, RequestStates<RoundState>>();
 /** Returns the object that encrypts and decrypts the `requestState` values of a server. */
 function statesOf(server: Server): RequestStates<RoundState> {
   let states = sealers.get(server);
-  if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
+  if (!states)
+    sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.options.clusterKey, server.clock)));
   return states;
 }
 
@@ -138,7 +139,7 @@ export async function sealState(context: Context, state: RoundState): Promise<st
   const states = statesOf(server);
   if (context.isExchange && states.hasOwnKey)
     server.warnOnce(
-      'requestState is sealed with a key that only this process has, so other machines, and this one after a restart, cannot open it: set the option requestState.keys',
+      'requestState is sealed with a key that only this process has, so other machines, and this one after a restart, cannot open it: set the option clusterKey',
     );
   const sealed = await states.seal(state as RoundState & JsonObject, bindingOf(context));
   if (typeof sealed === 'string') return sealed;
