@@ -1,6 +1,5 @@
 /** `LossyBus`: a message bus that a test cuts off, as a network would. */
 
-import { MemoryMessageBus } from '@mortise/protocol';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 
 /** One machine's connection to a bus that several machines share. While it is cut off, it publishes nothing and loses what others publish. */
@@ -11,10 +10,10 @@ export class LossyBus implements MessageBus {
   #isCut = false;
 
   /**
-   * @param backend The bus that the machines share. @default a new `MemoryMessageBus`
+   * @param backend The bus that the machines share, such as a `MemoryMessageBus`.
    * @param options.delayMs How long `subscribe`, `publish` and each delivery take, in milliseconds. @default 0
    */
-  constructor(backend: MessageBus = new MemoryMessageBus(), options: { readonly delayMs?: number } = {}) {
+  constructor(backend: MessageBus, options: { readonly delayMs?: number } = {}) {
     this.#backend = backend;
     this.#delayMs = options.delayMs ?? 0;
   }
