@@ -214,4 +214,28 @@ describe('a session over two machines', () => {
     // Both machines listen for all of them in the end.
     await until(() => uris.every((uri) => bus.listeners.get(`resource:${uri}`) === (clients[0] === clients[1] ? 1 : 2)));
   });
+
+  it('[ROBUSTNESS-20] costs one call of the store, with a change two, and one more if another machine changed the session first', async () => {
+    const calls: string[] = [];
+    const { put, get } = { put: sessionStore.put.bind(sessionStore), get: sessionStore.get.bind(sessionStore) };
+    sessionStore.get = (...args) => (calls.push('get'), get(...args));
+    sessionStore.put = (...args) => (calls.push('put'), put(...args));
+    const { here, there } = await startTwo();
+    calls.length = 0;
+    go.open();
+    await (await here.tool('wait')).response();
+    expect(calls.splice(0)).toEqual(['get']);
+    await (await subscribe(here)).text();
+    expect(calls.splice(0)).toEqual(['get', 'put']);
+    // The other machine reads the session before this change, and writes it afterwards.
+    sessionStore.put = async (record, version, ttlMs) => {
+      sessionStore.put = (...args) => (calls.push('put'), put(...args));
+      const present = await get(record.id, ttlMs);
+      if (present) await put(present, present.version, ttlMs);
+      return sessionStore.put(record, version, ttlMs);
+    };
+    expect(await (await subscribe(there, 'test://other')).response()).toMatchObject({ result: {} });
+    expect(calls.filter((name) => name === 'put')).toHaveLength(2);
+    expect(await storedUris(here)).toEqual(new Set([URI, 'test://other']));
+  });
 });
