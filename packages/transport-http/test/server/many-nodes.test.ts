@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
+import type { MessageBus } from '@mortise/protocol/contracts';
 import { MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import type { HttpHandlerOptions } from '@mortise/transport-http/server';
@@ -18,8 +19,17 @@ class CountingBus extends MemoryMessageBus {
   /** How many listeners a topic has. */
   readonly listeners = new Map<string, number>();
 
-  override async subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): Promise<() => void> {
-    const unsubscribe = await super.subscribe(...args);
+  readonly #gaps: { readonly topic: string; readonly onGap: () => void }[] = [];
+
+  /** The functions by which the subscribers of a topic hear of a gap. */
+  gapsOf(topic: string): readonly (() => void)[] {
+    return this.#gaps.filter((each) => each.topic === topic).map(({ onGap }) => onGap);
+  }
+
+  override async subscribe(...args: Parameters<MessageBus['subscribe']>): Promise<() => void> {
+    const [topic, onMessage, onGap] = args;
+    if (onGap) this.#gaps.push({ topic, onGap });
+    const unsubscribe = await super.subscribe(topic, onMessage);
     this.#count(args[0], 1);
     return () => {
       unsubscribe();
@@ -237,5 +247,21 @@ describe('a session over two machines', () => {
     expect(await (await subscribe(there, 'test://other')).response()).toMatchObject({ result: {} });
     expect(calls.filter((name) => name === 'put')).toHaveLength(2);
     expect(await storedUris(here)).toEqual(new Set([URI, 'test://other']));
+  });
+
+  it('[ROBUSTNESS-20] is read again after a gap of the message bus: it has changed, and then ended, at another machine', async () => {
+    const { here, there } = await startTwo();
+    const get = await here.get();
+    // No news of the session arrives: both machines only hear of the gap afterwards.
+    const gaps = bus.gapsOf(`session:${here.sessionId}`);
+    const publish = bus.publish.bind(bus);
+    bus.publish = async (message) => (message.topic.startsWith('session:') ? undefined : publish(message));
+    await (await subscribe(there)).text();
+    expect(bus.listeners.get(`resource:${URI}`)).toBe(1);
+    for (const onGap of gaps) onGap();
+    await until(() => bus.listeners.get(`resource:${URI}`) === 2);
+    expect((await there.delete()).status).toBe(204);
+    for (const onGap of gaps) onGap();
+    expect((await get.events()).map(({ data }) => data).at(-1)).toContain('resources/updated');
   });
 });
