@@ -143,6 +143,18 @@ const layers = [
     to: { path: folder(...parts), pathNot: '^packages/$1/' },
   },
   {
+    name: 'host-is-above-the-others',
+    comment: 'A host wires clients, servers and transports together; of our packages only the command line may build on it.',
+    from: { path: '^packages/(?!host/|cli/)[^/]+/src/' },
+    to: { path: folder('host') },
+  },
+  {
+    name: 'host-not-to-parts',
+    comment: 'A host knows tasks, authorization and stores by interface; the program plugs them in.',
+    from: { path: src('host') },
+    to: { path: folder(...parts) },
+  },
+  {
     name: 'testkit-only-in-tests',
     comment: 'The testkit is a development dependency: what is published never loads it.',
     from: { path: '^packages/(?!transport-testkit/)[^/]+/src/' },

@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { planRuns, runSuite } from './conformance/plan.mjs';
 import { installTool } from './install-tool.mjs';
 import { root, startNode } from './run-command.mjs';
@@ -33,6 +34,7 @@ import { installToolNode } from './tool-node.mjs';
  * @property {'server' | 'client'} role
  * @property {readonly string[]} scenarios
  * @property {'0.2' | '0.1.16'} [suite] Left out, in either.
+ * @property {'legacy' | 'modern'} [through] Only through a gateway that speaks this era with the server. Left out, whatever it speaks.
  */
 
 const outputFolder = join(root, '.cache/conformance');
@@ -40,11 +42,19 @@ const client = `${process.execPath} apps/conformance/dist/client.js`;
 /** Only what stops a client that hangs: a busy machine takes its time. */
 const clientTimeoutMs = 900_000;
 
+/** With `--through legacy` or `--through modern` the server's scenarios run through a gateway that speaks that era with the server. */
+const { through } = parseArgs({ options: { through: { type: 'string' } } }).values;
 const node = await installToolNode('24');
 await installTool('conformance');
-const outcomes = await play(await planRuns(node));
-const problems = judge(outcomes, JSON.parse(readFileSync(join(root, 'apps/conformance/baseline.json'), 'utf8')));
-for (const each of ['server', 'client']) printTable(outcomes.filter(({ run }) => run.role === each));
+const roles = through === undefined ? ['server', 'client'] : ['server'];
+const outcomes = await play((await planRuns(node)).filter(({ role }) => roles.includes(role)));
+const baseline = through === undefined ? 'baseline.json' : 'baseline-gateway.json';
+const entries = JSON.parse(readFileSync(join(root, 'apps/conformance', baseline), 'utf8'));
+const problems = judge(
+  outcomes,
+  entries.filter((entry) => (entry.through ?? through) === through),
+);
+for (const each of roles) printTable(outcomes.filter(({ run }) => run.role === each));
 console.log(
   '"8" is eight checks that passed; "1-7" adds seven faults that the baseline lists, "1!7" seven faults of which it lacks one or more. ' +
     '"not run" is a scenario whose checks were all skipped.',
@@ -56,7 +66,9 @@ reportTotals({ passed: outcomes.length - notRun.length, skipped: notRun.length, 
 async function play(runs) {
   rmSync(outputFolder, { recursive: true, force: true });
   const server = startNode(['apps/conformance/dist/server.js', '--port', '0']);
-  const [url] = await once(createInterface({ input: server.stdout }), 'line');
+  const [direct] = await once(createInterface({ input: server.stdout }), 'line');
+  const gateway = through && startNode(['apps/conformance/dist/gateway.js', '--url', direct, '--era', through]);
+  const [url] = gateway ? await once(createInterface({ input: gateway.stdout }), 'line') : [direct];
   const played = [];
   for (const [index, run] of runs.entries()) {
     const { suite, scenarios, args } = run;
@@ -67,6 +79,7 @@ async function play(runs) {
     if (existsSync(folder)) writeFileSync(join(folder, 'printed.txt'), output);
     played.push(...readOutcomes(run, folder, code, output));
   }
+  gateway?.kill();
   server.kill();
   return played;
 }

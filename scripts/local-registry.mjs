@@ -11,8 +11,9 @@ import { runPnpm } from './set-up.mjs';
 /**
  * Starts the registry and publishes all packages to it; they must have been built.
  *
- * @returns {Promise<{ install: (names: readonly string[]) => Promise<Installed>, close: () => Promise<void> }>}
- *   `install` makes an empty folder and installs packages in it by their names, ours from this registry, others from the usual one.
+ * @returns {Promise<{ install: (names: readonly string[]) => Promise<Installed>, makeFolder: () => string, close: () => Promise<void> }>}
+ *   `install` makes an empty folder and installs packages in it by their names, ours from this registry, others from the usual one;
+ *   `makeFolder` makes a folder in which `npm install` does the same.
  * @typedef {{ folder: string, names: string[], bytes: number, sourceBytes: number }} Installed
  *   All below node_modules; `sourceBytes`: what of `bytes` is for debuggers alone, `src` and source maps of ours.
  */
@@ -45,10 +46,14 @@ export async function openRegistry() {
   });
   if (code !== 0) throw new Error(`pnpm publish failed:\n${output}`);
 
-  const install = async (names) => {
+  const makeFolder = () => {
     const folder = mkdtempSync(join(home, 'install-'));
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     writeFileSync(join(folder, '.npmrc'), npmrc);
+    return folder;
+  };
+  const install = async (names) => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     const flags = ['--no-audit', '--no-fund', '--no-update-notifier', '--no-package-lock', '--omit=dev', '--prefer-offline'];
     const { code, output } = await runCommand('npm', ['install', ...flags, ...names], { cwd: folder });
     if (code !== 0) throw new Error(`npm install ${names.join(' ')} failed:\n${output}`);
@@ -64,5 +69,5 @@ export async function openRegistry() {
       sourceBytes: sum(sizes.filter(({ file }) => /^@mortise\/[^/]+\/(?:src\/|.*\.map$)/.test(file))),
     };
   };
-  return { install, close };
+  return { install, makeFolder, close };
 }

@@ -154,7 +154,8 @@ export function describeOfficialClient({ name, era, hasChannel = true, open }: O
       const seen: number[] = [];
       const onprogress = ({ progress }: { progress: number }): void => {
         seen.push(progress);
-        if (progress === 5) void opened.call('finish', {});
+        // Servers whose tool ends by itself have no such tool, or have answered before.
+        if (progress === 5) opened.call('finish', {}).catch(() => undefined);
       };
       const result = await opened.call('slow', { steps: 5 }, { onprogress });
       expect(result['content']).toMatchObject([{ text: 'done' }]);

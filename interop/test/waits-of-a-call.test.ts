@@ -4,6 +4,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type ClientTransportSource, McpClient } from '@mortise/client';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport } from '@mortise/transport-http/client';
@@ -147,7 +149,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Stands before a server. Passes bytes on until it is `cut`, which breaks all connections, or `clogged`: then it reads no more bytes. */
+/** Stands before a server. Passes bytes on until it is `cut`, which breaks all connections, or `clogged`: then it passes on nothing more, as a stopped process. */
 class Gate {
   port = 0;
   /** Where new connections lead; undefined for nowhere. */
@@ -183,7 +185,7 @@ class Gate {
     from.on('error', () => undefined);
     from.on('close', () => {
       this.#sockets.delete(from);
-      to?.destroy();
+      if (!this.#isClogged) to?.destroy();
     });
     from.on('data', (chunk) => {
       if (to && !this.#isClogged) return void to.write(chunk);
@@ -217,7 +219,7 @@ function hangingAuthorizer(isHanging: boolean) {
 interface Reach {
   readonly transport: Wait['transport'];
   serve(server: McpServer): Promise<number>;
-  source(port: number, authorizer?: Authorizer): ClientTransportSource;
+  source(port: number, authorizer?: Authorizer, clock?: Clock): ClientTransportSource;
 }
 
 const serveOverHttp = async (server: McpServer): Promise<number> => {
@@ -238,12 +240,12 @@ const webSocket: Reach = {
 const http: Reach = {
   transport: 'HTTP',
   serve: serveOverHttp,
-  source: (port, authorizer) => httpTransport(`http://127.0.0.1:${port}/mcp`, { authorizer }),
+  source: (port, authorizer, clock) => httpTransport(`http://127.0.0.1:${port}/mcp`, { authorizer, clock }),
 };
 const sse: Reach = {
   transport: 'HTTP+SSE',
   serve: serveOverHttp,
-  source: (port, authorizer) => () => new SSEClientTransport(`http://127.0.0.1:${port}/sse`, { authorizer }),
+  source: (port, authorizer, clock) => () => new SSEClientTransport(`http://127.0.0.1:${port}/sse`, { authorizer, clock }),
 };
 
 /** A client connected through a gate. */
@@ -325,6 +327,33 @@ const lostSession: Wait = {
   },
 };
 
+/** A clock by which the limit of the transport for a notification, 30 seconds, is never over. */
+const patientClock: Clock = {
+  ...systemClock,
+  schedule: (fn, delayMs, options) => systemClock.schedule(fn, delayMs < 30_000 ? delayMs : Infinity, options),
+};
+
+/** A legacy session in which the server has not accepted the cancellation of a call. */
+const earlierCancellation = (reach: Reach): Wait => ({
+  ...reach,
+  waitsFor: 'an earlier cancellation',
+  open: async () => {
+    const { server, called } = hangingServer();
+    const gate = await new Gate().listen();
+    gate.target = await reach.serve(server);
+    const client = new McpClient(INFO, { era: 'legacy' });
+    onTestFinished(() => client.close());
+    await client.connect(reach.source(gate.port, undefined, patientClock));
+    const controller = new AbortController();
+    const earlier = client.callTool('wait', {}, { signal: controller.signal });
+    await called.promise;
+    gate.clog();
+    controller.abort(new Error('never mind'));
+    await earlier.catch(() => undefined);
+    return { client, hangs: gate.hangs.promise };
+  },
+});
+
 const laterSignIn = (reach: Reach): Wait => ({
   ...reach,
   waitsFor: 'a later sign-in',
@@ -345,9 +374,11 @@ const waits = [
   reopening(webSocket),
   ...waitsOf(http),
   lostSession,
+  earlierCancellation(http),
   laterSignIn(http),
   ...waitsOf(sse),
   reopening(sse),
+  earlierCancellation(sse),
   laterSignIn(sse),
 ];
 
@@ -355,7 +386,7 @@ describe('a call', () => {
   it.each(waits.filter(({ isPaused }) => isPaused !== true))(
     'over $transport that waits for $waitsFor ends by its timeoutMs',
     async ({ open }) => {
-      const { client, hangs } = await open();
+      const { client } = await open();
       const call = client.callTool('wait', {}, { timeoutMs: TIMEOUT_MS });
       const error: unknown = await call.then(
         () => expect.fail('the call did not hang'),
@@ -363,7 +394,6 @@ describe('a call', () => {
       );
       // The limit that ended the call is its own, or what was left of it.
       expect(error).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: expect.toSatisfy((ms: number) => ms <= TIMEOUT_MS) as number });
-      await hangs;
     },
   );
 

@@ -239,6 +239,31 @@ figures.push({
   measure: failEverywhere,
 });
 
+/** Uses 45 sound servers through a host, alone and beside 5 hostile ones. */
+async function hostBesideHostile() {
+  const peer = await Peer.start('http', {});
+  const run = async (...hostile) => {
+    const { lines } = startProgram('host-of-many.mjs', peer.url, ...hostile);
+    return JSON.parse((await once(lines, 'line'))[0]);
+  };
+  try {
+    const alone = await run();
+    const beside = await run('silent', 'floods', 'garbage', 'dies', 'huge');
+    const factor = beside.ms / alone.ms;
+    const ok = factor <= 2 && beside.right === 1_800 && beside.peakBytes <= 300 * mebibyte;
+    return { figure: `${beside.right} right, ${factor.toFixed(2)} times as long, ${inMebibytes(beside.peakBytes)}`, ok };
+  } finally {
+    await peer.stop();
+  }
+}
+
+figures.push({
+  rule: 18,
+  what: 'Host: 45 servers beside 5 that are silent, flood, send garbage, die and list without an end: 1,800 calls, time, memory',
+  goal: '1,800 right, at most twice as long as alone, at most 300 MiB',
+  measure: hostBesideHostile,
+});
+
 /** Runs this many parts of a work, one after the other. @returns How long the slowest took, in milliseconds. */
 async function timeSlowest(parts, part) {
   let slowest = 0;

@@ -52,6 +52,8 @@ const forbidden: readonly Arrow[] = [
   { rule: 'part-not-to-transport', from: 'packages/store-sqlite', code: value('@mortise/transport-stdio') },
   { rule: 'part-not-to-part', from: 'packages/tasks', code: value('@mortise/store-sqlite') },
   { rule: 'part-not-to-part', from: 'packages/auth-proxy', code: value('@mortise/auth-oauth') },
+  { rule: 'host-is-above-the-others', from: 'packages/client', code: value('@mortise/host') },
+  { rule: 'host-not-to-parts', from: 'packages/host', code: value('@mortise/tasks') },
   { rule: 'testkit-only-in-tests', from: 'packages/server', code: value('@mortise/transport-testkit') },
   { rule: 'testkit-imports-only-contracts', from: 'packages/transport-testkit', code: value('@mortise/protocol/contracts') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/jsonrpc-core/test', code: value('@mortise/transport-testkit') },
@@ -88,12 +90,13 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
   { from: 'packages/compat-v1', code: value('@mortise/transport-http') },
   { from: 'packages/compat-v1', code: value('@mortise/protocol/schemas') },
   { from: 'packages/compat-v1', code: value('zod') },
+  { from: 'packages/host', code: value('@mortise/server') },
   { from: 'apps/one', code: value('@mortise/server') },
   { from: 'benchmarks', code: value('@mortise/client') },
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };

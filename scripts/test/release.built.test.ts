@@ -3,12 +3,12 @@
  * programs run there.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { edgeSafeEntries, packageManifests } from '../workspace-packages.mjs';
 import { openRegistry } from '../local-registry.mjs';
-import { root, runNode } from '../run-command.mjs';
+import { root, runCommand, runNode } from '../run-command.mjs';
 
 type Registry = Awaited<ReturnType<typeof openRegistry>>;
 type Installed = Awaited<ReturnType<Registry['install']>>;
@@ -141,6 +141,21 @@ describe('the published packages', () => {
     const code = `import { CallToolResultSchema } from '@mortise/protocol/schemas';
       console.log(CallToolResultSchema.safeParse({ content: [{ type: 'text', text: 'x' }] }).success, CallToolResultSchema.safeParse({ content: 5 }).success);`;
     expect(await run(withOldZod, code)).toBe('true false\n');
+  });
+
+  it.each([
+    ['server', ['npx', 'mortise', 'call', 'src/server.ts', 'add', 'a=1', 'b=2'], '{"sum":3}\n'],
+    ['client', ['npm', 'start', '--silent', '--', 'node', join(root, 'apps/quickstart/dist/server.js')], /^add: /],
+  ])('make a project that compiles, tests and runs by mortise create --kind %s', async (kind, [command = '', ...args], printed) => {
+    const folder = registry.makeFolder();
+    const project = join(folder, 'project');
+    await runIn(folder, join(root, 'packages/cli/bin/mortise.js'), 'create', 'project', '--kind', kind);
+    copyFileSync(join(folder, '.npmrc'), join(project, '.npmrc'));
+    for (const words of [['install', '--no-audit', '--no-fund', '--prefer-offline'], ['run', 'check'], ['test']]) {
+      const { code, output } = await runCommand('npm', words, { cwd: project });
+      expect(code, output).toBe(0);
+    }
+    expect((await runCommand(command, args, { cwd: project })).stdout).toMatch(printed);
   });
 
   it('have types that need no types of Node, and no newer library than ES2022', async () => {

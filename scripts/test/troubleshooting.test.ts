@@ -14,10 +14,11 @@ import * as mini from 'zod/mini';
 import * as v3 from 'zod/v3';
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, type InMemoryConnectOptions } from '@mortise/client/in-memory';
-import { createInMemoryPair, type JsonRpcMessage, type Logger, RemoteError } from '@mortise/jsonrpc-core';
+import { createInMemoryPair, type JsonObject, type JsonRpcMessage, type Logger, RemoteError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, revisionsOf } from '@mortise/protocol';
 import type { CallToolResult } from '@mortise/protocol/model';
 import { McpServer, type McpServerOptions } from '@mortise/server';
+import { Server } from '@mortise/server/low-level';
 import { rateLimit } from '@mortise/server/middleware';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
@@ -147,6 +148,14 @@ const register = (config: object, handler: () => unknown = () => '', server = ma
 };
 
 const callOut = (...registering: Parameters<typeof register>): Promise<Failure> => call('out', {}, {}, register(...registering));
+
+/** What a client says of the output of a server that checks nothing by itself. */
+function refusedOutput(outputSchema: JsonObject): Promise<Failure> {
+  const server = new Server(ME, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/list', () => ({ tools: [{ name: 'out', inputSchema: { type: 'object' }, outputSchema }] }));
+  server.setRequestHandler('tools/call', () => ({ content: [], structuredContent: {} }));
+  return withClient(connectInMemory(server), (client) => failureOf(() => client.listTools().then(() => client.callTool('out'))));
+}
 
 /** The first warning of a server, while it is used. */
 async function warningOf(use: (server: McpServer) => Promise<unknown>): Promise<Failure> {
@@ -291,6 +300,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   '… cannot be converted to JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
 
   'Unknown tool: "…"': () => refused((client) => client.callTool('Add', { a: 1 })),
+  'Unknown tool: "…". Did you mean "…"?': () => refused((client) => client.callTool('ad', { a: 1 })),
   'Unknown prompt: "…"': () => refused((client) => client.getPrompt('Greet'), makeServerOfPrompts()),
   'Invalid params: params.arguments must be an object, got …': () =>
     refused((client) => client.callTool({ name: 'add', arguments: [1] as never })),
@@ -302,6 +312,9 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     callOut({ outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: '1' } })),
   'tool "…": the handler gave an object without content: put its fields into { structuredContent: ... }': () =>
     callOut({}, () => ({ sum: 1 })),
+  'the structuredContent of the tool "…" does not fit its outputSchema': () => refusedOutput({ type: 'object', required: ['sum'] }),
+  'the outputSchema of the tool "…" cannot be checked: …. The option "validator: false" turns the check off': () =>
+    refusedOutput({ type: 'object', $schema: 'https://example.com/dialect' }),
   'internal error: the log of the server has the details': () => call('parse'),
   'Internal error': () => refused((client) => client.getPrompt('broken'), makeServerOfPrompts()),
   '"…" was not answered within … ms: raise timeoutMs, or ask for less': () =>

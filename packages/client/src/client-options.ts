@@ -75,10 +75,10 @@ export interface ClientOptions extends AnswerOptions {
   /** Protocol extensions. The client declares each one. Nothing else happens for an extension that the server lacks. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
   /**
-   * Called with each error that belongs to no request, such as an unreadable message, a malformed list item or a broken subscription. May
-   * be async.
+   * Called with each error that belongs to no request, such as an unreadable message, a malformed list item, a broken subscription, or a
+   * handler that failed to answer a legacy server. May be async.
    *
-   * @default none
+   * @default none; without `logger` too, failed handlers are written to `console.error`
    */
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** Runs the timers of requests, probes and reconnections. @default the platform's clock */

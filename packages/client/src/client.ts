@@ -294,6 +294,13 @@ export class Client {
     );
   }
 
+  /** Reports that a handler failed to answer the server, which only the program can mend: on the console, if it listens nowhere else. */
+  #reportFailedAnswer(method: string, error: Error): void {
+    const { onError, logger } = this.options;
+    if (!onError && !logger) console.error(`The client could not answer "${method}" of the server:`, error);
+    this.report(error);
+  }
+
   // ---- inside
 
   #makeSettings(): SessionSettings {
@@ -317,6 +324,7 @@ export class Client {
       capabilitiesFor: (revision) => clientCapabilitiesFor(revision, this.#extensions.declare(revision, answers.capabilities)),
       onNotification: (notification) => this.dispatch(notification),
       onError: (error) => this.report(error),
+      onAnswerFailed: (method, error) => this.#reportFailedAnswer(method, error),
     };
   }
 

@@ -215,7 +215,9 @@ export class Requests {
       throw isPagesRequired ? toPagesRequired(error, method, settings.answers) : toClientError(session, method, params, error);
     }
     if (error instanceof ConnectionClosedError && connector.canRestart) {
-      const message = `the connection broke before "${method}" was answered: whether it was carried out is not known`;
+      const message = wasRefused(error)
+        ? `"${method}" was not carried out: ${error.message}`
+        : `the connection broke before "${method}" was answered: whether it was carried out is not known`;
       throw new ConnectionLostError(message, { cause: error });
     }
     throw error;
@@ -264,6 +266,13 @@ export class Requests {
     const [session, left] = opened;
     return send(opened).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, left)));
   }
+}
+
+/** Whether the server's machine refused the connection, so that the server did not get the request. */
+function wasRefused(error: unknown): boolean {
+  for (let inner = error; inner instanceof Error; inner = inner.cause)
+    if ((inner as { readonly code?: unknown }).code === 'ECONNREFUSED') return true;
+  return false;
 }
 
 function checkRequest(method: string, options: CallOptions | undefined): void {

@@ -16,6 +16,8 @@ export interface SessionSettings extends LinkSettings {
   readonly initializeTimeoutMs: number;
   /** The log level that the program asked for. Kept when the connection is opened again. */
   logLevel: LoggingLevel | undefined;
+  /** Called when a handler failed to answer a request of a legacy server. A modern server's question fails the program's own call instead. */
+  onAnswerFailed(method: string, error: Error): void;
   /** Returns all capabilities to declare in a revision, those of extensions included. */
   capabilitiesFor(revision: Revision): ClientCapabilities;
   /** Called with each notification that belongs to no subscription, in the canonical model (the shapes of the newest revision). */

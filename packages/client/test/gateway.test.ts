@@ -31,7 +31,7 @@ function createBehind(): McpServer {
 async function createGateway(client: McpClient): Promise<McpServer> {
   const gateway = new McpServer({ name: 'gateway', version: '1.0.0' });
   const { tools } = await client.listTools();
-  for (const { name, ...rest } of tools) gateway.registerTool(name, rest, (args) => client.callTool(name, args));
+  for (const tool of tools) gateway.registerTool(tool.name, tool, (args) => client.callTool(tool.name, args));
   return gateway;
 }
 
@@ -47,4 +47,15 @@ describe.each(['legacy', 'modern'] as const)('a gateway in the %s era', (era) =>
     ] as const)
       expect(await gateway.callTool(name, args)).toEqual(await behind.callTool(name, args));
   });
+});
+
+it('ignores the name of a listed tool, and what this server does not have, but reports what its author misspells', async () => {
+  const gateway = new McpServer({ name: 'gateway', version: '1.0.0' });
+  const listed = { name: 'add', inputSchema: { type: 'object' as const }, execution: { taskSupport: 'required' }, vendor: 1 };
+  gateway.registerTool('behind_add', listed, () => 'added');
+  const client = await connect(gateway, 'modern');
+  expect((await client.listTools()).tools).toEqual([{ name: 'behind_add', inputSchema: { type: 'object' } }]);
+  const { name: _name, ...misspelt } = listed;
+  expect(() => gateway.registerTool('other', misspelt, () => '')).toThrow('"execution" needs new McpServer(');
+  expect(() => gateway.registerTool('other', { title: 'Other', ...{ vendor: 1 } }, () => '')).toThrow('unknown option "vendor"');
 });

@@ -215,6 +215,34 @@ it('shows what a handler threw on the console where neither side has a logger', 
   ]);
 });
 
+it.each([
+  { what: 'throws', elicitation: (): never => expect.fail('window closed'), why: 'window closed' },
+  {
+    what: 'answers with what the form does not allow',
+    elicitation: () => ({ action: 'accept', content: { name: 5 } }) as const,
+    why: '"name" must be',
+  },
+])('shows that a handler $what for a legacy server: to the model, and to the program wherever it listens', async ({ elicitation, why }) => {
+  const spy = vi.spyOn(console, 'error').mockReturnValue();
+  onTestFinished(() => spy.mockRestore());
+  const onConsole = (): unknown[] => spy.mock.calls.splice(0).filter(([text]) => String(text).includes('of the server:'));
+  const text = 'The client could not answer "elicitation/create": its handler failed';
+  const error = expect.objectContaining({ message: expect.stringContaining(why) as string }) as unknown;
+  const call = async (options: InMemoryConnectOptions): Promise<void> => {
+    const client = await connect(makeServer(), { era: 'legacy', elicitation, ...options });
+    expect(await client.callTool('who')).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(text) as string }] });
+  };
+  await call({});
+  expect(onConsole()).toEqual([['The client could not answer "elicitation/create" of the server:', error]]);
+  const errors: unknown[] = [];
+  await call({ onError: (given) => errors.push(given) });
+  expect(errors).toEqual([error]);
+  const lines: string[] = [];
+  await call({ logger: { log: (_level, message) => lines.push(message) } });
+  expect(lines).toContainEqual(expect.stringContaining(why));
+  expect(onConsole()).toEqual([]);
+});
+
 it.each([undefined, {}, { connect: () => undefined }])('refuses what is no server: %j', async (nothing) => {
   await expect(connectInMemory(nothing as never)).rejects.toThrow('connectInMemory(server) needs a server with the functions');
 });

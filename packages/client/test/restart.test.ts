@@ -173,7 +173,10 @@ it('a call waits no longer than its time for the server to be started again', as
   server.script = { 'server/discover': () => 'silence', initialize: () => 'silence' };
   await die(server, client);
   const startMs = clock.monotonicMs();
-  await expect(passTime(clock, client.callTool('x', {}, { timeoutMs: 5000 }))).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  await expect(passTime(clock, client.callTool('x', {}, { timeoutMs: 5000 }))).rejects.toMatchObject({
+    code: 'ERR_TIMEOUT',
+    message: 'The request was not answered within 5000 ms',
+  });
   await expect(passTime(clock, client.requestRaw('x', {}, { timeoutMs: 5000 }))).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
   expect(clock.monotonicMs() - startMs).toBeLessThanOrEqual(12_000);
 });

@@ -108,7 +108,7 @@ export function withTimeout(timeoutMs: number, signal?: AbortSignal, clock: Cloc
   if (signal) cancellation.follow(signal);
   if (cancellation.isCancelled) return { signal: cancellation.signal, dispose: () => undefined };
   const timer = clock.schedule(
-    () => cancellation.cancel(new TimeoutError(`The request was not finished within ${timeoutMs} ms`, timeoutMs)),
+    () => cancellation.cancel(new TimeoutError(`The request was not answered within ${timeoutMs} ms`, timeoutMs)),
     timeoutMs,
   );
   const dispose = (): void => {

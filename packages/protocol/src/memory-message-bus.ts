@@ -11,7 +11,7 @@ interface Subscriber {
 /**
  * A `MessageBus` for one process. Calls subscribers synchronously within `publish`, in the order of subscription.
  *
- * Fulfils the guarantees B1 to B5 of `MessageBus`. `close` removes all subscribers. A message on a topic without subscribers is dropped.
+ * Fulfils the guarantees B1 to B6 of `MessageBus`, and never has a gap. `close` removes all subscribers. A message on a topic without subscribers is dropped.
  */
 export class MemoryMessageBus implements MessageBus {
   readonly #topics = new Map<string, Set<Subscriber>>();
@@ -32,15 +32,16 @@ export class MemoryMessageBus implements MessageBus {
     return resolvedPromise;
   }
 
-  subscribe(topic: string, onMessage: (message: BusMessage) => void): () => void {
+  /** Subscribes at once: messages that are published before the promise has resolved arrive too. */
+  subscribe(topic: string, onMessage: (message: BusMessage) => void): Promise<() => void> {
     const subscribers = this.#topics.get(topic) ?? new Set();
     this.#topics.set(topic, subscribers);
     const subscriber: Subscriber = { onMessage };
     subscribers.add(subscriber);
-    return () => {
+    return Promise.resolve(() => {
       subscribers.delete(subscriber);
       if (subscribers.size === 0 && this.#topics.get(topic) === subscribers) this.#topics.delete(topic);
-    };
+    });
   }
 
   close(): Promise<void> {

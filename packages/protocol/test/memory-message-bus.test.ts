@@ -7,9 +7,9 @@ describe('MemoryMessageBus', () => {
   it('B1 reaches every subscriber of a topic once, and no other', async () => {
     const bus = new MemoryMessageBus();
     const seen: string[] = [];
-    bus.subscribe('a', ({ payload }) => seen.push(`1:${String(payload)}`));
-    bus.subscribe('a', ({ payload }) => seen.push(`2:${String(payload)}`));
-    bus.subscribe('b', () => seen.push('b'));
+    await bus.subscribe('a', ({ payload }) => seen.push(`1:${String(payload)}`));
+    await bus.subscribe('a', ({ payload }) => seen.push(`2:${String(payload)}`));
+    await bus.subscribe('b', () => seen.push('b'));
     await bus.publish({ topic: 'a', payload: 'x' });
     expect(seen).toEqual(['1:x', '2:x']);
   });
@@ -17,7 +17,7 @@ describe('MemoryMessageBus', () => {
   it('B1 leaves out who subscribes while a message is delivered', async () => {
     const bus = new MemoryMessageBus();
     const seen: string[] = [];
-    bus.subscribe('a', () => bus.subscribe('a', () => seen.push('late')));
+    await bus.subscribe('a', () => void bus.subscribe('a', () => seen.push('late')));
     await bus.publish({ topic: 'a' });
     expect(seen).toEqual([]);
   });
@@ -25,10 +25,10 @@ describe('MemoryMessageBus', () => {
   it('B2 keeps the order, also of what is published while a message is delivered', async () => {
     const bus = new MemoryMessageBus();
     const seen: unknown[] = [];
-    bus.subscribe('a', ({ payload }) => {
+    await bus.subscribe('a', ({ payload }) => {
       if (payload === 1) void bus.publish({ topic: 'a', payload: 2 });
     });
-    bus.subscribe('a', ({ payload }) => seen.push(payload));
+    await bus.subscribe('a', ({ payload }) => seen.push(payload));
     await bus.publish({ topic: 'a', payload: 1 });
     await bus.publish({ topic: 'a', payload: 3 });
     expect(seen).toEqual([1, 2, 3]);
@@ -38,10 +38,10 @@ describe('MemoryMessageBus', () => {
     const errors: unknown[] = [];
     const bus = new MemoryMessageBus({ onError: (error) => errors.push(error) });
     const seen: string[] = [];
-    bus.subscribe('a', () => {
+    await bus.subscribe('a', () => {
       throw new Error('broken');
     });
-    bus.subscribe('a', () => seen.push('ok'));
+    await bus.subscribe('a', () => seen.push('ok'));
     await bus.publish({ topic: 'a' });
     expect([seen, errors]).toEqual([['ok'], [new Error('broken')]]);
   });
@@ -50,8 +50,8 @@ describe('MemoryMessageBus', () => {
     const bus = new MemoryMessageBus();
     const seen: string[] = [];
     const ends: (() => void)[] = [];
-    bus.subscribe('a', () => ends.forEach((end) => end()));
-    ends.push(bus.subscribe('a', () => seen.push('a')));
+    await bus.subscribe('a', () => ends.forEach((end) => end()));
+    ends.push(await bus.subscribe('a', () => seen.push('a')));
     await bus.publish({ topic: 'a' });
     ends.forEach((end) => end());
     expect(seen).toEqual([]);
@@ -60,7 +60,7 @@ describe('MemoryMessageBus', () => {
   it('is silent after close, and takes topics of any name', async () => {
     const bus = new MemoryMessageBus();
     const seen: string[] = [];
-    for (const topic of ['__proto__', 'constructor', '']) bus.subscribe(topic, () => seen.push(topic));
+    for (const topic of ['__proto__', 'constructor', '']) await bus.subscribe(topic, () => seen.push(topic));
     for (const topic of ['__proto__', 'constructor', '', 'toString']) await bus.publish({ topic });
     await bus.close();
     await bus.publish({ topic: '' });

@@ -116,6 +116,9 @@ export class Channel implements ServerConnection, ConnectionRules, KeepAliveTarg
   #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {
     this.#keepAlive?.heard();
     this.#session?.notice(notification, { principal: info?.principal ?? LOCAL, auth: info?.auth as AuthInfo | undefined });
+    this.#session?.ready.catch((error: unknown) =>
+      this.#server.logger.log('error', 'The message bus failed: a client does not get change notifications', { error }),
+    );
   }
 
   #onClose(): void {

@@ -1,6 +1,7 @@
 /** Delivers change events of lists and resources to the clients of this process. Changes of a list in one event-loop turn are merged. */
 
 import type { Clock, ClockTimer, JsonRpcNotification, Logger } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { BusMessage, MessageBus, Principal } from '@mortise/protocol/contracts';
 
@@ -43,12 +44,16 @@ export function keyOf({ method, params }: JsonRpcNotification): string {
 export interface EventListener {
   /** The listener's principal. An event for one principal only reaches listeners with this principal. */
   readonly principal: Principal;
+  /** @param event Without a payload after a gap, in which events may have been lost: the listener's client must read again. */
   onEvent(event: BusMessage): void;
 }
 
 interface Topic {
   readonly listeners: Set<EventListener>;
-  readonly unsubscribe: () => void;
+  /** Resolves when events arrive, to the function that ends the subscription. */
+  readonly subscribed: Promise<() => void>;
+  /** `resolvedPromise` as soon as events arrive. */
+  ready: Promise<unknown>;
 }
 
 export class Events {
@@ -68,21 +73,47 @@ export class Events {
     this.#bus = bus ?? new MemoryMessageBus({ onError: (error) => logger.log('error', 'A listener failed', { error }) });
   }
 
-  listen(topic: string, listener: EventListener): void {
-    let known = this.#topics.get(topic);
-    if (!known) {
-      const listeners = new Set<EventListener>();
-      known = { listeners, unsubscribe: this.#bus.subscribe(topic, (event) => deliver(listeners, event)) };
-      this.#topics.set(topic, known);
-    }
+  /**
+   * Passes the events of a topic to a listener. A second call for the same listener changes nothing.
+   *
+   * @returns Resolves when events that are published from now on arrive. If it rejects, no listener of the topic gets any.
+   */
+  listen(topic: string, listener: EventListener): Promise<unknown> {
+    const known = this.#topics.get(topic) ?? this.#subscribe(topic);
     known.listeners.add(listener);
+    return known.ready;
   }
 
   unlisten(topic: string, listener: EventListener): void {
     const known = this.#topics.get(topic);
     if (!known?.listeners.delete(listener) || known.listeners.size > 0) return;
     this.#topics.delete(topic);
-    known.unsubscribe();
+    known.subscribed
+      .then((unsubscribe) => unsubscribe())
+      .catch((error: unknown) => this.#logger.log('error', 'A subscription of the message bus could not be ended', { topic, error }));
+  }
+
+  /** Subscribes to a topic of the bus. @throws Errors of the bus, as a rejection. */
+  async subscribe(topic: string, onMessage: (event: BusMessage) => void, onGap: () => void): Promise<() => void> {
+    return this.#bus.subscribe(topic, onMessage, onGap);
+  }
+
+  #subscribe(topic: string): Topic {
+    const listeners = new Set<EventListener>();
+    const subscribe = (): Promise<() => void> =>
+      this.subscribe(
+        topic,
+        (event) => deliver(listeners, event),
+        () => deliver(listeners, { topic }),
+      );
+    const subscribed = subscribe();
+    const known: Topic = { listeners, subscribed, ready: subscribed };
+    this.#topics.set(topic, known);
+    subscribed.then(
+      () => (known.ready = resolvedPromise),
+      () => this.#topics.get(topic) === known && this.#topics.delete(topic),
+    );
+    return known;
   }
 
   publish(event: BusMessage): Promise<void> {

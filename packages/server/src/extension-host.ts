@@ -41,6 +41,8 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
     },
     checkArguments: async (name, args, call) => server.tools?.find(name, call)?.checkArguments(args),
     publish: (event) => server.events.publish(event),
+    subscribe: (topic, onMessage, onGap) => server.events.subscribe(topic, onMessage, onGap),
+    hasMessageBus: server.options.messageBus !== undefined,
     addFilter(filter) {
       if (server.listenFilters.some(({ key }) => key === filter.key))
         throw new RegistrationError(`extension "${extension.id}": another extension has the subscriptions/listen filter "${filter.key}"`);

@@ -33,7 +33,10 @@ export class HostedSession extends Session implements LegacySession {
     if (isRequest) return this.#serve(message, call);
     if (isJsonRpcResponse(message)) this.#requests?.settle(message);
     else if (message.method === 'notifications/cancelled') this.#cancel(message.params);
-    else this.notice(message, call);
+    else {
+      this.notice(message, call);
+      await this.ready;
+    }
     return undefined;
   }
 

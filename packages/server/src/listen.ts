@@ -71,6 +71,8 @@ export class Listen implements EventListener {
   readonly #accepted: AcceptedFilter;
   readonly #outbox: Outbox;
   #finish: ((result: JsonObject) => void) | undefined;
+  /** The events that arrived before the acknowledgement, which must be the first message; undefined afterwards. */
+  #early: BusMessage[] | undefined = [];
 
   constructor(context: Context, accepted: AcceptedFilter) {
     this.#context = context;
@@ -91,14 +93,16 @@ export class Listen implements EventListener {
     this.#checkBounds(owned);
     owned?.add(this);
     server.listens.add(this);
+    const ended = new Promise<JsonObject>((resolve, reject) => {
+      this.#finish = resolve;
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
     try {
-      for (const topic of topics) server.events.listen(topic, this);
-      // Pushed before any event can be published, so that it is the first message.
-      this.#push('notifications/subscriptions/acknowledged', { notifications }, undefined);
-      return await new Promise<JsonObject>((resolve, reject) => {
-        this.#finish = resolve;
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      });
+      const listening = Promise.all(topics.map((topic) => server.events.listen(topic, this)));
+      // Acknowledged when every event from now on arrives.
+      const result = await Promise.race([listening.then(() => undefined), ended]);
+      if (result === undefined) this.#acknowledge(notifications);
+      return await ended;
     } finally {
       owned?.delete(this);
       server.listens.delete(this);
@@ -107,7 +111,15 @@ export class Listen implements EventListener {
     }
   }
 
+  #acknowledge(notifications: JsonObject): void {
+    this.#push('notifications/subscriptions/acknowledged', { notifications }, undefined);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const event of early) this.onEvent(event);
+  }
+
   onEvent(event: BusMessage): void {
+    if (this.#early) return void this.#early.push(event);
     for (const [filter, accepted] of this.#accepted.extensions) {
       const notification = filter.toNotification(event, accepted);
       if (notification) this.#push(notification.method, notification.params ?? {}, undefined);

@@ -92,6 +92,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   /**
    * Registers a tool, and notifies connected clients that the list changed.
    *
+   * @param config The tool's options, or a tool as a client's `listTools` gives it: its `name`, and what this server does not know, are ignored.
    * @param handler Called with the validated arguments and the context, or with the context alone if there is no `inputSchema`.
    * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or an option is known neither to the server nor to an extension.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be converted to JSON Schema.

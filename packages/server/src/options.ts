@@ -27,7 +27,7 @@ export interface RequestStateOptions {
    * Keys of 32 bytes. The first key encrypts, all keys decrypt. To change keys, put the new one first. Servers with the same keys can
    * continue each other's calls after the client has answered.
    *
-   * @default a random key, so that only this process can continue its calls
+   * @default a key derived from the server's option `clusterKey`; without that a random key, so that only this process can continue its calls
    */
   readonly keys?: readonly Uint8Array[] | undefined;
   /** How long the client has to send its answers, in milliseconds. An older `requestState` is rejected. @default 600_000 (10 minutes) */
@@ -71,6 +71,13 @@ export interface ServerOptions<App = unknown> {
    * How long a handler may run, in milliseconds, not counting the time it waits for the client's answers. `Infinity` for no limit. @default 600_000
    */
   readonly handlerTimeoutMs?: number | undefined;
+  /**
+   * A secret that all machines of a cluster share, with at least 32 random bytes. The keys with which the server protects what it sends to
+   * clients are derived from it. Today that is the key of `requestState`, unless `requestState.keys` is set.
+   *
+   * @default random keys, so that only this process can continue calls that wait for the client's input
+   */
+  readonly clusterKey?: Uint8Array | undefined;
   /** The `requestState` of `input_required` results: keys, lifetime, store, how often a call may ask. @default see each member */
   readonly requestState?: RequestStateOptions | undefined;
   /** How many items one page of a list result holds, such as tools in `tools/list`. @default 1_000 */
@@ -128,6 +135,7 @@ export function checkServer(info: Implementation, options: ServerOptions & Value
       messageBus: 'object',
       validator: 'object',
       handlerTimeoutMs: 0,
+      clusterKey: 'object',
       requestState: { keys: 'array', ttlMs: 0, store: 'object', replay: 'object', maxRounds: 0 },
       pageSize: 1,
       cache: { listTtlMs: 0, readTtlMs: 0, listScope: 'string' },
@@ -148,6 +156,11 @@ export function checkServer(info: Implementation, options: ServerOptions & Value
   if (!isTtl(listTtlMs) || !isTtl(readTtlMs) || !isCacheScope(listScope))
     throw new RegistrationError(
       'cache: "listTtlMs" and "readTtlMs" must be integers of 0 or more milliseconds, "listScope" must be "public" or "private"',
+    );
+  const { clusterKey } = options;
+  if (clusterKey !== undefined && !(clusterKey instanceof Uint8Array && clusterKey.length >= KEY_BYTES))
+    throw new RegistrationError(
+      `clusterKey must be a Uint8Array of ${KEY_BYTES} random bytes or more, the same on all machines: create it once with crypto.getRandomValues`,
     );
   for (const key of options.requestState?.keys ?? []) {
     if (ArrayBuffer.isView(key) && key.length === KEY_BYTES) continue;

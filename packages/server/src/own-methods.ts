@@ -17,7 +17,9 @@ export function addOwnMethods(server: Server): void {
     server.methods.set(method, { run: (params, context) => run(context.session as Session, params, context) ?? NOTHING });
   add('initialize', initialize);
   add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
-  add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
+  server.methods.set('resources/subscribe', {
+    run: ({ uri }, { session }) => (session as Session).subscribe(uri as string).then(() => NOTHING),
+  });
   add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
   server.methods.set('ping', { run: () => NOTHING });
   server.methods.set('server/discover', { run: (_params, context) => discover(context) });

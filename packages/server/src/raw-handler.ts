@@ -1,17 +1,21 @@
 /** `Server.onAnyRequest`: lets gateways handle requests exactly as they arrived, without validation and conversion. */
 
 import { isJsonRpcResponse, toWireError } from '@mortise/jsonrpc-core/messages';
-import type { JsonObject, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcRequest, JsonRpcResponse, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import type { Call } from '@mortise/protocol/contracts';
 import { InvalidHandlerResultError } from './errors.ts';
 import { serveRequest } from './serve-request.ts';
 import type { Server } from './server.ts';
 import type { ClientRequestOptions, Session } from './session.ts';
 
-/** The legacy session of a request that an `onAnyRequest` handler gets. */
+/** A legacy session as gateways see it: `onAnyRequest` and middleware get it with each of its requests. One session is one object. */
 export interface RawSession {
   /** The session's id, if the transport has one. */
   readonly id: string | undefined;
+  /** Resolves when the session has ended. Never rejects. */
+  readonly closed: Promise<void>;
+  /** Sends the client a log message that belongs to no request, if the client's log level includes it. */
+  sendLog(level: LogLevel, data: JsonValue, logger: string | undefined): void;
   /** Sends a request to the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach the client. */
   request(method: string, params: JsonObject | undefined, options?: ClientRequestOptions): Promise<JsonObject>;
 }

@@ -135,6 +135,10 @@ export class Server<App = unknown> implements McpEndpoint {
     this.resultMeta = Object.freeze({ [META_SERVER_INFO]: info });
     this.deadlines = new Deadlines(options.handlerTimeoutMs ?? 600_000, this.clock);
     this.events = new Events(options.messageBus, this.clock, this.logger);
+    if (options.messageBus && this.modern.size > 0 && !options.clusterKey && !options.requestState?.keys?.length)
+      this.warnOnce(
+        "The server has a messageBus but no clusterKey: a call that waits for the client's input can continue only on the machine where it began",
+      );
     addOwnMethods(this);
     for (const extension of this.extensions) installExtension(this, extension);
   }

@@ -10,6 +10,7 @@ import {
 } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { Revision, ServerCapabilities } from '@mortise/protocol';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { checkClientNotification } from '@mortise/protocol/checks';
 import type { BusMessage, Call, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { ListRootsResult } from '@mortise/protocol/model';
@@ -35,6 +36,7 @@ export interface ClientRequestOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+const NO_TOPICS: ReadonlySet<string> = new Set();
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** The longest URI that a client may subscribe to, in characters. Each URI is kept in memory as long as the subscription. */
 const MAX_URI_LENGTH = 2048;
@@ -50,8 +52,11 @@ export abstract class Session implements EventListener {
   protected readonly link: SessionLink;
   #agreed: Agreement | undefined;
   #isClosed = false;
+  #ready: Promise<void> = resolvedPromise;
   #logGate: LogGate | undefined;
   #outbox: Outbox | undefined;
+  #closed: Promise<void> | undefined;
+  #onClosed: (() => void) | undefined;
 
   /**
    * @param saved The stored state of an earlier session to continue.
@@ -97,32 +102,58 @@ export abstract class Session implements EventListener {
     return this.#isClosed;
   }
 
+  get closed(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => (this.#isClosed ? resolve() : (this.#onClosed = resolve)));
+    return this.#closed;
+  }
+
   /**
    * Takes over the state that another machine has stored. Calls and questions in progress continue.
    *
-   * @throws {ProtocolError} -32602: this server does not know the stored state's layout or revision. Also errors of the message bus. The
-   * session's state is then unchanged.
+   * @throws {ProtocolError} -32602: this server does not know the stored state's layout or revision. The session's state is then unchanged.
    */
   restore(saved: SessionState): void {
     if (this.#isClosed) return;
     const { events, sessions, revisions } = this.server;
     const agreed = fromState(saved, revisions);
-    const [before, after] = [topicsOf(this.#agreed), topicsOf(agreed)];
-    // First, because the message bus may refuse. What is in both is listened to without a gap, so that no event is missed.
-    for (const topic of after) events.listen(topic, this);
+    const [before, after] = [this.#topicsOf(this.#agreed), this.#topicsOf(agreed)];
+    // What is in both is listened to without a gap, so that no event is missed.
     for (const topic of before) if (!after.has(topic)) events.unlisten(topic, this);
+    const isHere = this.#agreed !== undefined;
     this.#agreed = agreed;
     this.roots = undefined;
     if (agreed) sessions.add(this);
     if (this.#logGate) this.#logGate.threshold = agreed?.logLevel ?? 'debug';
+    const added = [...after].filter((topic) => !before.has(topic));
+    this.#listen(added);
+    // The client has subscribed at another machine, and the resource may have changed before this one listened.
+    if (isHere) void this.#ready.then(() => added.forEach((topic) => this.onEvent({ topic }))).catch(() => undefined);
+  }
+
+  /** Settles when the session gets the events of all that its client listens to. Rejects with the error of the message bus. */
+  get ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Listens to topics, besides those before. */
+  #listen(topics: readonly string[]): void {
+    const waits = topics.map((topic) => this.server.events.listen(topic, this)).filter((each) => each !== resolvedPromise);
+    if (waits.length === 0) return;
+    const ready = Promise.all([this.#ready, ...waits]).then(() => undefined);
+    this.#ready = ready;
+    const forget = (): void => {
+      if (this.#ready === ready) this.#ready = resolvedPromise;
+    };
+    ready.then(forget, forget);
   }
 
   /** Closes the session and removes its subscriptions. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#onClosed?.();
     const { events, sessions } = this.server;
     sessions.delete(this);
-    for (const topic of topicsOf(this.#agreed)) events.unlisten(topic, this);
+    for (const topic of this.#topicsOf(this.#agreed)) events.unlisten(topic, this);
     this.#outbox?.clear();
   }
 
@@ -186,14 +217,14 @@ export abstract class Session implements EventListener {
   }
 
   /**
-   * Serves `resources/subscribe`.
+   * Serves `resources/subscribe`. Resolves when changes of the resource reach the session.
    *
    * @throws {ProtocolError} -32602: the session has too many subscriptions, or the URI is too long.
    * @throws {HandlerStoppedError} The session is closed.
    */
-  subscribe(uri: string): void {
+  async subscribe(uri: string): Promise<void> {
     const { uris } = this.#open;
-    if (uris.has(uri)) return;
+    if (uris.has(uri)) return this.#ready;
     checkSubscribedUri(uri);
     const max = this.server.options.maxSubscriptions ?? 1000;
     if (uris.size >= max) {
@@ -207,10 +238,15 @@ export abstract class Session implements EventListener {
       const message = `The URIs of this session's subscriptions have more than ${MAX_URI_CHARACTERS} characters in all: unsubscribe from some first`;
       throw new ProtocolError(INVALID_PARAMS, message);
     }
-    // Before the change, so that the client is not told of a subscription that the message bus has refused.
-    this.server.events.listen(resourceTopic(uri), this);
     uris.add(uri);
-    this.#onChanged();
+    try {
+      await this.server.events.listen(resourceTopic(uri), this);
+    } catch (error) {
+      uris.delete(uri);
+      throw error;
+    }
+    if (this.#isClosed) this.server.events.unlisten(resourceTopic(uri), this);
+    else this.#onChanged();
   }
 
   unsubscribe(uri: string): void {
@@ -229,9 +265,12 @@ export abstract class Session implements EventListener {
   }
 
   #becomeReady(): void {
-    if (!this.#agreed || this.#agreed.isReady) return;
-    for (const topic of topicsOf({ ...this.#agreed, isReady: true })) this.server.events.listen(topic, this);
-    this.#agreed.isReady = true;
+    const agreed = this.#agreed;
+    if (!agreed || agreed.isReady) return;
+    agreed.isReady = true;
+    this.#listen([...this.#topicsOf(agreed)]);
+    // The client may send the notification again.
+    this.#ready.catch(() => (agreed.isReady = false));
     this.#onChanged();
   }
 
@@ -291,13 +330,16 @@ export abstract class Session implements EventListener {
     const notification = toNotification(event);
     if (notification) this.tell(notification, keyOf(notification));
   }
-}
 
-/** Returns what a session listens to: each resource that its client subscribed to and, once the session is ready, the lists that can change. */
-function topicsOf(agreed: Agreement | undefined): ReadonlySet<string> {
-  if (!agreed) return new Set();
-  const lists = LIST_KINDS.filter((kind) => agreed.isReady && agreed.advertised[kind]?.listChanged === true);
-  return new Set([...lists.map(listTopic), ...[...agreed.uris].map(resourceTopic)]);
+  /**
+   * Returns what the session listens to: each resource that its client subscribed to and, once the session is ready, the lists that can
+   * change. Nothing, if nothing can be sent to the client outside of its requests.
+   */
+  #topicsOf(agreed: Agreement | undefined): ReadonlySet<string> {
+    if (!agreed || !this.link.canRequest) return NO_TOPICS;
+    const lists = LIST_KINDS.filter((kind) => agreed.isReady && agreed.advertised[kind]?.listChanged === true);
+    return new Set([...lists.map(listTopic), ...[...agreed.uris].map(resourceTopic)]);
+  }
 }
 
 export function closedError(): HandlerStoppedError {

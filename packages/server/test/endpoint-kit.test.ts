@@ -90,6 +90,7 @@ function disguise(call: Call, changes: Partial<Call>): Call {
 function changeSession(session: LegacySession, changes: Partial<LegacySession>): LegacySession {
   return {
     state: session.state,
+    ready: session.ready,
     receive: session.receive.bind(session),
     restore: session.restore.bind(session),
     close: session.close.bind(session),

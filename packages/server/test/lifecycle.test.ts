@@ -9,8 +9,8 @@ import { createCalculator, defer, MemoryLogger } from './support.ts';
 class CountingBus extends MemoryMessageBus {
   subscriptions = 0;
 
-  override subscribe(topic: string, onMessage: (message: BusMessage) => void): () => void {
-    const unsubscribe = super.subscribe(topic, onMessage);
+  override async subscribe(topic: string, onMessage: (message: BusMessage) => void): Promise<() => void> {
+    const unsubscribe = await super.subscribe(topic, onMessage);
     this.subscriptions += 1;
     return () => {
       this.subscriptions -= 1;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ProtocolError, type JsonObject } from '@mortise/jsonrpc-core';
 import { McpServer } from '@mortise/server';
 import type { Middleware } from '@mortise/server/middleware';
+import type { RawSession } from '@mortise/server/low-level';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, defer, MemoryLogger } from './support.ts';
 
@@ -57,6 +58,21 @@ describe.each(ALL)('middleware in %s', (version) => {
         requestId: 'my-id',
       },
     ]);
+  });
+
+  it('sees the session of a legacy client, and when it has ended', async () => {
+    const sessions: (RawSession | undefined)[] = [];
+    const server = createCalculator().use((call, next) => {
+      sessions.push(call.session);
+      return next();
+    });
+    const peer = await RawPeer.open(server, version);
+    await peer.callTool('add', { a: 1, b: 1 });
+    const [first] = sessions;
+    expect(new Set(sessions).size).toBe(1);
+    expect(first === undefined).toBe(version === MODERN);
+    await server.close();
+    await first?.closed;
   });
 
   it('may change params and results, answer by itself, or refuse', async () => {

@@ -85,7 +85,7 @@ describe('what no compiler checks', () => {
     [
       'constructors for schemas',
       (s) => s.registerTool('t', { inputSchema: { a: String } }, run),
-      /neither a shape.* nor a JSON Schema.* for example, \{ name: z\.string\(\) \}/,
+      /neither a shape.* nor a JSON Schema.* for example, \{ a: z\.string\(\) \}/,
     ],
     ['a schema of zod 3', (s) => s.registerTool('t', { inputSchema: z3.object({}) }, run), /zod 3 schema.*fromZodV3/],
     ['a shape of zod 3', (s) => s.registerTool('t', { inputSchema: { a: z3.string() } }, run), /zod 3 schema.*fromZodV3/],

@@ -337,7 +337,7 @@ describe('the message bus', () => {
     const logger = new MemoryLogger();
     const messageBus = new MemoryMessageBus();
     messageBus.publish = () => Promise.reject(new Error('bus is down'));
-    const server = createFull({ messageBus, logger });
+    const server = createFull({ messageBus, logger, clusterKey: new Uint8Array(32) });
     await server.sendResourceUpdated({ uri: 'test://r' });
     expect(logger.lines).toMatchObject([{ level: 'error', message: 'An event could not be published' }]);
   });

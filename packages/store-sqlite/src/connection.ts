@@ -8,6 +8,9 @@ export type Row = Readonly<Record<string, SqliteValue>>;
 /** The LIMIT clause of queries for lists. The cast is needed because SQLite accepts only integers, and a program may pass `Infinity`. */
 export const LIMIT = 'LIMIT CAST(? AS INTEGER)';
 
+/** The most expired rows that one statement deletes, so that none takes long. */
+const DELETED_AT_ONCE = 1024;
+
 /** After this many writes to a table, the table's expired rows are deleted. */
 const WRITES_PER_CLEARING = 256;
 
@@ -64,6 +67,12 @@ export class SqliteConnection {
     const writes = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, writes % WRITES_PER_CLEARING);
     if (writes % WRITES_PER_CLEARING === 0) clear();
+  }
+
+  /** Deletes some expired rows of a table, in the order of their expiry. @returns Whether there may be more. */
+  deleteSome(table: string, nowMs: number): boolean {
+    const some = `SELECT id FROM ${table} WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ${DELETED_AT_ONCE}`;
+    return this.run(`DELETE FROM ${table} WHERE id IN (${some})`, nowMs) === DELETED_AT_ONCE;
   }
 
   close(): void {

@@ -105,6 +105,21 @@ const migrations: readonly string[] = [
    END;`,
   // 4: which event of its stream an event is, so that those beyond the limit are found without counting.
   `ALTER TABLE mortise_events ADD COLUMN place INTEGER;`,
+  // 5: until when each owner of tasks is alive, and until when each task is no orphan. A task with an owner is held (9e15) by its life.
+  `CREATE TABLE mortise_task_owners (
+     owner TEXT PRIMARY KEY NOT NULL,
+     until_ms REAL NOT NULL
+   ) WITHOUT ROWID;
+   INSERT INTO mortise_task_owners
+     SELECT lease_owner, max(lease_until_ms) FROM mortise_tasks WHERE lease_owner IS NOT NULL GROUP BY lease_owner;
+   ALTER TABLE mortise_tasks ADD COLUMN held_until_ms REAL NOT NULL DEFAULT 0;
+   UPDATE mortise_tasks SET held_until_ms = 9e15 WHERE lease_owner IS NOT NULL;
+   ALTER TABLE mortise_tasks DROP COLUMN lease_until_ms;
+   ALTER TABLE mortise_tasks RENAME COLUMN lease_owner TO owner;
+   CREATE INDEX mortise_tasks_held ON mortise_tasks (held_until_ms)
+     WHERE driver = 'engine' AND status IN ('working', 'input_required');
+   CREATE INDEX mortise_tasks_owned ON mortise_tasks (owner, id, version)
+     WHERE driver = 'engine' AND status IN ('working', 'input_required');`,
 ];
 
 /** The SQL of a trigger that adds to the sums of a principal and of all. */

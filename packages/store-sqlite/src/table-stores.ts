@@ -1,8 +1,19 @@
 /** The stores that use one table each: for sessions, request states, used request states, and task ids of clients. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import type { ReplayStore, SessionRecord, SessionStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
-import { number, type SqliteConnection, text } from './connection.ts';
+import type {
+  ReplayStore,
+  SessionPut,
+  SessionRecord,
+  SessionStore,
+  StateStore,
+  TaskHandleRecord,
+  TaskHandleStore,
+} from '@mortise/protocol/contracts';
+import { number, type Row, type SqliteConnection, text } from './connection.ts';
+
+/** A `get` renews the expiry of a session when less than this part of its time is left, so that few reads write. */
+const RENEW_BELOW = 0.75;
 
 /** Keeps sessions in a SQLite file. Has the guarantees S1 to S4 of `SessionStore`. */
 export class SqliteSessionStore implements SessionStore {
@@ -14,21 +25,26 @@ export class SqliteSessionStore implements SessionStore {
     this.#clock = clock;
   }
 
-  async get(id: string): Promise<SessionRecord | undefined> {
-    const row = this.#db.get(
-      'SELECT principal, state, version, expires_at_ms FROM mortise_sessions WHERE id = ? AND expires_at_ms > ?',
-      id,
-      this.#clock.now(),
-    );
+  async get(id: string, ttlMs: number): Promise<SessionRecord | undefined> {
+    const now = this.#clock.now();
+    const row = this.#find(id, now);
     if (row === undefined) return undefined;
-    const state = JSON.parse(text(row, 'state')) as SessionRecord['state'];
-    return { id, principal: text(row, 'principal'), state, version: number(row, 'version'), expiresAtMs: number(row, 'expires_at_ms') };
+    const untilMs = now + ttlMs;
+    if (number(row, 'expires_at_ms') < now + ttlMs * RENEW_BELOW)
+      this.#db.run('UPDATE mortise_sessions SET expires_at_ms = ? WHERE id = ? AND expires_at_ms > ?', untilMs, id, now);
+    return toSession(row);
   }
 
-  async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean> {
-    const { id, principal, expiresAtMs } = record;
-    const state = JSON.stringify(record.state);
+  async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number, ttlMs: number): Promise<SessionPut> {
     const now = this.#clock.now();
+    if (this.#write(record, expectedVersion, now, now + ttlMs)) return { isWritten: true };
+    const present = this.#find(record.id, now);
+    return { isWritten: false, ...(present && { present: toSession(present) }) };
+  }
+
+  #write(record: Omit<SessionRecord, 'version'>, expectedVersion: number, now: number, expiresAtMs: number): boolean {
+    const { id, principal } = record;
+    const state = JSON.stringify(record.state);
     if (expectedVersion !== 0) {
       const sql = `UPDATE mortise_sessions SET principal = ?, state = ?, expires_at_ms = ?, version = version + 1
                    WHERE id = ? AND version = ? AND expires_at_ms > ?`;
@@ -39,22 +55,30 @@ export class SqliteSessionStore implements SessionStore {
                  ON CONFLICT (id) DO UPDATE SET principal = excluded.principal, state = excluded.state, version = 1, expires_at_ms = excluded.expires_at_ms
                  WHERE mortise_sessions.expires_at_ms <= ?`;
     const isWritten = this.#db.run(sql, id, principal, state, expiresAtMs, now) > 0;
-    this.#db.clearSometimes('sessions', () => void this.deleteExpired(now));
+    this.#db.clearSometimes('sessions', () => void this.deleteExpired());
     return isWritten;
   }
 
-  async touch(id: string, expiresAtMs: number): Promise<boolean> {
-    const sql = 'UPDATE mortise_sessions SET expires_at_ms = ? WHERE id = ? AND expires_at_ms > ?';
-    return this.#db.run(sql, expiresAtMs, id, this.#clock.now()) > 0;
+  #find(id: string, now: number): Row | undefined {
+    return this.#db.get(
+      'SELECT id, principal, state, version, expires_at_ms FROM mortise_sessions WHERE id = ? AND expires_at_ms > ?',
+      id,
+      now,
+    );
   }
 
   async delete(id: string): Promise<void> {
     this.#db.run('DELETE FROM mortise_sessions WHERE id = ?', id);
   }
 
-  async deleteExpired(nowMs: number): Promise<number> {
-    return this.#db.run('DELETE FROM mortise_sessions WHERE expires_at_ms <= ?', nowMs);
+  async deleteExpired(): Promise<boolean> {
+    return this.#db.deleteSome('mortise_sessions', this.#clock.now());
   }
+}
+
+function toSession(row: Row): SessionRecord {
+  const state = JSON.parse(text(row, 'state')) as SessionRecord['state'];
+  return { id: text(row, 'id'), principal: text(row, 'principal'), state, version: number(row, 'version') };
 }
 
 /** Keeps request states that are too long to be sent to the client in `requestState`. Has the guarantees Q1 and Q2 of `StateStore`. */
@@ -67,14 +91,13 @@ export class SqliteStateStore implements StateStore {
     this.#clock = clock;
   }
 
-  async put(id: string, value: string, expiresAtMs: number): Promise<void> {
+  async put(id: string, value: string, ttlMs: number): Promise<void> {
     const sql = `INSERT INTO mortise_states (id, value, expires_at_ms) VALUES (?, ?, ?)
                  ON CONFLICT (id) DO UPDATE SET value = excluded.value, expires_at_ms = excluded.expires_at_ms`;
     // As JSON, because node:sqlite of Node 22 cuts text at a NUL character.
-    this.#db.run(sql, id, JSON.stringify(value), expiresAtMs);
-    this.#db.clearSometimes('states', () => {
-      this.#db.run('DELETE FROM mortise_states WHERE expires_at_ms <= ?', this.#clock.now());
-    });
+    const now = this.#clock.now();
+    this.#db.run(sql, id, JSON.stringify(value), now + ttlMs);
+    this.#db.clearSometimes('states', () => void this.#db.deleteSome('mortise_states', now));
   }
 
   async get(id: string): Promise<string | undefined> {
@@ -97,12 +120,12 @@ export class SqliteReplayStore implements ReplayStore {
     this.#clock = clock;
   }
 
-  async claim(id: string, expiresAtMs: number): Promise<boolean> {
+  async claim(id: string, ttlMs: number): Promise<boolean> {
     const now = this.#clock.now();
     const sql = `INSERT INTO mortise_claims (id, expires_at_ms) VALUES (?, ?)
                  ON CONFLICT (id) DO UPDATE SET expires_at_ms = excluded.expires_at_ms WHERE mortise_claims.expires_at_ms <= ?`;
-    const isFirst = this.#db.run(sql, id, expiresAtMs, now) > 0;
-    this.#db.clearSometimes('claims', () => void this.#db.run('DELETE FROM mortise_claims WHERE expires_at_ms <= ?', now));
+    const isFirst = this.#db.run(sql, id, now + ttlMs, now) > 0;
+    this.#db.clearSometimes('claims', () => void this.#db.deleteSome('mortise_claims', now));
     return isFirst;
   }
 }

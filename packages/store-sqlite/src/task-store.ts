@@ -1,21 +1,11 @@
 /** The `TaskStore` in SQLite. Properties that queries use have columns of their own; the rest of a task's record is one JSON text. */
 
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
-import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
+import type { Principal, TaskChanges, TaskClaim, TaskPage, TaskRecord, TaskStore, TaskTerms } from '@mortise/protocol/contracts';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 import { SqliteStoreError } from './errors.ts';
 
 type NewRecord = Omit<TaskRecord, 'version'>;
-
-/** A call of `lease` that waits for its answer. */
-interface Lease {
-  readonly id: string;
-  readonly owner: string;
-  readonly untilMs: number;
-  readonly nowMs: number;
-  readonly resolve: (record: Promise<TaskRecord | undefined>) => void;
-  readonly reject: (reason: unknown) => void;
-}
 
 /** The limits of one principal's tasks, or of all (guarantee K9). */
 interface Bound {
@@ -25,15 +15,18 @@ interface Bound {
 const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxCharacters: 32 * 2 ** 20 };
 const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxCharacters: 128 * 2 ** 20 };
 
-const COLUMNS = 'record, version, lease_owner, lease_until_ms';
+const COLUMNS = 'id, record, version, owner, created_at_ms';
 const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
+const OPEN = `driver = 'engine' AND status IN ('working', 'input_required')`;
+/** True for a row of tasks whose owner is alive. */
+const IS_ALIVE = 'EXISTS (SELECT 1 FROM mortise_task_owners AS o WHERE o.owner = mortise_tasks.owner AND o.until_ms > ?)';
+/** `held_until_ms` of a task with an owner: it becomes an orphan when the owner is not alive any more. */
+const OWNED = 9e15;
 
 /** Keeps tasks in a SQLite file, for any number of processes. Has the guarantees K1 to K9 of `TaskStore`. */
 export class SqliteTaskStore implements TaskStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
-  /** The leases that are asked for in one go, and written once the code that asks is done. */
-  #leases: Lease[] = [];
 
   constructor(connection: SqliteConnection, clock: Clock) {
     this.#db = connection;
@@ -41,51 +34,51 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   /** Stores a new task. @throws {SqliteStoreError} `ERR_TASK_LIMIT`: the unfinished tasks of this principal, or of all, fill the store. */
-  async create(record: NewRecord): Promise<TaskRecord> {
+  async create(record: NewRecord, { maxOpen = Infinity, leaseMs }: TaskTerms): Promise<TaskRecord | undefined> {
     const json = toText(record);
+    const now = this.#clock.now();
+    const { id, principal, status, driver, createdAtMs, ttlMs, owner } = record;
     const changes = this.#db.transaction(() => {
-      if (!this.#makeRoom(record.principal, json.length)) throw fullError();
+      if (maxOpen !== Infinity && this.#countOpen(principal, now) >= maxOpen) return undefined;
+      if (!this.#makeRoom(principal, json.length)) throw fullError();
+      if (owner !== undefined) this.#keepAlive(owner, now + leaseMs);
       return this.#db.run(
         `INSERT INTO mortise_tasks
-           (id, principal, status, driver, created_at_ms, expires_at_ms, ended_at_ms, lease_owner, lease_until_ms, version, record)
+           (id, principal, status, driver, created_at_ms, expires_at_ms, ended_at_ms, owner, held_until_ms, version, record)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
-        record.id,
-        record.principal,
-        record.status,
-        record.driver,
-        record.createdAtMs,
-        record.expiresAtMs,
+        id,
+        principal,
+        status,
+        driver,
+        createdAtMs,
+        ttlMs === null ? null : now + ttlMs,
         this.#toEnd(record),
-        record.lease?.owner ?? null,
-        record.lease?.untilMs ?? null,
+        owner ?? null,
+        owner === undefined ? now + leaseMs : OWNED,
         json,
       );
     });
+    if (changes === undefined) return undefined;
     if (changes === 0) throw new Error('a task with this id already exists: use a new id');
-    return fromText(json, 1, record.lease);
+    return fromText(json, 1, owner);
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
     return this.#find(id);
   }
 
-  async update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined> {
+  async update(id: string, version: number, { remove = [], ...changes }: TaskChanges): Promise<TaskRecord | undefined> {
     const stored = this.#find(id);
     if (stored?.version !== version) return undefined;
-    const record = { ...stored, ...changes, version: version + 1 } as TaskRecord;
+    const record: { -readonly [K in keyof TaskRecord]: TaskRecord[K] } = { ...stored, ...changes };
+    for (const name of remove) delete record[name];
     const json = toText(record);
     const write = (): number =>
       this.#db.run(
         `UPDATE mortise_tasks
-         SET status = ?, driver = ?, expires_at_ms = ?, ended_at_ms = coalesce(ended_at_ms, ?), lease_owner = ?, lease_until_ms = ?,
-             version = ?, record = ?
-         WHERE id = ? AND version = ?`,
+         SET status = ?, ended_at_ms = coalesce(ended_at_ms, ?), version = ?, record = ? WHERE id = ? AND version = ?`,
         record.status,
-        record.driver,
-        record.expiresAtMs,
         this.#toEnd(record),
-        record.lease?.owner ?? null,
-        record.lease?.untilMs ?? null,
         version + 1,
         json,
         id,
@@ -97,7 +90,11 @@ export class SqliteTaskStore implements TaskStore {
       : write();
     // Another process wrote between the read and the write.
     if (written === 0) return undefined;
-    return fromText(json, version + 1, record.lease);
+    return fromText(json, version + 1, record.owner);
+  }
+
+  async delete(id: string): Promise<void> {
+    this.#db.run('DELETE FROM mortise_tasks WHERE id = ?', id);
   }
 
   async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
@@ -117,35 +114,58 @@ export class SqliteTaskStore implements TaskStore {
     return { tasks, ...(last !== undefined && rows.length > tasks.length && { nextCursor: `${last.createdAtMs} ${last.id}` }) };
   }
 
-  async count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
-    const row = this.#db.get(
-      `SELECT count(*) AS count FROM mortise_tasks
-       WHERE principal = ? AND ${LIVE} AND status IN (SELECT value FROM json_each(?))`,
-      principal,
-      this.#clock.now(),
-      JSON.stringify(statuses),
-    );
-    return row === undefined ? 0 : number(row, 'count');
-  }
-
-  /** Leases that are asked for in one go are written in one transaction, because each transaction flushes the disk. */
-  lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
-    return new Promise((resolve, reject) => {
-      if (this.#leases.length === 0) queueMicrotask(() => this.#writeLeases());
-      this.#leases.push({ id, owner, untilMs, nowMs, resolve, reject });
+  async claim(id: string, owner: string, leaseMs: number): Promise<TaskClaim | undefined> {
+    const now = this.#clock.now();
+    return this.#db.transaction(() => {
+      const before = this.#db.get(
+        `SELECT owner FROM mortise_tasks WHERE id = ? AND ${OPEN} AND ${LIVE} AND (owner IS NULL OR owner = ? OR NOT ${IS_ALIVE})`,
+        id,
+        now,
+        owner,
+        now,
+      );
+      if (!before) return undefined;
+      this.#keepAlive(owner, now + leaseMs);
+      const sql = `UPDATE mortise_tasks SET owner = ?, held_until_ms = ${OWNED}, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`;
+      const row = this.#db.get(sql, owner, id);
+      return row && { record: toRecord(row), wasStarted: before['owner'] !== null };
     });
   }
 
-  async listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
+  async claimOrphans(leaseMs: number, limit: number): Promise<readonly TaskRecord[]> {
+    const now = this.#clock.now();
+    // Two searches by index: tasks that nobody holds any more, and those of owners that are not alive.
     const rows = this.#db.all(
-      `SELECT id FROM mortise_tasks
-       WHERE driver = 'engine' AND status IN ('working', 'input_required') AND ${LIVE} AND (lease_owner IS NULL OR lease_until_ms <= ?)
-       ORDER BY created_at_ms, id ${LIMIT}`,
-      this.#clock.now(),
-      nowMs,
+      `UPDATE mortise_tasks SET held_until_ms = ? WHERE id IN (
+         SELECT id FROM (
+           SELECT id, created_at_ms FROM mortise_tasks INDEXED BY mortise_tasks_held WHERE held_until_ms <= ? AND ${OPEN} AND ${LIVE} AND NOT ${IS_ALIVE}
+           UNION ALL
+           SELECT id, created_at_ms FROM mortise_tasks INDEXED BY mortise_tasks_owned
+             WHERE owner IN (SELECT owner FROM mortise_task_owners WHERE until_ms <= ?) AND held_until_ms = ${OWNED} AND ${OPEN} AND ${LIVE})
+         ORDER BY created_at_ms, id ${LIMIT})
+       RETURNING ${COLUMNS}`,
+      now + leaseMs,
+      now,
+      now,
+      now,
+      now,
+      now,
       limit,
     );
-    return rows.map((row) => text(row, 'id'));
+    return rows.toSorted(byCreation).map(toRecord);
+  }
+
+  async renew(owner: string, leaseMs: number): Promise<readonly Pick<TaskRecord, 'id' | 'version'>[]> {
+    const now = this.#clock.now();
+    return this.#db.transaction(() => {
+      this.#db.run(
+        'INSERT INTO mortise_task_owners VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET until_ms = excluded.until_ms',
+        owner,
+        now + leaseMs,
+      );
+      const rows = this.#db.all(`SELECT id, version FROM mortise_tasks WHERE owner = ? AND ${OPEN} AND ${LIVE}`, owner, now);
+      return rows.map((row) => ({ id: text(row, 'id'), version: number(row, 'version') }));
+    });
   }
 
   async getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined> {
@@ -166,8 +186,14 @@ export class SqliteTaskStore implements TaskStore {
     });
   }
 
-  async deleteExpired(nowMs: number): Promise<number> {
-    return this.#db.run('DELETE FROM mortise_tasks WHERE expires_at_ms <= ?', nowMs);
+  async deleteExpired(): Promise<boolean> {
+    const now = this.#clock.now();
+    this.#db.run(
+      `DELETE FROM mortise_task_owners WHERE until_ms <= ?
+         AND NOT EXISTS (SELECT 1 FROM mortise_tasks WHERE mortise_tasks.owner = mortise_task_owners.owner AND ${OPEN})`,
+      now,
+    );
+    return this.#db.deleteSome('mortise_tasks', now);
   }
 
   /** Does nothing. To close the file, call the `close` of `SqliteStores`. */
@@ -175,29 +201,20 @@ export class SqliteTaskStore implements TaskStore {
     return undefined;
   }
 
-  #writeLeases(): void {
-    const leases = this.#leases;
-    this.#leases = [];
-    try {
-      const rows = this.#db.transaction(() => leases.map((lease) => this.#writeLease(lease)));
-      // A record that cannot be read rejects its own call alone.
-      leases.forEach(({ resolve }, index) => resolve(Promise.resolve(rows[index]).then((row) => row && toRecord(row))));
-    } catch (error) {
-      for (const { reject } of leases) reject(error);
-    }
+  #countOpen(principal: Principal, now: number): number {
+    const row = this.#db.get(
+      `SELECT count(*) AS count FROM mortise_tasks WHERE principal = ? AND status IN ('working', 'input_required') AND ${LIVE}`,
+      principal,
+      now,
+    );
+    return row === undefined ? 0 : number(row, 'count');
   }
 
-  #writeLease({ id, owner, untilMs, nowMs }: Lease): Row | undefined {
-    return this.#db.get(
-      `UPDATE mortise_tasks SET lease_owner = ?, lease_until_ms = ?, version = version + 1
-       WHERE id = ? AND ${LIVE} AND (lease_owner IS NULL OR lease_owner = ? OR lease_until_ms <= ?)
-       RETURNING ${COLUMNS}`,
+  #keepAlive(owner: string, untilMs: number): void {
+    this.#db.run(
+      'INSERT INTO mortise_task_owners VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET until_ms = max(until_ms, excluded.until_ms)',
       owner,
       untilMs,
-      id,
-      this.#clock.now(),
-      owner,
-      nowMs,
     );
   }
 
@@ -251,19 +268,23 @@ function fullError(): SqliteStoreError {
   return new SqliteStoreError('ERR_TASK_LIMIT', 'the task store is full of unfinished tasks: wait for some of them, or cancel them');
 }
 
-/** Converts a task's record to JSON, without its lease and version, which have columns of their own. */
-function toText({ lease: _lease, version: _version, ...rest }: Omit<TaskRecord, 'version'> & { readonly version?: number }): string {
+/** Converts a task's record to JSON, without its owner and version, which have columns of their own. */
+function toText({ owner: _owner, version: _version, ...rest }: NewRecord & { readonly version?: number }): string {
   return JSON.stringify(rest);
 }
 
-function fromText(json: string, version: number, lease: TaskRecord['lease']): TaskRecord {
-  const rest = JSON.parse(json) as Omit<TaskRecord, 'version' | 'lease'>;
-  return { ...rest, version, ...(lease && { lease: { owner: lease.owner, untilMs: lease.untilMs } }) };
+function fromText(json: string, version: number, owner: string | undefined): TaskRecord {
+  const rest = JSON.parse(json) as Omit<TaskRecord, 'version' | 'owner'>;
+  return { ...rest, version, ...(owner !== undefined && { owner }) };
 }
 
 function toRecord(row: Row): TaskRecord {
-  const lease = row['lease_owner'] === null ? undefined : { owner: text(row, 'lease_owner'), untilMs: number(row, 'lease_until_ms') };
-  return fromText(text(row, 'record'), number(row, 'version'), lease);
+  return fromText(text(row, 'record'), number(row, 'version'), row['owner'] === null ? undefined : text(row, 'owner'));
+}
+
+/** Orders the rows of an UPDATE, which gives them in any order. */
+function byCreation(one: Row, other: Row): number {
+  return number(one, 'created_at_ms') - number(other, 'created_at_ms') || (text(one, 'id') < text(other, 'id') ? -1 : 1);
 }
 
 /** Reads from a cursor of `list` after which task the next page begins. */

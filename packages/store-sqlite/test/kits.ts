@@ -43,15 +43,17 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
   describeKit(`SQLite's task store by ${driver}`, taskStoreCases, {
     traits: { shared: true, bounded: true },
     async create() {
-      const { one, two, close } = await openTwice(driver);
-      return { store: one.tasks, other: two.tasks, close };
+      const clock = new FakeClock();
+      const { one, two, close } = await openTwice(driver, { clock });
+      return { store: one.tasks, other: two.tasks, pass: (ms: number) => clock.advance(ms), close };
     },
   });
 
   describeKit(`SQLite's session store by ${driver}`, sessionStoreCases, {
     async create() {
-      const { one, close } = await openTwice(driver);
-      return { store: one.sessions, close };
+      const clock = new FakeClock();
+      const { one, close } = await openTwice(driver, { clock });
+      return { store: one.sessions, pass: (ms: number) => clock.advance(ms), close };
     },
   });
 
@@ -67,8 +69,9 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
 
   describeKit(`SQLite's state store by ${driver}`, stateStoreCases, {
     async create() {
-      const { one, close } = await openTwice(driver);
-      return { store: one.states, close };
+      const clock = new FakeClock();
+      const { one, close } = await openTwice(driver, { clock });
+      return { store: one.states, pass: (ms: number) => clock.advance(ms), close };
     },
   });
 
@@ -82,8 +85,9 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
   describeKit(`SQLite's replay store by ${driver}`, replayStoreCases, {
     traits: { shared: true },
     async create() {
-      const { one, two, close } = await openTwice(driver);
-      return { store: one.replays, other: two.replays, close };
+      const clock = new FakeClock();
+      const { one, two, close } = await openTwice(driver, { clock });
+      return { store: one.replays, other: two.replays, pass: (ms: number) => clock.advance(ms), close };
     },
   });
 }

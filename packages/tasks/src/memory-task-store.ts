@@ -2,7 +2,7 @@
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
-import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
+import type { Principal, TaskChanges, TaskClaim, TaskPage, TaskRecord, TaskStore, TaskTerms } from '@mortise/protocol/contracts';
 import { isEnded } from './engine/task-states.ts';
 import { TaskLimitError } from './errors.ts';
 
@@ -12,6 +12,10 @@ interface Entry {
   /** The length in characters of the task's record and `ctx.once` steps as JSON, which the limits of the store count. */
   weight: number;
   stepsWeight: number;
+  /** When the task expires. */
+  readonly expiresAtMs: number;
+  /** Until when nobody takes the task for an orphan. */
+  heldUntilMs: number;
 }
 
 /** What the store counts for one principal, or for all: the ended tasks, and the total size of all tasks. */
@@ -29,16 +33,19 @@ interface Bound {
 const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxWeight: 32 * 2 ** 20 };
 const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxWeight: 128 * 2 ** 20 };
 
+/** The most expired tasks that one `deleteExpired` deletes. */
+const DELETED_AT_ONCE = 10_000;
+
 interface Owner extends Kept {
   /** The ids of this principal's tasks, in the order of their creation. */
   readonly ids: Set<string>;
-  /** The number of this principal's tasks by status, so that `count` needs no scan. */
-  readonly counts: Map<TaskStatus, number>;
+  /** The number of this principal's unfinished tasks. */
+  open: number;
 }
 
 /** The options of `MemoryTaskStore`. */
 export interface MemoryTaskStoreOptions {
-  /** Gives the current time in milliseconds since the epoch, which decides whether a task has expired. @default Date.now */
+  /** Gives the current time in milliseconds since the epoch, for leases and the expiry of tasks. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
 
@@ -52,6 +59,8 @@ export class MemoryTaskStore implements TaskStore {
   readonly #owners = new Map<Principal, Owner>();
   /** The ids of unfinished tasks that end with their tool's handler (driver `engine`), oldest first. */
   readonly #open = new Set<string>();
+  /** By owner: until when it is alive. */
+  readonly #aliveUntilMs = new Map<string, number>();
   /** The time when the first task may expire, in milliseconds since the epoch: before it there is nothing to delete. */
   #nextExpiryMs = Infinity;
 
@@ -61,20 +70,25 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   /** Stores a new task. @throws {TaskLimitError} `ERR_TASK_LIMIT`: the unfinished tasks of this principal, or of all, fill the store. */
-  async create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord> {
-    if (this.#tasks.has(record.id)) throw new Error('A task with this id already exists: use a new id');
+  async create(record: Omit<TaskRecord, 'version'>, { maxOpen = Infinity, leaseMs }: TaskTerms): Promise<TaskRecord | undefined> {
+    const now = this.#now();
+    if (this.#find(record.id)) throw new Error('A task with this id already exists: use a new id');
+    this.#deleteExpired(now);
     const kept: TaskRecord = copyJson({ ...record, version: 1 });
-    const { id, principal } = kept;
-    const owner = this.#owners.get(principal) ?? { weight: 0, ended: new Set(), ids: new Set(), counts: new Map() };
+    const { id, principal, ttlMs } = kept;
+    const owner = this.#owners.get(principal) ?? { weight: 0, ended: new Set(), ids: new Set(), open: 0 };
+    if (owner.open >= maxOpen) return undefined;
     const weight = weigh(kept);
     if (!this.#makeRoom(owner, weight)) throw fullError();
     this.#owners.set(principal, owner);
     owner.ids.add(id);
-    this.#tasks.set(id, { record: kept, steps: undefined, weight, stepsWeight: 0 });
+    const expiresAtMs = now + (ttlMs ?? Infinity);
+    this.#tasks.set(id, { record: kept, steps: undefined, weight, stepsWeight: 0, expiresAtMs, heldUntilMs: now + leaseMs });
     this.#add(owner, weight);
     this.#count(owner, kept, 1);
-    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, kept.expiresAtMs ?? Infinity);
+    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, expiresAtMs);
     if (kept.driver === 'engine' && !isEnded(kept.status)) this.#open.add(id);
+    if (kept.owner !== undefined) this.#keepAlive(kept.owner, now + leaseMs);
     return copyJson(kept);
   }
 
@@ -103,28 +117,46 @@ export class MemoryTaskStore implements TaskStore {
     };
   }
 
-  async count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
-    this.#deleteExpired(this.#now());
-    const counts = this.#owners.get(principal)?.counts;
-    return statuses.reduce((sum, status) => sum + (counts?.get(status) ?? 0), 0);
+  async delete(id: string): Promise<void> {
+    const entry = this.#tasks.get(id);
+    if (entry) this.#delete(entry);
   }
 
-  async lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
-    const entry = this.#find(id);
+  async claim(id: string, owner: string, leaseMs: number): Promise<TaskClaim | undefined> {
+    const entry = this.#open.has(id) ? this.#find(id) : undefined;
     if (!entry) return undefined;
-    const { lease } = entry.record;
-    if (lease && lease.owner !== owner && lease.untilMs > nowMs) return undefined;
-    return copyJson(this.#write(entry, { lease: { owner, untilMs } }));
+    const before = entry.record.owner;
+    if (before !== undefined && before !== owner && this.#isAlive(before)) return undefined;
+    const now = this.#now();
+    this.#keepAlive(owner, now + leaseMs);
+    entry.heldUntilMs = now;
+    entry.record = { ...entry.record, owner, version: entry.record.version + 1 };
+    return { record: copyJson(entry.record), wasStarted: before !== undefined };
   }
 
-  async listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
-    const orphans: TaskRecord[] = [];
+  async claimOrphans(leaseMs: number, limit: number): Promise<readonly TaskRecord[]> {
+    const now = this.#now();
+    const orphans = [...this.#open]
+      .map((id) => this.#find(id))
+      .filter((entry) => entry !== undefined)
+      .filter(({ record, heldUntilMs }) => heldUntilMs <= now && !(record.owner !== undefined && this.#isAlive(record.owner)))
+      .sort((one, other) => byCreation(one.record, other.record))
+      .slice(0, limit);
+    for (const entry of orphans) entry.heldUntilMs = now + leaseMs;
+    return orphans.map(({ record }) => copyJson(record));
+  }
+
+  async renew(owner: string, leaseMs: number): Promise<readonly Pick<TaskRecord, 'id' | 'version'>[]> {
+    const now = this.#now();
+    this.#aliveUntilMs.set(owner, now + leaseMs);
+    const held: Pick<TaskRecord, 'id' | 'version'>[] = [];
     for (const id of this.#open) {
-      const record = this.#find(id)?.record;
-      if (record && !(record.lease && record.lease.untilMs > nowMs)) orphans.push(record);
+      const entry = this.#find(id);
+      if (entry?.record.owner !== owner) continue;
+      if (leaseMs === 0) entry.heldUntilMs = now;
+      held.push({ id, version: entry.record.version });
     }
-    const oldest = orphans.sort(byCreation).slice(0, limit);
-    return oldest.map(({ id }) => id);
+    return held;
   }
 
   async getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined> {
@@ -148,50 +180,57 @@ export class MemoryTaskStore implements TaskStore {
     return copyJson(value);
   }
 
-  async deleteExpired(nowMs: number): Promise<number> {
-    return this.#deleteExpired(nowMs);
+  async deleteExpired(): Promise<boolean> {
+    return this.#deleteExpired(this.#now());
   }
 
   async close(): Promise<void> {
-    for (const held of [this.#tasks, this.#owners, this.#open, this.#all.ended]) held.clear();
+    for (const held of [this.#tasks, this.#owners, this.#open, this.#aliveUntilMs, this.#all.ended]) held.clear();
     this.#all.weight = 0;
   }
 
-  #deleteExpired(nowMs: number): number {
-    if (nowMs < this.#nextExpiryMs) return 0;
-    const before = this.#tasks.size;
-    this.#nextExpiryMs = Infinity;
+  #isAlive(owner: string): boolean {
+    return (this.#aliveUntilMs.get(owner) ?? 0) > this.#now();
+  }
+
+  #keepAlive(owner: string, untilMs: number): void {
+    this.#aliveUntilMs.set(owner, Math.max(untilMs, this.#aliveUntilMs.get(owner) ?? 0));
+  }
+
+  /** Deletes expired tasks, as many as do not take long. @returns Whether there may be more. */
+  #deleteExpired(nowMs: number): boolean {
+    if (nowMs < this.#nextExpiryMs) return false;
+    let left = DELETED_AT_ONCE;
+    let nextExpiryMs = Infinity;
     for (const entry of this.#tasks.values()) {
-      const expiresAtMs = entry.record.expiresAtMs ?? Infinity;
-      if (expiresAtMs > nowMs) this.#nextExpiryMs = Math.min(this.#nextExpiryMs, expiresAtMs);
+      if (entry.expiresAtMs > nowMs) nextExpiryMs = Math.min(nextExpiryMs, entry.expiresAtMs);
+      else if (left-- === 0) return true;
       else this.#delete(entry);
     }
-    return before - this.#tasks.size;
+    this.#nextExpiryMs = nextExpiryMs;
+    // An owner that died long ago counts as dead without an entry.
+    for (const [owner, untilMs] of this.#aliveUntilMs) if (untilMs <= nowMs) this.#aliveUntilMs.delete(owner);
+    return false;
   }
 
   #find(id: string): Entry | undefined {
     const entry = this.#tasks.get(id);
-    if (!entry) return undefined;
-    const { expiresAtMs } = entry.record;
-    if (expiresAtMs === null || expiresAtMs > this.#now()) return entry;
+    if (!entry || entry.expiresAtMs > this.#now()) return entry;
     this.#delete(entry);
     return undefined;
   }
 
-  #write(entry: Entry, changes: TaskChanges): TaskRecord {
+  #write(entry: Entry, { remove = [], ...changes }: TaskChanges): TaskRecord {
     const before = entry.record;
-    const written: Record<string, unknown> = { ...before, version: before.version + 1 };
-    for (const [key, value] of Object.entries(changes)) {
-      if (value === undefined) delete written[key];
-      else written[key] = value;
-    }
-    const after = (entry.record = written as unknown as TaskRecord);
+    const written: { -readonly [K in keyof TaskRecord]: TaskRecord[K] } = { ...before, ...changes, version: before.version + 1 };
+    for (const key of remove) delete written[key];
+    const after = (entry.record = written);
     const owner = this.#owners.get(after.principal) as Owner;
     if (isEnded(after.status)) {
       entry.steps = undefined;
       entry.stepsWeight = 0;
     }
-    if (changes.lease === undefined) this.#setWeight(owner, entry, weigh(after) + entry.stepsWeight);
+    this.#setWeight(owner, entry, weigh(after) + entry.stepsWeight);
     if (after.status !== before.status) {
       if (isEnded(after.status)) {
         this.#open.delete(after.id);
@@ -200,7 +239,6 @@ export class MemoryTaskStore implements TaskStore {
       this.#count(owner, before, -1);
       this.#count(owner, after, 1);
     }
-    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, after.expiresAtMs ?? Infinity);
     return after;
   }
 
@@ -239,10 +277,12 @@ export class MemoryTaskStore implements TaskStore {
     this.#all.weight += weight;
   }
 
-  /** Adds a task to the count of its status, or removes it. @param by 1 to add the task, -1 to remove it. */
+  /** Adds a task to the number of its status, or removes it. @param by 1 to add the task, -1 to remove it. */
   #count(owner: Owner, { id, status }: TaskRecord, by: 1 | -1): void {
-    owner.counts.set(status, (owner.counts.get(status) ?? 0) + by);
-    if (!isEnded(status)) return;
+    if (!isEnded(status)) {
+      owner.open += by;
+      return;
+    }
     for (const { ended } of [owner, this.#all]) {
       if (by > 0) ended.add(id);
       else ended.delete(id);

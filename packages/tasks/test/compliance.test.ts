@@ -2,22 +2,28 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { MemoryTaskHandleStore } from '@mortise/tasks/client';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
 import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { taskStoreCases } from '@mortise/transport-testkit/task-store';
 import { setPatience } from '@mortise/transport-testkit';
+import { withDelay } from '@mortise/transport-testkit/wrap';
 import { describeKit } from '@mortise/transport-testkit/vitest';
 
 // Reached only where something never happens: a busy machine takes its time.
 setPatience(60_000);
 
-describeKit('the memory task store', taskStoreCases, {
-  traits: { bounded: true },
-  async create() {
-    const store = new MemoryTaskStore();
-    return { store, close: () => store.close() };
-  },
-});
+for (const delayMs of [0, 50]) {
+  describeKit(`the memory task store, ${delayMs} ms away`, taskStoreCases, {
+    // Ten thousand tasks would take too long from far away.
+    traits: { bounded: delayMs === 0 },
+    async create() {
+      const clock = new FakeClock();
+      const real = new MemoryTaskStore({ now: () => clock.now() });
+      return { store: withDelay(real, delayMs), pass: (ms: number) => clock.advance(ms), close: () => real.close() };
+    },
+  });
+}
 
 for (const maxConcurrent of [Infinity, 2]) {
   describeKit(`the memory task queue, ${maxConcurrent} tasks at once`, taskQueueCases, {

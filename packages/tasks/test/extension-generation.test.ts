@@ -73,9 +73,9 @@ describe('a call', () => {
     const store = new MemoryTaskStore();
     const create = store.create.bind(store);
     let keep = (): void => undefined;
-    store.create = async (record) => {
+    store.create = async (record, terms) => {
       await new Promise<void>((resolve) => (keep = resolve));
-      return create(record);
+      return create(record, terms);
     };
     const { server } = createTaskServer({ store });
     const peer = await RawPeer.open(server, modern);
@@ -94,10 +94,10 @@ describe('a call', () => {
     const create = store.create.bind(store);
     let keep = (): void => undefined;
     let id = '';
-    store.create = async (record) => {
+    store.create = async (record, terms) => {
       id = record.id;
       await new Promise<void>((resolve) => (keep = resolve));
-      return create(record);
+      return create(record, terms);
     };
     const { server } = createTaskServer({ store });
     const peer = await RawPeer.open(server, modern);

@@ -75,7 +75,7 @@ describe('a call that may be promoted', () => {
     const peer = await RawPeer.open(server, modern);
     const { resultType, taskId } = await peer.start('slow');
     expect(resultType).toBe('task');
-    expect(await store.get(taskId)).toMatchObject({ resumable: true, lease: { owner: expect.any(String) } });
+    expect(await store.get(taskId)).toMatchObject({ resumable: true, owner: expect.any(String) });
     expect(await store.getStep(taskId, 'first')).toEqual({ value: ['first'] });
     gate.open();
     const task = await peer.until(taskId, ended);
@@ -159,10 +159,10 @@ describe('a call that may be promoted', () => {
     const create = store.create.bind(store);
     let keep = (): void => undefined;
     const kept = new Promise<void>((resolve) => {
-      store.create = async (record) => {
+      store.create = async (record, terms) => {
         resolve();
         await new Promise<void>((go) => (keep = go));
-        return create(record);
+        return create(record, terms);
       };
     });
     const peer = await RawPeer.open(server, modern);
@@ -180,9 +180,9 @@ describe('a call that may be promoted', () => {
   it('stays an ordinary one where its caller has too many tasks', async () => {
     const { server, store, gate } = createSlowServer({ maxTasksPerPrincipal: 0 });
     const counted = new Promise<void>((resolve) => {
-      store.count = () => {
+      store.create = () => {
         resolve();
-        return Promise.resolve(5);
+        return Promise.resolve(undefined);
       };
     });
     const peer = await RawPeer.open(server, modern);

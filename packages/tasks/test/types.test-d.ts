@@ -1,4 +1,5 @@
 import { expectTypeOf, it } from 'vitest';
+import type { Tool } from '@mortise/protocol/model';
 import { McpServer } from '@mortise/server';
 import type { CreatedTask } from '@mortise/tasks/server';
 
@@ -12,6 +13,8 @@ it('gives tools and handlers what tasks add', () => {
     return 'done';
   });
   server.registerTool('by-hand', { execution: { taskSupport: 'required' }, taskDriver: 'hand' }, (ctx) => ctx.createTask({ ttlMs: 5_000 }));
+  const listed: Tool = { name: 't', inputSchema: { type: 'object' }, execution: {} };
+  server.registerTool(listed.name, listed, () => ({ content: [] }));
   // @ts-expect-error There is no such support.
   server.registerTool('bad', { execution: { taskSupport: 'sometimes' } }, () => 'x');
   // @ts-expect-error Time has its unit in its name.

@@ -9,6 +9,23 @@ export interface KitSubject {
   close(): Promise<void>;
 }
 
+/** A `KitSubject` whose parts expire, by the time of the store. */
+export interface TimedSubject extends KitSubject {
+  /** Lets this many milliseconds pass for the store: advances its clock. @default waits that long */
+  pass?(ms: number): void | Promise<void>;
+}
+
+/** How long what expires in a test case lives, in milliseconds. */
+export const SHORT_MS: number = 1_000;
+/** How long what does not expire in a test case lives, in milliseconds. */
+export const HOUR_MS: number = 3_600_000;
+
+/** Lets time pass for a store. */
+export async function pass(subject: TimedSubject, ms: number): Promise<void> {
+  if (subject.pass) await subject.pass(ms);
+  else await new Promise<void>((resolve) => void setTimeout(resolve, ms));
+}
+
 /** What an implementer gives a kit: a function that makes the objects to test, and the implementation's optional abilities. */
 export interface KitSetup<Subject extends KitSubject, Options = undefined> {
   /** Makes a new object to test, which shares nothing with the objects of other test cases. */

@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/message-bus`: test cases for the guarantees B1 to B5 of a `MessageBus`. */
+/** `@mortise/transport-testkit/message-bus`: test cases for the guarantees B1 to B6 of a `MessageBus`. */
 
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 import { check, checkEqual, turns, within } from './check.ts';
@@ -9,6 +9,10 @@ export interface MessageBusSubject extends KitSubject {
   readonly bus: MessageBus;
   /** For implementations that declare the trait `shared`: the same bus, as another machine would open it. */
   readonly other?: MessageBus;
+  /** For implementations that declare the trait `gaps`: cuts `bus` off its backend, so that messages cannot reach it. */
+  cut?(): Promise<void>;
+  /** For implementations that declare the trait `gaps`: ends what `cut` began. Need not wait until `bus` is connected again. */
+  mend?(): Promise<void>;
 }
 
 /** A test case for one guarantee of a `MessageBus`. */
@@ -18,13 +22,24 @@ export type MessageBusCase = KitCase<MessageBusSubject>;
 class Subscriber {
   readonly messages: BusMessage[] = [];
   readonly #waiters = new Set<() => void>();
-  readonly unsubscribe: () => void;
+  gaps = 0;
+  unsubscribe: () => void = () => undefined;
 
-  constructor(bus: MessageBus, topic: string) {
-    this.unsubscribe = bus.subscribe(topic, (message) => {
-      this.messages.push(message);
-      for (const wake of this.#waiters) wake();
-    });
+  static async open(bus: MessageBus, topic: string): Promise<Subscriber> {
+    const subscriber = new Subscriber();
+    const wake = (): void => {
+      for (const each of subscriber.#waiters) each();
+    };
+    const onMessage = (message: BusMessage): void => {
+      subscriber.messages.push(message);
+      wake();
+    };
+    const onGap = (): void => {
+      subscriber.gaps++;
+      wake();
+    };
+    subscriber.unsubscribe = await within(bus.subscribe(topic, onMessage, onGap), 'subscribe should resolve');
+    return subscriber;
   }
 
   get payloads(): readonly unknown[] {
@@ -32,7 +47,7 @@ class Subscriber {
   }
 
   async has(count: number): Promise<void> {
-    while (this.messages.length < count) {
+    while (this.messages.length < count && this.gaps === 0) {
       const arrived = new Promise<void>((resolve) => this.#waiters.add(resolve));
       await within(arrived, () => `${count} messages should arrive, but only ${this.messages.length} did`);
       this.#waiters.clear();
@@ -40,17 +55,28 @@ class Subscriber {
   }
 }
 
+function openAll(bus: MessageBus, topics: readonly string[]): Promise<readonly Subscriber[]> {
+  return Promise.all(topics.map((topic) => Subscriber.open(bus, topic)));
+}
+
 async function reachesEverySubscriber(publisher: MessageBus, reader: MessageBus): Promise<void> {
-  const subscribers = [new Subscriber(reader, 'a'), new Subscriber(reader, 'a'), new Subscriber(reader, 'b')];
-  // A bus over a network subscribes in the background: wait until it has.
-  await turns(20);
-  await publisher.publish({ topic: 'a', payload: 1 });
-  await publisher.publish({ topic: 'b', payload: 2 });
-  await Promise.all(subscribers.map((subscriber) => subscriber.has(1)));
+  const subscribers = await openAll(reader, ['a', 'a', 'b']);
+  for (const [topic, payload] of [
+    ['a', 1],
+    ['b', 2],
+    ['a', 'end'],
+    ['b', 'end'],
+  ] as const)
+    await publisher.publish({ topic, payload });
+  await Promise.all(subscribers.map((subscriber) => subscriber.has(2)));
   await turns(20);
   checkEqual(
     subscribers.map((subscriber) => subscriber.payloads),
-    [[1], [1], [2]],
+    [
+      [1, 'end'],
+      [1, 'end'],
+      [2, 'end'],
+    ],
     'What the subscribers of a, a and b receive',
   );
 }
@@ -72,8 +98,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
     title: 'does not deliver messages published before the subscription',
     async run({ bus }) {
       await bus.publish({ topic: 'a', payload: 'early' });
-      const subscriber = new Subscriber(bus, 'a');
-      await turns(20);
+      const subscriber = await Subscriber.open(bus, 'a');
       await bus.publish({ topic: 'a', payload: 'late' });
       await subscriber.has(1);
       checkEqual(subscriber.payloads, ['late'], 'What a subscriber receives');
@@ -85,8 +110,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
     async run({ bus }) {
       const topics = ['tools/list_changed', 'resource:file:///ä b?c=*#d', 'task:__proto__', 'constructor'];
       const messages = topics.map((topic) => ({ topic, principal: `issuer|${topic}`, payload: { list: [1, 'zwei', null], topic } }));
-      const subscribers = topics.map((topic) => new Subscriber(bus, topic));
-      await turns(20);
+      const subscribers = await openAll(bus, topics);
       for (const message of messages) await bus.publish(message);
       await Promise.all(subscribers.map((subscriber) => subscriber.has(1)));
       checkEqual(
@@ -97,11 +121,32 @@ export const messageBusCases: readonly MessageBusCase[] = [
     },
   },
   {
+    id: 'B1.5',
+    title: 'delivers what was published while it was cut off, or reports a gap, and then delivers again',
+    needs: ['shared', 'gaps'],
+    async run({ bus, other, cut, mend }) {
+      check(
+        other !== undefined && cut !== undefined && mend !== undefined,
+        'A subject with "shared" and "gaps" should have other, cut and mend',
+      );
+      const subscriber = await Subscriber.open(bus, 'a');
+      await cut();
+      await other.publish({ topic: 'a', payload: 1 });
+      await mend();
+      await subscriber.has(1);
+      check(subscriber.gaps > 0 || subscriber.payloads[0] === 1, 'A subscriber should get the message, or hear of the gap');
+      const begun = subscriber.messages.length;
+      subscriber.gaps = 0;
+      await other.publish({ topic: 'a', payload: 2 });
+      await subscriber.has(begun + 1);
+      checkEqual(subscriber.payloads.at(-1), 2, 'What arrives after the gap');
+    },
+  },
+  {
     id: 'B2.1',
     title: "keeps the order of one publisher's messages on one topic",
     async run({ bus }) {
-      const subscriber = new Subscriber(bus, 'a');
-      await turns(20);
+      const subscriber = await Subscriber.open(bus, 'a');
       const numbers = Array.from({ length: 200 }, (_, n) => n);
       await Promise.all(numbers.map((payload) => bus.publish({ topic: 'a', payload })));
       await subscriber.has(200);
@@ -112,8 +157,7 @@ export const messageBusCases: readonly MessageBusCase[] = [
     id: 'B3.1',
     title: 'resolves publish without waiting for subscribers, also if there are none',
     async run({ bus }) {
-      bus.subscribe('a', (() => new Promise(() => undefined)) as () => void);
-      await turns(20);
+      await bus.subscribe('a', (() => new Promise(() => undefined)) as () => void);
       await within(bus.publish({ topic: 'a' }), 'publish should resolve although a subscriber never finishes');
       await within(bus.publish({ topic: 'nobody' }), 'publish should resolve without subscribers');
     },
@@ -122,12 +166,11 @@ export const messageBusCases: readonly MessageBusCase[] = [
     id: 'B4.1',
     title: 'continues when a subscriber throws',
     async run({ bus }) {
-      const before = new Subscriber(bus, 'a');
-      bus.subscribe('a', () => {
+      const before = await Subscriber.open(bus, 'a');
+      await bus.subscribe('a', () => {
         throw new Error('The test makes this subscriber throw');
       });
-      const after = new Subscriber(bus, 'a');
-      await turns(20);
+      const after = await Subscriber.open(bus, 'a');
       await bus.publish({ topic: 'a', payload: 1 });
       await bus.publish({ topic: 'a', payload: 2 });
       await Promise.all([before.has(2), after.has(2)]);
@@ -145,9 +188,8 @@ export const messageBusCases: readonly MessageBusCase[] = [
     id: 'B5.1',
     title: 'delivers nothing after unsubscribe, which may be called twice',
     async run({ bus }) {
-      const leaving = new Subscriber(bus, 'a');
-      const staying = new Subscriber(bus, 'a');
-      await turns(20);
+      const leaving = await Subscriber.open(bus, 'a');
+      const staying = await Subscriber.open(bus, 'a');
       await bus.publish({ topic: 'a', payload: 1 });
       await Promise.all([leaving.has(1), staying.has(1)]);
       leaving.unsubscribe();
@@ -163,10 +205,9 @@ export const messageBusCases: readonly MessageBusCase[] = [
     async run({ bus }) {
       const payloads: unknown[] = [];
       const onMessage = (message: BusMessage): void => void payloads.push(message.payload);
-      const unsubscribe = bus.subscribe('a', onMessage);
-      bus.subscribe('a', onMessage);
-      const last = new Subscriber(bus, 'a');
-      await turns(20);
+      const unsubscribe = await bus.subscribe('a', onMessage);
+      await bus.subscribe('a', onMessage);
+      const last = await Subscriber.open(bus, 'a');
       unsubscribe();
       unsubscribe();
       await bus.publish({ topic: 'a', payload: 1 });
@@ -180,16 +221,28 @@ export const messageBusCases: readonly MessageBusCase[] = [
     title: 'skips no subscriber when another unsubscribes during delivery',
     async run({ bus }) {
       let count = 0;
-      const unsubscribe = bus.subscribe('a', () => {
+      const unsubscribe = await bus.subscribe('a', () => {
         count++;
         unsubscribe();
       });
-      const next = new Subscriber(bus, 'a');
-      await turns(20);
+      const next = await Subscriber.open(bus, 'a');
       await bus.publish({ topic: 'a', payload: 1 });
       await bus.publish({ topic: 'a', payload: 2 });
       await next.has(2);
       checkEqual([count, next.payloads], [1, [1, 2]], 'What the one that leaves and the next one receive');
+    },
+  },
+  {
+    id: 'B6.1',
+    title: 'delivers a payload of 1 MiB, on a topic of 2,000 characters',
+    async run({ bus }) {
+      const topics = ['x'.repeat(2000), `${'x'.repeat(2000)}y`];
+      const [one, other] = await openAll(bus, topics);
+      const payload = 'ä'.repeat(2 ** 19);
+      for (const topic of topics.toReversed()) await bus.publish({ topic, payload: topic === topics[0] ? payload : 1 });
+      await Promise.all([one?.has(1), other?.has(1)]);
+      check(one?.payloads[0] === payload, 'A long payload should arrive as it was published');
+      checkEqual(other?.payloads, [1], 'What arrives on a topic that begins like another');
     },
   },
 ];

@@ -153,4 +153,24 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
       checkEqual(worker.seen.toSorted(), ['last', 'one', 'two'], 'The tasks that were given out');
     },
   },
+  {
+    id: 'Q3.2',
+    title: 'delivers a task once more that was added again while its handler was running',
+    async run({ queue }) {
+      const worker = new Worker();
+      const [started, finish] = [deferred(), deferred()];
+      const stop = queue.work(async (id) => {
+        await worker.take(id);
+        if (worker.seen.length > 1) return;
+        started.resolve();
+        await finish.promise;
+      });
+      await queue.enqueue('one');
+      await within(started.promise, 'A job should be given out');
+      await queue.enqueue('one');
+      finish.resolve();
+      await worker.until((seen) => seen.length >= 2, 'A task should be given out for each time that it was added');
+      await within(stop(), 'stop should resolve');
+    },
+  },
 ];

@@ -5,6 +5,7 @@ import type { BusMessage, EventStore, MessageBus, SessionStore } from '@mortise/
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { type KitCase, type KitSubject, runCases, setPatience } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { messageBusCases } from '@mortise/transport-testkit/message-bus';
 import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +26,7 @@ function breakIt<T extends object>(real: T, breaker: Breaker<T>): T {
 async function failingIds<S extends KitSubject>(cases: readonly KitCase<S>[], id: string, create: () => S): Promise<readonly string[]> {
   const results = await runCases(
     cases.filter((kitCase) => kitCase.id === id),
-    { create: async () => create(), traits: { shared: true, maxEvents: true, maxAge: true } },
+    { create: async () => create(), traits: { shared: true, gaps: true, maxEvents: true, maxAge: true } },
   );
   return results.filter((result) => result.outcome === 'failed').map((result) => result.id);
 }
@@ -45,7 +46,7 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
       let last: BusMessage | undefined;
       return {
         publish: (message) => bus.publish((last = message)),
-        subscribe(topic, onMessage) {
+        async subscribe(topic, onMessage) {
           if (last) onMessage(last);
           return bus.subscribe(topic, onMessage);
         },
@@ -57,6 +58,7 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
     'B1.4',
     (bus) => ({ publish: ({ topic, payload }) => bus.publish(payload === undefined ? { topic } : { topic, payload }) }),
   ],
+  ['loses what is published while it is cut off', 'B1.5', () => ({})],
   [
     'reverses messages',
     'B2.1',
@@ -79,7 +81,7 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
       const subscribers: ((message: BusMessage) => unknown)[] = [];
       return {
         publish: async (message) => void (await Promise.all(subscribers.map((subscriber) => subscriber(message)))),
-        subscribe: (_, onMessage) => (subscribers.push(onMessage), () => undefined),
+        subscribe: async (_, onMessage) => (subscribers.push(onMessage), () => undefined),
       };
     },
   ],
@@ -92,19 +94,23 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
         async publish(message) {
           for (const subscriber of subscribers) subscriber(message);
         },
-        subscribe: (_, onMessage) => (subscribers.push(onMessage), () => undefined),
+        subscribe: async (_, onMessage) => (subscribers.push(onMessage), () => undefined),
       };
     },
   ],
-  ['never unsubscribes', 'B5.1', (bus) => ({ subscribe: (topic, onMessage) => (bus.subscribe(topic, onMessage), () => undefined) })],
+  [
+    'never unsubscribes',
+    'B5.1',
+    (bus) => ({ subscribe: async (topic, onMessage) => (await bus.subscribe(topic, onMessage), () => undefined) }),
+  ],
   [
     'knows subscriptions by their function',
     'B5.2',
     (bus) => {
       const ends = new Map<unknown, (() => void)[]>();
       return {
-        subscribe(topic, onMessage) {
-          ends.set(onMessage, [...(ends.get(onMessage) ?? []), bus.subscribe(topic, onMessage)]);
+        async subscribe(topic, onMessage) {
+          ends.set(onMessage, [...(ends.get(onMessage) ?? []), await bus.subscribe(topic, onMessage)]);
           return () => ends.get(onMessage)?.forEach((end) => end());
         },
       };
@@ -119,15 +125,29 @@ const buses: readonly (readonly [string, string, Breaker<MessageBus>])[] = [
         async publish(message) {
           for (let index = 0; index < subscribers.length; index++) subscribers[index]?.(message);
         },
-        subscribe: (_, onMessage) => (subscribers.push(onMessage), () => void subscribers.splice(subscribers.indexOf(onMessage), 1)),
+        subscribe: async (_, onMessage) => (subscribers.push(onMessage), () => void subscribers.splice(subscribers.indexOf(onMessage), 1)),
       };
     },
+  ],
+  [
+    'cuts topics',
+    'B6.1',
+    (bus) => ({
+      publish: (message) => bus.publish({ ...message, topic: message.topic.slice(0, 1000) }),
+      subscribe: (topic, onMessage) => bus.subscribe(topic.slice(0, 1000), onMessage),
+    }),
   ],
 ];
 
 describe('a broken message bus', () => {
   it.for(buses)('that %s fails %s', async ([, id, breaker]) => {
-    const create = () => ({ bus: breakIt<MessageBus>(new MemoryMessageBus(), breaker), other: new MemoryMessageBus(), close });
+    const create = () => ({
+      bus: breakIt<MessageBus>(new MemoryMessageBus(), breaker),
+      other: new MemoryMessageBus(),
+      cut: close,
+      mend: close,
+      close,
+    });
     expect(await failingIds(messageBusCases, id, create)).toEqual([id]);
   });
 });
@@ -137,37 +157,47 @@ const sessionStores: readonly (readonly [string, string, Breaker<SessionStore>])
   [
     'overwrites',
     'S1.2',
-    (store) => ({ put: async (record, version) => (version === 0 && (await store.delete(record.id)), store.put(record, version)) }),
+    (store) => ({
+      put: async (record, version, ttl) => (version === 0 && (await store.delete(record.id)), store.put(record, version, ttl)),
+    }),
   ],
-  ['ignores versions', 'S1.3', (store) => ({ put: async (record) => store.put(record, (await store.get(record.id))?.version ?? 0) })],
+  [
+    'ignores versions',
+    'S1.3',
+    (store) => ({ put: async (record, _, ttl) => store.put(record, (await store.get(record.id, ttl))?.version ?? 0, ttl) }),
+  ],
   [
     'compares and sets in two steps',
     'S1.4',
     (store) => ({
-      async put(record, expected) {
-        if (((await store.get(record.id))?.version ?? 0) !== expected) return false;
-        await store.put(record, (await store.get(record.id))?.version ?? 0);
-        return true;
+      async put(record, expected, ttl) {
+        if (((await store.get(record.id, ttl))?.version ?? 0) !== expected) return { isWritten: false };
+        await store.put(record, (await store.get(record.id, ttl))?.version ?? 0, ttl);
+        return { isWritten: true };
       },
     }),
   ],
-  ['finds what has expired', 'S2.1', (store) => ({ put: (record, version) => store.put({ ...record, expiresAtMs: Infinity }, version) })],
-  ['never touches', 'S2.2', () => ({ touch: async () => true })],
+  ['does not say what is stored', 'S1.5', (store) => ({ put: async (...args) => ({ isWritten: (await store.put(...args)).isWritten }) })],
+  ['finds what has expired', 'S2.1', (store) => ({ put: (record, version) => store.put(record, version, Infinity) })],
+  ['does not keep what is read', 'S2.2', (store) => ({ get: async (id, ttl) => (await store.put({ id } as never, -1, ttl)).present })],
   [
     'hands out what it holds',
     'S3.1',
     (store) => {
       let held: Awaited<ReturnType<SessionStore['get']>>;
-      return { get: async (id) => (held ??= await store.get(id)) };
+      return { get: async (id, ttl) => (held ??= await store.get(id, ttl)) };
     },
   ],
-  ['deletes everything', 'S4.1', (store) => ({ deleteExpired: () => store.deleteExpired(Infinity) })],
+  ['has no end of batches', 'S4.1', (store) => ({ deleteExpired: async () => (await store.deleteExpired(), true) })],
   ['never deletes', 'S4.2', () => ({ delete: async () => undefined })],
 ];
 
 describe('a broken session store', () => {
   it.for(sessionStores)('that %s fails %s', async ([, id, breaker]) => {
-    const create = () => ({ store: breakIt<SessionStore>(new MemorySessionStore(), breaker), close });
+    const create = () => {
+      const clock = new FakeClock();
+      return { store: breakIt<SessionStore>(new MemorySessionStore({ clock }), breaker), pass: (ms: number) => clock.advance(ms), close };
+    };
     expect(await failingIds(sessionStoreCases, id, create)).toEqual([id]);
   });
 });

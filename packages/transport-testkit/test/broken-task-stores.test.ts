@@ -12,6 +12,7 @@ import type {
   TokenVerifier,
 } from '@mortise/protocol/contracts';
 import { type KitCase, type KitSubject, runCases, setPatience } from '@mortise/transport-testkit';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { replayStoreCases } from '@mortise/transport-testkit/replay-store';
 import { stateStoreCases } from '@mortise/transport-testkit/state-store';
 import { type TaskQueueSubject, taskQueueCases } from '@mortise/transport-testkit/task-queue';
@@ -49,24 +50,31 @@ beforeAll(() => setPatience(1000));
 afterAll(() => setPatience(5000));
 
 const turn = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 0));
-const eternal = (record: Omit<TaskRecord, 'version'>): Omit<TaskRecord, 'version'> => ({ ...record, expiresAtMs: null });
+const eternal = (record: Omit<TaskRecord, 'version'>): Omit<TaskRecord, 'version'> => ({ ...record, ttlMs: null });
 
 const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTaskStore>])[] = [
-  ['loses members', 'K1.1', (store) => ({ create: ({ data: _lost, ...record }) => store.create(record) })],
-  ['overwrites', 'K1.2', (store) => ({ create: (record) => (store.records.delete(record.id), store.create(record)) })],
+  ['loses members', 'K1.1', (store) => ({ create: ({ data: _lost, ...record }, terms) => store.create(record, terms) })],
+  ['overwrites', 'K1.2', (store) => ({ create: (record, terms) => (store.records.delete(record.id), store.create(record, terms)) })],
   [
     'looks before it creates',
     'K1.3',
     (store) => ({
-      async create(record) {
+      async create(record, terms) {
         if (await store.get(record.id)) throw new Error('it exists');
         await turn();
         store.records.delete(record.id);
-        return store.create(record);
+        return store.create(record, terms);
       },
     }),
   ],
   ['keeps to its own machine', 'K1.4', () => ({})],
+  ['has no limit', 'K1.5', (store) => ({ create: (record, { leaseMs }) => store.create(record, { leaseMs }) })],
+  [
+    'counts one more than it may',
+    'K1.5',
+    (store) => ({ create: (record, terms) => store.create(record, { ...terms, maxOpen: (terms.maxOpen ?? Infinity) + 1 }) }),
+  ],
+  ['keeps the steps of a deleted task', 'K1.6', (store) => ({ delete: async (id) => void store.records.delete(id) })],
   [
     'forgets what it does not change',
     'K2.1',
@@ -96,57 +104,61 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
     }),
   ],
   [
-    'passes over members that are undefined',
+    'removes nothing',
     'K2.4',
-    (store) => ({
-      update: (id, version, changes) =>
-        store.update(id, version, Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))),
-    }),
+    (store) => ({ update: (id, version, { remove: _remove, ...changes }) => store.update(id, version, changes) }),
   ],
-  ['gives leases to all', 'K3.1', (store) => ({ lease: (id, owner, untilMs) => store.lease(id, owner, untilMs, Infinity) })],
+  ['gives tasks to all', 'K3.1', (store) => ({ claim: (...args) => (store.alive.clear(), store.claim(...args)) })],
+  ['does not renew', 'K3.1', (store) => ({ renew: async (owner) => [...store.records.values()].filter((one) => one.owner === owner) })],
+  ['lets owners live for ever', 'K3.2', (store) => ({ claim: (id, owner) => store.claim(id, owner, Infinity) })],
+  ['gives nothing back', 'K3.2', (store) => ({ renew: async (owner, leaseMs) => (leaseMs === 0 ? [] : store.renew(owner, leaseMs)) })],
   [
-    'does not renew',
-    'K3.1',
-    (store) => ({ lease: async (id, owner, until, now) => (store.find(id)?.lease ? undefined : store.lease(id, owner, until, now)) }),
-  ],
-  ['never ends a lease', 'K3.2', (store) => ({ lease: (id, owner, untilMs) => store.lease(id, owner, untilMs, 0) })],
-  [
-    'looks before it leases',
+    'looks before it gives a task',
     'K3.3',
     (store) => ({
-      async lease(id, owner, untilMs, nowMs) {
-        if ((store.find(id)?.lease?.untilMs ?? 0) > nowMs) return undefined;
+      async claim(...args) {
+        if (store.find(args[0])?.owner !== undefined) return undefined;
         await turn();
-        return store.lease(id, owner, untilMs, Infinity);
+        store.alive.clear();
+        return store.claim(...args);
       },
     }),
   ],
   [
-    'does not count leases',
+    'does not count claims',
     'K3.4',
     (store) => ({
-      async lease(id, owner, untilMs, nowMs) {
-        const leased = await store.lease(id, owner, untilMs, nowMs);
-        if (leased) store.records.set(id, { ...leased, version: leased.version - 1 });
-        return store.get(id);
+      async claim(...args) {
+        const claim = await store.claim(...args);
+        if (claim) store.records.set(args[0], { ...claim.record, version: claim.record.version - 1 });
+        return claim && { ...claim, record: { ...claim.record, version: claim.record.version - 1 } };
       },
     }),
   ],
-  ['lists what is held', 'K8.1', (store) => ({ listOrphans: (_, limit) => store.listOrphans(Infinity, limit) })],
-  ['takes what is driven by hand', 'K8.1', (store) => ({ create: (record) => store.create({ ...record, driver: 'engine' }) })],
+  [
+    'gives out what is driven by hand',
+    'K3.5',
+    (store) => ({ create: (record, terms) => store.create({ ...record, driver: 'engine' }, terms) }),
+  ],
+  ['gives out what is held', 'K8.1', (store) => ({ claimOrphans: (...args) => (store.alive.clear(), store.claimOrphans(...args)) })],
+  [
+    'takes what is driven by hand',
+    'K8.1',
+    (store) => ({ create: (record, terms) => store.create({ ...record, driver: 'engine' }, terms) }),
+  ],
   [
     'lists the newest first as orphans',
     'K8.2',
-    (store) => ({ listOrphans: async (now) => (await store.listOrphans(now, 100)).toReversed().slice(0, 3) }),
+    (store) => ({ claimOrphans: async (leaseMs) => (await store.claimOrphans(leaseMs, 100)).toReversed().slice(0, 3) }),
   ],
-  ['knows no limit', 'K8.2', (store) => ({ listOrphans: (nowMs) => store.listOrphans(nowMs, 100) })],
+  ['knows no limit', 'K8.2', (store) => ({ claimOrphans: (leaseMs) => store.claimOrphans(leaseMs, 100) })],
+  ['gives each orphan to all', 'K8.3', (store) => ({ claimOrphans: (_, limit) => store.claimOrphans(0, limit) })],
   [
     'lists the newest first',
     'K4.1',
     (store) => ({ list: async (who, options) => ({ tasks: (await store.list(who, { ...options, limit: 100 })).tasks.toReversed() }) }),
   ],
   ['lists for everybody', 'K4.2', (store) => ({ list: async () => ({ tasks: structuredClone([...store.records.values()]) }) })],
-  ['counts everything', 'K4.2', (store) => ({ count: async () => store.records.size })],
   [
     'counts from the start',
     'K4.3',
@@ -182,17 +194,18 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
       },
     }),
   ],
-  ['finds what has expired', 'K6.1', (store) => ({ create: (record) => store.create(eternal(record)) })],
-  ['deletes everything', 'K6.2', (store) => ({ deleteExpired: () => store.deleteExpired(Infinity) })],
+  ['finds what has expired', 'K6.1', (store) => ({ create: (record, terms) => store.create(eternal(record), terms) })],
+  ['deletes everything', 'K6.2', (store) => ({ deleteExpired: async () => (store.records.clear(), false) })],
+  ['has no end of batches', 'K6.2', () => ({ deleteExpired: async () => true })],
   [
     'keeps the steps of what it deletes',
     'K6.2',
     (store) => ({
-      async deleteExpired(nowMs) {
+      async deleteExpired() {
         const kept = new Map(store.steps);
-        const count = await store.deleteExpired(nowMs);
+        await store.deleteExpired();
         for (const [id, steps] of kept) store.steps.set(id, steps);
-        return count;
+        return false;
       },
     }),
   ],
@@ -200,13 +213,23 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
   ...['K9.1', 'K9.2', 'K9.3', 'K9.4'].map((id) => ['stores everything', id, () => ({})] as const),
 ];
 
-describeKit('the small task store', taskStoreCases, { create: async () => ({ store: new SmallTaskStore(), close }) });
+function createTimed() {
+  const clock = new FakeClock();
+  return { real: new SmallTaskStore(() => clock.now()), pass: (ms: number) => clock.advance(ms), close };
+}
+
+describeKit('the small task store', taskStoreCases, {
+  async create() {
+    const { real, ...rest } = createTimed();
+    return { store: real, ...rest };
+  },
+});
 
 describe('a broken task store', () => {
   it.for(taskStores)('that %s fails %s', async ([, id, breaker]) => {
     const create = () => {
-      const real = new SmallTaskStore();
-      return { store: breakIt<TaskStore>(real, breaker(real)), ...(id === 'K1.4' && { other: new SmallTaskStore() }), close };
+      const { real, ...rest } = createTimed();
+      return { store: breakIt<TaskStore>(real, breaker(real)), ...(id === 'K1.4' && { other: new SmallTaskStore() }), ...rest };
     };
     expect(await failingIds(taskStoreCases, id, create)).toEqual([id]);
   });
@@ -242,6 +265,14 @@ const queues: readonly (readonly [string, string, Breaker<TaskQueue, SmallQueue>
       let count = 0;
       const work: TaskQueue['work'] = (handler) => queue.work((id, signal) => handler(id.replace(/ #\d+$/, ''), signal));
       return { enqueue: (id) => queue.enqueue(`${id} #${count++}`), work };
+    },
+  ],
+  [
+    'does not take again what is in hand',
+    'Q3.2',
+    (queue) => {
+      const known = new Set<string>();
+      return { enqueue: async (id) => (known.has(id) ? undefined : (known.add(id), queue.enqueue(id))) };
     },
   ],
 ];

@@ -67,7 +67,7 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
     const cnf = info.claims?.['cnf'] as { readonly jkt?: unknown } | undefined;
     if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the DPoP proof');
     // Last, so that callers without a valid token cannot fill the store with proofs.
-    if (replays === undefined || (await replays.claim(id, expiresAtMs))) return info;
+    if (replays === undefined || (await replays.claim(id, expiresAtMs - clock.now()))) return info;
     throw badProof('The DPoP proof was used before: create a new one for each request');
   }
 

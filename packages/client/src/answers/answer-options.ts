@@ -25,6 +25,8 @@ export interface AnswerContext {
    * no decision on them: they are not verified.
    */
   readonly serverInfo: Implementation | undefined;
+  /** The server's own name for this request, if it came in an `input_required` result; undefined in the legacy era. */
+  readonly key?: string | undefined;
 }
 
 /** What a handler for URL elicitation gets as its second argument. */

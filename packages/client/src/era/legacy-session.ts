@@ -2,6 +2,7 @@
 
 import {
   InvalidResponseError,
+  isMortiseError,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
@@ -10,7 +11,15 @@ import {
   type RequestId,
 } from '@mortise/jsonrpc-core';
 import type { ConnectionRules, InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
-import { copyObject, isJsonObject, METHOD_NOT_FOUND, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
+import {
+  copyObject,
+  INTERNAL_ERROR,
+  isJsonObject,
+  METHOD_NOT_FOUND,
+  type MutableJsonObject,
+  toErrorResponse,
+} from '@mortise/jsonrpc-core/messages';
+import { toError } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS, type Revision } from '@mortise/protocol';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { ClientCapabilities, InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
@@ -169,6 +178,10 @@ class LegacySession implements Session, LinkHost {
     try {
       const answer = await this.#settings.answers.answer(ask, signal, this);
       return { jsonrpc: '2.0', id, result: convert(revision.toWire.results, method, answer) };
+    } catch (error) {
+      if (signal.aborted || (isMortiseError(error) && error.code === 'ERR_PROTOCOL')) throw error;
+      this.#settings.onAnswerFailed(method, toError(error));
+      return toErrorResponse({ code: INTERNAL_ERROR, message: `The client could not answer "${method}": its handler failed` }, id);
     } finally {
       timer.cancel();
       resumeTimeouts();

@@ -161,7 +161,8 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     const { ask, server } = await startAsking(era, { elicitation: () => accept({ age: 'old' }), onError: (error) => errors.push(error) });
     const { answer, error } = await ask('elicitation/create', form({ age: { type: 'integer' } }));
     expect(answer).toBeUndefined();
-    if (era === 'legacy') expect(error).toEqual({ code: -32603, message: 'Internal error' });
+    if (era === 'legacy')
+      expect(error).toEqual({ code: -32603, message: 'The client could not answer "elicitation/create": its handler failed' });
     const told = era === 'legacy' ? errors[0] : error;
     expect(told).toMatchObject({ name: 'TypeError', message: expect.stringContaining('schema: "age" must be') });
     if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);

@@ -326,7 +326,7 @@ describe('a legacy server', () => {
       expect(await ask(server, 'roots/list')).toEqual({
         jsonrpc: '2.0',
         id: 'ask-roots/list',
-        error: { code: -32603, message: 'Internal error' },
+        error: { code: -32603, message: 'The client could not answer "roots/list": its handler failed' },
       });
       expect(errors[0]?.message).toContain(uri);
     },
@@ -360,7 +360,7 @@ describe('a legacy server', () => {
       error: { code: -1, message: 'User rejected sampling request' },
     });
     expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).toMatchObject({
-      error: { code: -32603, message: 'Internal error' },
+      error: { code: -32603, message: 'The client could not answer "elicitation/create": its handler failed' },
     });
     expect(errors.map(({ message }) => message)).toEqual(['secret path /etc/x']);
   });

@@ -167,6 +167,10 @@ export interface ExtensionHost {
   checkArguments(name: string, args: JsonObject, call: ExtensionCall): Promise<string | undefined>;
   /** Publishes an event on the server's `MessageBus`, to subscribers on all machines. */
   publish(event: BusMessage): Promise<void>;
+  /** Subscribes to a topic of the server's `MessageBus`. See `MessageBus.subscribe`. */
+  subscribe(topic: string, onMessage: (event: BusMessage) => void, onGap: () => void): Promise<() => void>;
+  /** Whether the server has a `MessageBus` of the program, which may connect several machines. */
+  readonly hasMessageBus: boolean;
   addFilter(filter: ListenFilter): void;
   /** Adds a function that the server calls, and waits for, when it closes. */
   onClose(fn: () => Promise<void>): void;

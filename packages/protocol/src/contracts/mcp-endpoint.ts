@@ -87,6 +87,11 @@ export interface SessionState extends JsonObject {
 /** A session of the legacy era: its state, and the functions that handle its messages and close it. */
 export interface LegacySession {
   readonly state: SessionState;
+  /**
+   * Settles when the session gets the events of all that its client listens to, after `openSession` with a saved state and after `restore`.
+   * Rejects if a message bus fails; close the session then.
+   */
+  readonly ready: Promise<void>;
   /** Handles one message of the client. Resolves to the response to a request, and to undefined for other messages. Never rejects. */
   receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined>;
   /**

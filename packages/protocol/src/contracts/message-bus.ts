@@ -1,11 +1,13 @@
 /**
  * A message bus carries events between the parts of one server, also across machines.
  *
- * B1  A message reaches each subscriber that subscribed to its topic before it was published, at most once.
+ * B1  Once `subscribe` has resolved, each message that is published on the topic reaches the subscriber, at most once. If messages may
+ *     have been lost, as after a lost connection, `onGap` is called instead, when the subscription works again.
  * B2  Messages of one publisher on one topic arrive in order.
- * B3  `publish` resolves once the bus has accepted the message; it never waits for subscribers.
+ * B3  `publish` resolves once the bus has accepted the message, and rejects if it has not. It never waits for subscribers.
  * B4  A subscriber that throws does not disturb the others.
- * B5  After the function that `subscribe` returned has been called, the subscriber is not called again. A second call does nothing.
+ * B5  After the function that `subscribe` resolved to has been called, the subscriber is not called again. A second call does nothing.
+ * B6  Payloads may have any size, and topics any length and characters.
  */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
@@ -20,10 +22,15 @@ export interface BusMessage {
   readonly payload?: JsonValue;
 }
 
-/** Carries events between the parts of one server, also across machines. Guarantees B1 to B5 are at the top of this file. */
+/** Carries events between the parts of one server, also across machines. Guarantees B1 to B6 are at the top of this file. */
 export interface MessageBus {
   publish(message: BusMessage): Promise<void>;
-  /** Calls `onMessage` with each message on the topic from now on. @returns A function that ends the subscription. */
-  subscribe(topic: string, onMessage: (message: BusMessage) => void): () => void;
+  /**
+   * Calls `onMessage` with each message that is published on the topic after this has resolved.
+   *
+   * @param onGap Called when messages may have been lost: what the messages were about must be read again. @default nothing is called
+   * @returns A function that ends the subscription.
+   */
+  subscribe(topic: string, onMessage: (message: BusMessage) => void, onGap?: () => void): Promise<() => void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,8 @@
 /**
  * Stores for what a server keeps between requests: legacy HTTP sessions, the events of their streams, and the `requestState` of modern
  * requests that is too large to send.
+ *
+ * The store tells the time: how long something is kept is given as a duration, because the clocks of machines differ.
  */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
@@ -14,26 +16,32 @@ export interface SessionRecord {
   readonly state: SessionState;
   /** The number of times that the session has been written: 1 after the first. */
   readonly version: number;
-  readonly expiresAtMs: number;
+}
+
+/** The outcome of `SessionStore.put`. */
+export interface SessionPut {
+  readonly isWritten: boolean;
+  /** If nothing was written: the session that is stored. Undefined if none is. */
+  readonly present?: SessionRecord | undefined;
 }
 
 /**
  * Stores legacy sessions with compare-and-set, so that any machine can continue a session.
  *
- * S1  `put` writes only if the stored version equals `expectedVersion` (0: nothing is stored). It resolves to whether it wrote.
- * S2  A session whose `expiresAtMs` has passed is not found.
- * S3  `get` returns a copy: changing it does not change the store.
- * S4  `deleteExpired` may be called by any machine at any time.
+ * S1  `put` writes only if the stored version equals `expectedVersion` (0: nothing is stored). Otherwise it resolves to what is stored.
+ * S2  A session expires `ttlMs` after its last `get` or `put`, and is not found then. To write less, a store may let a `get` count only
+ *     when a quarter of the time has passed.
+ * S3  `get` and `put` return copies: changing one does not change the store.
+ * S4  `deleteExpired` may be called by any machine at any time. It takes no longer if much has expired.
  */
 export interface SessionStore {
-  get(id: string): Promise<SessionRecord | undefined>;
-  /** Writes a session if its stored version is `expectedVersion`. @returns false if it is not: another write came first. */
-  put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean>;
-  /** Sets a new expiry of a session and changes nothing else. @returns false if the session does not exist. */
-  touch(id: string, expiresAtMs: number): Promise<boolean>;
+  /** Finds a session, and keeps it for another `ttlMs` milliseconds. */
+  get(id: string, ttlMs: number): Promise<SessionRecord | undefined>;
+  /** Writes a session if its stored version is `expectedVersion`, and keeps it for `ttlMs` milliseconds. */
+  put(record: Omit<SessionRecord, 'version'>, expectedVersion: number, ttlMs: number): Promise<SessionPut>;
   delete(id: string): Promise<void>;
-  /** Deletes the sessions that have expired. @returns The number of deleted sessions. */
-  deleteExpired(nowMs: number): Promise<number>;
+  /** Deletes some of the sessions that have expired. @returns Whether there may be more; then call it again. */
+  deleteExpired(): Promise<boolean>;
 }
 
 /** One stored event of an SSE stream. */
@@ -64,11 +72,11 @@ export interface EventStore {
 /**
  * Stores a server's state of a modern request that waits for the client's input, if it is too large to send in `requestState`.
  *
- * Q1  A value whose `expiresAtMs` has passed is not found.
+ * Q1  A value is not found once `ttlMs` milliseconds have passed since its `put`.
  * Q2  Until then, `get` returns what the last finished `put` of an id wrote, unless `delete` removed it.
  */
 export interface StateStore {
-  put(id: string, value: string, expiresAtMs: number): Promise<void>;
+  put(id: string, value: string, ttlMs: number): Promise<void>;
   get(id: string): Promise<string | undefined>;
   delete(id: string): Promise<void>;
 }
@@ -76,10 +84,10 @@ export interface StateStore {
 /**
  * Makes sure that an id is used only once, for example the id of a DPoP proof.
  *
- * P1  `claim` is atomic across all machines: until `expiresAtMs`, exactly one caller with a given id gets true.
- * P2  After its expiry an id may be claimed again.
+ * P1  `claim` is atomic across all machines: for `ttlMs` milliseconds, exactly one caller with a given id gets true.
+ * P2  After that time an id may be claimed again.
  */
 export interface ReplayStore {
   /** Claims an id. @returns true for the first caller, false for all others until the id expires. */
-  claim(id: string, expiresAtMs: number): Promise<boolean>;
+  claim(id: string, ttlMs: number): Promise<boolean>;
 }

@@ -1,17 +1,23 @@
 /**
  * Stores for tasks. A store only keeps records of tasks; the engine in `@mortise/tasks` runs the tasks.
  *
- * K1  `create` resolves when every machine can read the record. It rejects if the id exists already.
- * K2  `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`. A change to
- *     undefined removes the member from the record.
- * K3  `lease` succeeds only if no other owner has an unexpired lease at `nowMs`. Of concurrent callers exactly one succeeds. It increments
- *     `version`, so that an earlier owner's `update` fails.
+ * The store tells the time: leases and lifetimes are given as durations, because the clocks of machines differ. An owner is a process that
+ * runs tasks. It is alive for `leaseMs` milliseconds after its last `claim`, `renew` or `create` of a task with it as owner.
+ *
+ * K1  `create` resolves when every machine can read the record. It rejects if the id exists already. It stores nothing and resolves to
+ *     undefined if the principal has `maxOpen` unfinished tasks or more, also if several machines create tasks at once.
+ * K2  `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`.
+ * K3  `claim` succeeds only if the task is unfinished, its `driver` is `engine`, and no other owner of it is alive. Of concurrent callers
+ *     exactly one succeeds. It increments `version`, so that an earlier owner's `update` fails. There is no other way to get a task that
+ *     exists.
  * K4  `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
  *     records are added and removed. An unknown cursor rejects with a RangeError.
  * K5  The value of a step (`ctx.once`) is written once: a second write with the same key returns the first value.
- * K6  A task whose `expiresAtMs` has passed is not found. `deleteExpired` deletes it with its steps.
+ * K6  A task expires `ttlMs` after its creation, and is not found then. `deleteExpired` deletes it with its steps, and takes no longer if
+ *     much has expired.
  * K7  Returned records are copies.
- * K8  `listOrphans` returns only tasks whose `driver` is `engine` and that are neither finished nor expired, oldest first.
+ * K8  An orphan is an unfinished task of the driver `engine` that has no living owner and was not created or returned by `claimOrphans`
+ *     in the last `leaseMs`. `claimOrphans` returns the oldest orphans, each to one caller.
  * K9  What is stored has bounds: for one principal 10,000 ended tasks and 32 Mi characters of records and steps, for all principals 50,000
  *     and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all the room, `create` and `putStep` reject
  *     with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
@@ -61,10 +67,9 @@ export interface TaskRecord {
   readonly updatedAtMs: number;
   /** How long the task is kept after creation, in milliseconds; null for no limit. */
   readonly ttlMs: number | null;
-  readonly expiresAtMs: number | null;
   readonly pollIntervalMs?: number;
-  /** The engine that runs the task, or ran it last, and when its exclusive right ends; undefined before the first run. */
-  readonly lease?: { readonly owner: string; readonly untilMs: number };
+  /** The engine that runs the task, or ran it last; absent before the first run. */
+  readonly owner?: string;
   /** The number of times that the task has been written: 1 after the first. */
   readonly version: number;
   readonly data?: JsonObject;
@@ -76,23 +81,50 @@ export interface TaskPage {
   readonly nextCursor?: string;
 }
 
-/** The changes to a task in `TaskStore.update`. A member set to undefined is removed from the record. */
-export type TaskChanges = {
-  readonly [K in Exclude<keyof TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>]?: TaskRecord[K] | undefined;
-};
+/** The changes to a task in `TaskStore.update`: the new values of members, and which members are removed. */
+export interface TaskChanges extends Partial<
+  Omit<TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal' | 'generation' | 'driver' | 'ttlMs' | 'owner'>
+> {
+  /** The members to remove from the record. */
+  readonly remove?: readonly ('call' | 'statusMessage' | 'result' | 'error' | 'data')[];
+}
+
+/** The conditions under which `TaskStore.create` stores a task. */
+export interface TaskTerms {
+  /** The most unfinished tasks that the principal may have, with the new one. @default Infinity */
+  readonly maxOpen?: number | undefined;
+  /** How long no other process takes the task for an orphan, and its owner is alive, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** What `TaskStore.claim` gives. */
+export interface TaskClaim {
+  readonly record: TaskRecord;
+  /** Whether an owner has had the task before. */
+  readonly wasStarted: boolean;
+}
 
 /** Stores tasks with compare-and-set and leases. Guarantees K1 to K9 are at the top of this file. */
 export interface TaskStore {
-  create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
+  /** Stores a new task. @returns The stored record; undefined if the principal has too many unfinished tasks. */
+  create(record: Omit<TaskRecord, 'version'>, terms: TaskTerms): Promise<TaskRecord | undefined>;
   get(id: string): Promise<TaskRecord | undefined>;
   /** Changes a task. @returns The updated record; undefined if the stored version is not `version`, or the task does not exist. */
   update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined>;
+  /** Deletes a task with its steps. Does nothing if it does not exist. */
+  delete(id: string): Promise<void>;
   list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage>;
-  count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
-  /** Takes or renews the exclusive right to run a task. @returns The record; undefined if another owner has an unexpired lease. */
-  lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
-  /** Returns the ids of unfinished `engine` tasks that no owner has an unexpired lease on. See K8 at the top of this file. */
-  listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
+  /** Takes the exclusive right to run a task. @returns Undefined if it is not to be had. See K3 at the top of this file. */
+  claim(id: string, owner: string, leaseMs: number): Promise<TaskClaim | undefined>;
+  /** Returns orphans, and to no other caller for `leaseMs` milliseconds. Changes nothing else. See K8 at the top of this file. */
+  claimOrphans(leaseMs: number, limit: number): Promise<readonly TaskRecord[]>;
+  /**
+   * Keeps an owner alive, and with it all of its tasks. Does not change the version of a task. With a `leaseMs` of 0 the owner is not alive
+   * any more, so that others may have its tasks at once.
+   *
+   * @returns The unfinished tasks of the owner, with their versions.
+   */
+  renew(owner: string, leaseMs: number): Promise<readonly Pick<TaskRecord, 'id' | 'version'>[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
   /**
    * Stores the value of a step (`ctx.once`) of a task. A store in memory drops the steps when the task ends. A store that several processes
@@ -101,7 +133,8 @@ export interface TaskStore {
    * @returns The stored value: that of the first `putStep` for this key.
    */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
-  deleteExpired(nowMs: number): Promise<number>;
+  /** Deletes some of the tasks that have expired. @returns Whether there may be more; then call it again. */
+  deleteExpired(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -109,9 +142,9 @@ export interface TaskStore {
  * Distributes tasks to the workers that run them.
  *
  * Q1  An accepted job (one run of a task) reaches a worker at least once, even after a crash.
- * Q2  A job whose handler rejects is delivered again after a delay. The lease in the `TaskStore` prevents two runs of a task at the same
- *     time.
- * Q3  A task that is already waiting in the queue is not added again.
+ * Q2  A job whose handler rejects is delivered again after a delay. `TaskStore.claim` prevents two runs of a task at the same time.
+ * Q3  A task that is already waiting in the queue is not added again. One whose handler is running is added, and delivered once more: a
+ *     handler may have seen its task before the reason for the new job.
  */
 export interface TaskQueue {
   /** Adds a task. @param principal Whose task it is, so that a queue can keep one caller from taking all workers. */

@@ -24,12 +24,12 @@ export class MemoryReplayStore implements ReplayStore {
     this.#clock = options.clock ?? systemClock;
   }
 
-  async claim(id: string, expiresAtMs: number): Promise<boolean> {
+  async claim(id: string, ttlMs: number): Promise<boolean> {
     const now = this.#clock.now();
     if ((this.#claims.get(id) ?? 0) > now) return false;
     this.#sweep(now);
     if (this.#claims.size >= MAX_CLAIMS) return false;
-    this.#claims.set(id, expiresAtMs);
+    this.#claims.set(id, now + ttlMs);
     return true;
   }
 

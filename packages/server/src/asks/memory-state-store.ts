@@ -24,9 +24,9 @@ export class MemoryStateStore implements StateStore {
     this.#clock = options.clock ?? systemClock;
   }
 
-  async put(id: string, value: string, expiresAtMs: number): Promise<void> {
+  async put(id: string, value: string, ttlMs: number): Promise<void> {
     this.#remove(id);
-    this.#states.set(id, { value, expiresAtMs });
+    this.#states.set(id, { value, expiresAtMs: this.#clock.now() + ttlMs });
     this.#characters += value.length;
     for (const [oldest, state] of this.#states) {
       if (this.#characters <= MAX_CHARACTERS && state.expiresAtMs > this.#clock.now()) return;

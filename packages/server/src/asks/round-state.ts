@@ -90,12 +90,13 @@ export async function openState(context: Context): Promise<OpenedRound> {
     if (given) context.earlier = { inputResponses: given, reports: 0 };
     return { number: 1, asked: new Map(), answers: new Map() };
   }
-  const { state, expiresAtMs } = await statesOf(server).open(requestState, bindingOf(context));
+  const states = statesOf(server);
+  const state = await states.open(requestState, bindingOf(context));
   const { chainId, round, asked, reports, progress } = state;
   const responses = new Map(asked.flatMap(([key, { method }]) => readResponse(key, method, given ?? {}, context)));
   // The requestState is marked as used last, so that after a malformed answer it can be used again.
   const { replay } = server.options.requestState ?? {};
-  if (replay && !(await replay.claim(`${chainId}:${round}`, expiresAtMs)))
+  if (replay && !(await replay.claim(`${chainId}:${round}`, states.ttlMs)))
     throw refusal('requestState was already used, and can be used only once: send the request again without it');
   context.earlier = { inputResponses: Object.fromEntries(responses), requestState: state.given, reports, progress };
   context.steps = new Steps(chainId, state.steps);
@@ -122,7 +123,8 @@ const sealers = new WeakMap<Server, RequestStates<RoundState>>();
 /** Returns the object that encrypts and decrypts the `requestState` values of a server. */
 function statesOf(server: Server): RequestStates<RoundState> {
   let states = sealers.get(server);
-  if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
+  if (!states)
+    sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.options.clusterKey, server.clock)));
   return states;
 }
 
@@ -137,7 +139,7 @@ export async function sealState(context: Context, state: RoundState): Promise<st
   const states = statesOf(server);
   if (context.isExchange && states.hasOwnKey)
     server.warnOnce(
-      'requestState is sealed with a key that only this process has, so other machines, and this one after a restart, cannot open it: set the option requestState.keys',
+      'requestState is sealed with a key that only this process has, so other machines, and this one after a restart, cannot open it: set the option clusterKey',
     );
   const sealed = await states.seal(state as RoundState & JsonObject, bindingOf(context));
   if (typeof sealed === 'string') return sealed;

@@ -1,8 +1,9 @@
 /** Middleware: `server.use((call, next) => ...)` wraps all requests, or those of one method. */
 
-import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, ProtocolError, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Era, Implementation, Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import type { RawSession } from '../raw-handler.ts';
 
 /** The client's name and capabilities, as the client states them in this request or session. */
 export interface ClientFacts {
@@ -34,6 +35,10 @@ export interface MiddlewareCall<App = unknown> {
   readonly origin: CallOrigin | undefined;
   /** The legacy session's id, if the transport has one. */
   readonly sessionId: string | undefined;
+  /** The legacy session, by which a gateway tells clients apart and reaches them. Undefined in the modern era, which has no sessions. */
+  readonly session: RawSession | undefined;
+  /** The error for `Mcp-Param-*` headers that contradict the arguments. The server throws it, once it has found the tool for this caller. */
+  readonly paramFault: ProtocolError | undefined;
   /** The server's clock. */
   readonly clock: Clock;
   /** Shares values with other middleware and with the handler (`ctx.state`). Lives as long as the request. */

@@ -2,8 +2,8 @@
 
 import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { andThen, isThenable } from '@mortise/jsonrpc-core/connection';
-import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import type { CallToolResult, Revision } from '@mortise/protocol';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { CallToolResult, Revision, Tool } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
 import type { Call, ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
 import { INSUFFICIENT_SCOPE } from '@mortise/protocol/wire';
@@ -24,6 +24,16 @@ import { toToolResult } from './tool-result.ts';
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** The `inputSchema` shown for a tool without parameters. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
+
+/**
+ * Leaves out what a tool that a client listed has besides the options: its name, and members that this server does not know, such as
+ * `execution` without tasks. Any other object is returned unchanged, so that a misspelt option is reported.
+ */
+function withoutListing(config: ToolConfig, options: ConfigTable): ToolConfig {
+  const { name, inputSchema }: Partial<Tool> = isJsonObject(config) ? config : {};
+  if (typeof name !== 'string' || inputSchema?.type !== 'object') return config;
+  return Object.fromEntries(Object.entries(config).filter(([member]) => Object.hasOwn(options, member)));
+}
 
 export class Tools {
   readonly #server: Server;
@@ -49,7 +59,8 @@ export class Tools {
     });
   }
 
-  register(name: string, config: ToolConfig, handler: HandlerFn): RegisteredTool {
+  register(name: string, given: ToolConfig, handler: HandlerFn): RegisteredTool {
+    const config = withoutListing(given, this.#catalog.init.options);
     // A program without types, or one that has not installed the extension yet.
     if ((config as { readonly execution?: unknown } | undefined)?.execution !== undefined && !('execution' in this.#catalog.init.options))
       throw new RegistrationError(

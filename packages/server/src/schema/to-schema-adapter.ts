@@ -51,7 +51,23 @@ function adapt(schema: unknown, direction: SchemaDirection, validator: JsonSchem
   }
   if (isSchemaAdapter(schema)) return schema;
   const fields = Object.values(schema);
-  return fields.length === 0 || fields.some(isStandardSchema) ? adaptRawShape(schema, direction) : adaptJsonSchema(schema, validator);
+  if (fields.length === 0 || fields.some(isStandardSchema)) return adaptRawShape(schema, direction);
+  assertJsonSchema(schema);
+  return adaptJsonSchema(schema, validator);
+}
+
+/** Keywords that show that an object without `type` is a JSON Schema, and not a shape. So do those that begin with "$". */
+const KEYWORDS = 'properties patternProperties required additionalProperties items prefixItems anyOf oneOf allOf not if const enum'.split(
+  ' ',
+);
+
+/** @throws {TypeError} No member is a keyword of JSON Schema, as in `{ a: 'string' }`, so the schema would allow everything. */
+function assertJsonSchema(schema: JsonObject): void {
+  if ('type' in schema || Object.keys(schema).some((name) => name.startsWith('$') || KEYWORDS.includes(name))) return;
+  const [field = 'name'] = Object.keys(schema);
+  throw new TypeError(
+    `is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object". A shape is, for example, { ${field}: z.string() }`,
+  );
 }
 
 function isSchemaAdapter(schema: object): schema is SchemaAdapter {
@@ -60,9 +76,6 @@ function isSchemaAdapter(schema: object): schema is SchemaAdapter {
 }
 
 // ---- the root
-
-/** Keywords that show that an object without `type` is a JSON Schema, and not a shape. */
-const KEYWORDS = ['$ref', 'properties', 'required', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'];
 
 /**
  * Adds `type: "object"`, which the protocol requires, to a JSON Schema whose root has no `type` (alternatives, a reference). Its values are
@@ -76,11 +89,8 @@ function withObjectRoot(schema: JsonObject): JsonObject {
   if (type === 'object') return root;
   if (type !== undefined)
     throw new TypeError(`must have "type": "object" at its root, got ${JSON.stringify(type)}: put the value into a field of an object`);
-  if (KEYWORDS.some((keyword) => keyword in root)) return { type: 'object', ...root };
-  const [field = 'name'] = Object.keys(root);
-  throw new TypeError(
-    `is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object". A shape is, for example, { ${field}: z.string() }`,
-  );
+  assertJsonSchema(root);
+  return { type: 'object', ...root };
 }
 
 const DEFINITION = '#/$defs/';

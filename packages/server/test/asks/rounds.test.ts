@@ -651,7 +651,7 @@ describe('the default key', () => {
     };
     await server.handle(request, call);
     await server.handle(request, call);
-    expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('requestState.keys')]);
+    expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('clusterKey')]);
   });
 });
 

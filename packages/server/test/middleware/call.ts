@@ -26,6 +26,8 @@ export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCal
     origin: undefined,
     clock,
     sessionId: undefined,
+    session: undefined,
+    paramFault: undefined,
     state: new Map(),
     ...changes,
   };

@@ -59,6 +59,9 @@ describe('what a schema is told as', () => {
 
   it('lets a tool output be any schema', () => {
     expect(tell(z.array(z.number()), 'tool output')).toEqual({ type: 'array', items: { type: 'number' } });
+    expect(tell(z.unknown().describe('whatever it is'), 'tool output')).toEqual({ description: 'whatever it is' });
+    for (const schema of [{ enum: ['a', 1] }, { $ref: '#/$defs/a', $defs: { a: { type: 'null' } } }, { not: { type: 'string' } }])
+      expect(tell(schema, 'tool output')).toEqual(schema);
   });
 
   it('gives a root without a type the one that arguments have', () => {
@@ -140,6 +143,16 @@ describe('what is refused, with the reason', () => {
     expect(refusal(null)).toContain('got null');
     expect(refusal({ type: 'object', properties: { a: null } })).toContain('"properties" at # must be an object of schemas');
   });
+
+  it.each<SchemaPurpose>(['tool input', 'tool output', 'prompt arguments', 'elicitation'])(
+    'refuses fields that are no schemas, instead of checking nothing (%s)',
+    (purpose) => {
+      for (const shape of [{ a: 'string' }, { a: String }, { a: { type: 'string' } }, { a: z.string }, { title: 'string' }])
+        expect(refusal(shape, purpose)).toMatch(
+          /Schema is neither a shape, whose fields are schemas, nor a JSON Schema, .* z\.string\(\) }$/,
+        );
+    },
+  );
 
   it('refuses a JSON Schema that is not JSON', () => {
     const cyclic: Record<string, unknown> = { type: 'object' };

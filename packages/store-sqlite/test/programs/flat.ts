@@ -68,7 +68,6 @@ const task = {
   createdAtMs: clock.now(),
   updatedAtMs: clock.now(),
   ttlMs: null,
-  expiresAtMs: null,
 } as const;
 
 /** The CPU time of 2,048 appends beside events of other streams, and the most rows that a statement changed. Half of the events have expired, or none. */
@@ -97,8 +96,7 @@ async function startBeside(finished: number): Promise<number> {
     SELECT 'old ' || n, CASE n % 5 WHEN 0 THEN 'ada' ELSE 'p' || (n % 5) END, 'completed', 'engine', n, n, 1, '{}' FROM n`);
   const cpuMs = countCpuMs();
   for (let n = 0; n < 500; n++) {
-    await tasks.count('ada', ['working', 'input_required']);
-    await tasks.create({ ...task, id: `${n}` });
+    await tasks.create({ ...task, id: `${n}` }, { maxOpen: 100, leaseMs: HOUR_MS });
     await tasks.update(`${n}`, 1, { status: 'completed' });
   }
   return cpuMs();
@@ -125,20 +123,43 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async renew() {
     const watched = await watch();
     const { tasks } = await createSqliteStores({ database: watched.database, clock });
-    for (let n = 0; n < 500; n++) await tasks.create({ ...task, id: `${n}` });
-    await tasks.lease('7', 'other', clock.now() + HOUR_MS, clock.now());
+    for (let n = 0; n < 500; n++) await tasks.create({ ...task, id: `${n}` }, { leaseMs: HOUR_MS });
+    for (let n = 0; n < 500; n++) await tasks.claim(`${n}`, n === 7 ? 'other' : 'me', HOUR_MS);
     watched.writes.length = 0;
-    const renew = (id: string) => tasks.lease(id, 'me', clock.now() + 1, clock.now());
-    const records = await Promise.all(Array.from({ length: 501 }, (_, n) => renew(`${n}`)));
-    const owners = records.map((record) => record?.lease?.owner ?? 'none');
+    watched.most = 0;
+    const held = await tasks.renew('me', HOUR_MS);
     const writes = [...watched.writes];
     watched.fault = new Error('the disk is full');
-    const failed = await Promise.allSettled(['1', '2'].map(renew));
-    const reasons = failed.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as Error).message : 'stored'));
-    const later = await renew('1');
-    watched.database.exec(`UPDATE mortise_tasks SET record = 'damaged' WHERE id = '3'`);
-    const beside = await Promise.allSettled(['3', '4'].map(renew));
-    return { owners, writes, reasons, later: later?.version, beside: beside.map(({ status }) => status) };
+    const failed = await tasks.renew('me', HOUR_MS).catch((error: unknown) => (error as Error).message);
+    return { held: held.length, writes, most: watched.most, failed };
+  },
+  async sweep() {
+    const watched = await watch();
+    const { tasks, sessions } = await createSqliteStores({ database: watched.database, clock });
+    watched.database.exec(`INSERT INTO mortise_sessions (id, principal, state, version, expires_at_ms)
+      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) SELECT 's' || n, 'ada', '{}', 1, 1 FROM n`);
+    watched.database.exec(`INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, expires_at_ms, version, record)
+      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) SELECT 't' || n, 'ada', 'working', 'engine', n, 1, 1, '{}' FROM n`);
+    const more: boolean[] = [];
+    for (const store of [sessions, tasks]) for (let n = 0; n < 3; n++) more.push(await store.deleteExpired());
+    const count = (table: string): unknown => watched.database.prepare(`SELECT count(*) AS count FROM ${table}`).all();
+    return { more, most: watched.most, left: [count('mortise_sessions'), count('mortise_tasks')] };
+  },
+  async orphans() {
+    const figures: number[] = [];
+    // The first run is for the compiler.
+    for (const open of [100, 100, 100_000]) {
+      const database = await openDatabase(':memory:');
+      const { tasks } = await createSqliteStores({ database, clock });
+      database.exec(`INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, version, record, owner, held_until_ms)
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${open})
+        SELECT 't' || n, 'ada', 'working', 'engine', n, 1, '{}', CASE n % 2 WHEN 1 THEN 'a' END, CASE n % 2 WHEN 1 THEN 9e15 ELSE 1e15 END FROM n`);
+      await tasks.renew('a', HOUR_MS);
+      const cpuMs = countCpuMs();
+      for (let n = 0; n < 500; n++) await tasks.claimOrphans(HOUR_MS, 100);
+      figures.push(cpuMs());
+    }
+    return { few: figures[1], many: figures[2] };
   },
 };
 

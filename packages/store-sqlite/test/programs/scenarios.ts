@@ -34,17 +34,17 @@ const task = {
   createdAtMs: now,
   updatedAtMs: now,
   ttlMs: null,
-  expiresAtMs: null,
 } as const;
+const TERMS = { leaseMs: HOUR_MS };
 
 const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async write() {
     const stores = await createSqliteStores({ path: file });
-    await stores.tasks.create(task);
-    await stores.tasks.create({ ...task, id: 'T3' });
+    await stores.tasks.create(task, TERMS);
+    await stores.tasks.create({ ...task, id: 'T3' }, TERMS);
     for (const id of ['T1', 'T3']) await stores.tasks.putStep(id, 'k', 7);
     await stores.tasks.update('T1', 1, { status: 'completed' });
-    await stores.sessions.put({ id: 'S', principal: 'ada', state: { layout: 1 }, expiresAtMs: now + HOUR_MS }, 0);
+    await stores.sessions.put({ id: 'S', principal: 'ada', state: { layout: 1 } }, 0, HOUR_MS);
     await stores.taskHandles.add({ server: 's', taskId: 'T1', method: 'tools/call', createdAtMs: now });
     await stores.taskHandles.add({ server: 's', taskId: 'T2', method: 'tools/call', createdAtMs: now });
     await stores.taskHandles.remove('s', 'T2');
@@ -55,11 +55,11 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     await using stores = await createSqliteStores({ path: file });
     const handles = (await stores.taskHandles.list('s')).map(({ taskId }) => taskId);
     const found = { task: (await stores.tasks.get('T1'))?.status, step: (await stores.tasks.getStep('T3', 'k'))?.value };
-    return { ...found, session: (await stores.sessions.get('S'))?.principal, handles };
+    return { ...found, session: (await stores.sessions.get('S', HOUR_MS))?.principal, handles };
   },
   async claim() {
     await using stores = await createSqliteStores({ path: file });
-    return stores.replays.claim('once', now + HOUR_MS);
+    return stores.replays.claim('once', HOUR_MS);
   },
   async layout() {
     const database = await openDatabase(file);
@@ -104,13 +104,14 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     const listed = await tasks.list('ada', { limit: 10 });
     const replayed = (await events.replay('s', 'x~1'))?.events.length;
     const steps = [(await tasks.getStep('T1', 'k'))?.value, (await tasks.getStep('T2', 'k'))?.value];
-    await tasks.update('T2', 3, { status: 'completed', expiresAtMs: now });
-    await tasks.create({ ...task, id: 'T4' });
+    await tasks.update('T2', 3, { status: 'completed' });
+    await tasks.delete('T2');
+    await tasks.create({ ...task, id: 'T4' }, TERMS);
     await tasks.putStep('T4', 'k', 1);
-    await tasks.deleteExpired(now);
+    await tasks.deleteExpired();
     for (let n = 0; n < 128; n++) await events.append('s', 'x', undefined);
     return {
-      listed: listed.tasks.map(({ id, status, version, lease }) => [id, status, version, lease?.owner]),
+      listed: listed.tasks.map(({ id, status, version, owner }) => [id, status, version, owner]),
       steps,
       replayed,
       before,
@@ -148,7 +149,7 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async 'write-late'() {
     await sleep(Number(delayMs));
     await using stores = await createSqliteStores({ path: file });
-    return stores.replays.claim('late', now + HOUR_MS);
+    return stores.replays.claim('late', HOUR_MS);
   },
   /** What is done with bounds that SQLite itself would not take: Infinity, a fraction, and `undefined`, which counts as left out. */
   async bounds() {
@@ -159,7 +160,7 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
       const stores = await createSqliteStores({ database, clock, ...figures });
       const first = await stores.events.append('s', 'x', undefined);
       await stores.events.append('s', 'x', { jsonrpc: '2.0', method: 'm' });
-      await stores.tasks.create(task);
+      await stores.tasks.create(task, TERMS);
       const { timeout } = database.prepare('PRAGMA busy_timeout').get() as { timeout: number };
       seen.push({
         timeout,
@@ -176,10 +177,9 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     const { states, replays, sessions, events } = await createSqliteStores({ database, clock, events: { maxEventsPerStream: 100 } });
     for (let n = 0; n < 256; n++) {
       if (n === 255) clock.advance(2 * HOUR_MS);
-      const until = clock.now() + HOUR_MS;
-      await states.put(`${n}`, 'x', until);
-      await replays.claim(`${n}`, until);
-      await sessions.put({ id: `${n}`, principal: 'ada', state: { layout: 1 }, expiresAtMs: until }, 0);
+      await states.put(`${n}`, 'x', HOUR_MS);
+      await replays.claim(`${n}`, HOUR_MS);
+      await sessions.put({ id: `${n}`, principal: 'ada', state: { layout: 1 } }, 0, HOUR_MS);
     }
     for (let n = 0; n < 256; n++) await events.append('s', 'a', { jsonrpc: '2.0', method: 'm' });
     return {

@@ -30,7 +30,12 @@ export interface TaskClientOptions {
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
   /** Called when a call of `callTool` becomes a task, for example to show its progress. Errors it throws are ignored. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** Whether `callTool` asks for a task if the tool's `taskSupport` is `optional`. 2025-11-25 only: newer servers decide. @default false */
+  /**
+   * Whether `callTool` asks for a task if the tool's `taskSupport` is `optional`. Reads `tools/list` first, unless the program has. 2025-11-25
+   * only: newer servers decide.
+   *
+   * @default false
+   */
   readonly prefersTasks?: boolean | undefined;
   /** How long a 2025-11-25 server should keep a task after its creation, in ms. The server may shorten it. @default the server's choice */
   readonly ttlMs?: number | undefined;
@@ -152,7 +157,7 @@ class Tasks implements TaskClient {
     call: InterceptedCall,
   ): Promise<JsonObject> {
     const tool = String(params['name']);
-    if (generationOf(host) === 'legacy' && this.#wantsTask(host, params, tool))
+    if (generationOf(host) === 'legacy' && (await this.#wantsTask(host, params, tool, call)))
       return this.#drive(await this.#callAsTask(host, params, call), tool, call);
     let result: JsonObject;
     try {
@@ -166,10 +171,12 @@ class Tasks implements TaskClient {
     return this.#drive(await this.#toTask(result, readModernTask(result)), tool, call);
   }
 
-  #wantsTask(host: ClientExtensionHost, params: JsonObject, tool: string): boolean {
-    const support = this.#support?.find(tool);
+  /** Whether to call a tool of a 2025-11-25 server as a task. Reads `tools/list` only if the program wishes a task and the tool is unknown. */
+  async #wantsTask(host: ClientExtensionHost, params: JsonObject, tool: string, { signal }: InterceptedCall): Promise<boolean> {
+    if (!hasToolTasks(host)) return false;
     const isWished = params['task'] !== undefined || this.#options.prefersTasks === true;
-    return hasToolTasks(host) && (support === 'required' || (support === 'optional' && isWished));
+    const support = this.#support?.find(tool) ?? (isWished ? await this.#support?.look(tool, signal) : undefined);
+    return support === 'required' || (support === 'optional' && isWished);
   }
 
   async #mustBeTask(host: ClientExtensionHost, tool: string, error: unknown): Promise<boolean> {

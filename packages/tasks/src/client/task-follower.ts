@@ -326,7 +326,7 @@ export class TaskFollower {
     if (!(error instanceof RemoteError) || error.rpcCode !== INVALID_PARAMS || !isAboutTask(error.method)) return error;
     const gone = new TaskError(
       'ERR_TASK_NOT_FOUND',
-      `the server has no task ${this.taskId}: the task expired, or belongs to another caller`,
+      `the server has no task ${this.taskId}: the task expired, made room for newer tasks, or belongs to another caller`,
       {
         cause: error,
       },

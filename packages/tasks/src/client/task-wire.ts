@@ -194,10 +194,10 @@ export class ToolTaskSupport {
   }
 
   /** Finds a tool's `taskSupport` by reading pages of `tools/list`. A tool that is not listed counts as `forbidden`. */
-  async look(name: string): Promise<TaskSupport> {
+  async look(name: string, signal?: AbortSignal): Promise<TaskSupport> {
     let cursor: unknown;
     for (let pages = 0; pages < MAX_PAGES && !this.#known.has(name); pages++) {
-      const page = await this.#host.request('tools/list', typeof cursor === 'string' ? { cursor } : {});
+      const page = await this.#host.request('tools/list', typeof cursor === 'string' ? { cursor } : {}, { ...(signal && { signal }) });
       this.learn(page);
       if (typeof page['nextCursor'] !== 'string' || page['nextCursor'] === cursor) break;
       cursor = page['nextCursor'];

@@ -1,23 +1,21 @@
-/** Renews the leases of the tasks that this process runs, and finds tasks whose process has died. A lease lets one process run a task. */
+/** The tasks that this process owns: keeps them, hears of their changes, and finds tasks whose process has died. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskError } from '../errors.ts';
+import { ownerTopic, type TaskEvents } from './task-events.ts';
 import type { TaskRun } from './task-run.ts';
-import { isEnded } from './task-states.ts';
 
-/** The most orphaned tasks (whose process has died) that one check puts into the queue. */
+/** How many orphaned tasks (whose process has died) one call of the store gives. */
 const ORPHANS_AT_ONCE = 100;
-/** How many task leases (rights to run a task) are renewed at the same time, which a store may do in one transaction. */
-const RENEWALS_AT_ONCE = 500;
 /** How often expired tasks are deleted, in milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
-/** The most attempts to take the lease of a task (the right to run it), if other writers change the task at the same moment. */
-const MAX_TRIES = 20;
+/** The most batches of expired tasks that are deleted then. */
+const MAX_BATCHES = 1_000;
 
-/** The result of taking the lease of a task, which is the right to run it. */
+/** The result of taking a task: its run, and whether a process has already started to run the task before. */
 export interface Taken {
-  /** Whether a process has already started to run the task before. */
+  readonly run: TaskRun;
   readonly wasStarted: boolean;
 }
 
@@ -26,6 +24,7 @@ export interface LeaseKeeperInit {
   readonly queue: TaskQueue;
   readonly clock: Clock;
   readonly leaseMs: number;
+  readonly createRun: (record: TaskRecord) => TaskRun;
   readonly onFault: (message: string, error: unknown) => void;
 }
 
@@ -33,21 +32,26 @@ export class LeaseKeeper {
   readonly owner: string = crypto.randomUUID();
   readonly #init: LeaseKeeperInit;
   readonly #runs = new Map<string, TaskRun>();
+  /** The tasks that are being taken, each with the newest record that was seen meanwhile. */
+  readonly #taking = new Map<string, TaskRecord | undefined>();
+  /** The tasks that this process owned at the last renewal, but did not run. */
+  #idle: ReadonlySet<string> = new Set();
+  #events: TaskEvents | undefined;
+  #unsubscribe: Promise<() => void> | undefined;
   #timer: ClockTimer | undefined;
+  #renewedAtMs: number;
   #sweepAtMs = 0;
   #isClosed = false;
 
   constructor(init: LeaseKeeperInit) {
     this.#init = init;
+    this.#renewedAtMs = init.clock.monotonicMs();
   }
 
-  start(): void {
+  /** @param events Carries word of changes that other processes make to tasks of this one. Without it they are found at the renewals. */
+  start(events: TaskEvents | undefined): void {
+    this.#events = events;
     void this.#look();
-  }
-
-  /** Makes a lease with which this process alone may run a new task. */
-  claim(): NonNullable<TaskRecord['lease']> {
-    return { owner: this.owner, untilMs: this.#init.clock.now() + this.#init.leaseMs };
   }
 
   add(run: TaskRun): void {
@@ -62,84 +66,146 @@ export class LeaseKeeper {
     return this.#runs.get(id);
   }
 
-  /** Takes a task's lease, so that only this process runs it. @returns undefined if the task is over, or another process runs it. */
-  async take(run: TaskRun): Promise<Taken | undefined> {
-    const { store, clock } = this.#init;
-    let before: TaskRecord | undefined = run.record;
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (!before || isEnded(before.status) || before.driver !== 'engine') return undefined;
-      const { lease } = before;
-      if (lease && lease.owner !== this.owner && lease.untilMs > clock.now()) return undefined;
-      // Compare-and-set, so that `wasStarted` is true of exactly this version.
-      const record = await store.update(run.id, before.version, { lease: this.claim() });
-      if (record) {
-        run.onRecord(record);
-        return { wasStarted: lease !== undefined };
-      }
-      before = await store.get(run.id);
+  /** Takes a task, so that only this process runs it. @returns undefined if the task is over, or this or another process runs it. */
+  async take(id: string): Promise<Taken | undefined> {
+    if (this.#runs.has(id) || this.#taking.has(id)) return undefined;
+    this.#taking.set(id, undefined);
+    try {
+      const sentAtMs = this.#init.clock.monotonicMs();
+      const claim = await this.#init.store.claim(id, this.owner, this.#init.leaseMs);
+      if (!claim) return undefined;
+      this.#renewedAtMs = Math.max(this.#renewedAtMs, sentAtMs);
+      const run = this.#init.createRun(claim.record);
+      this.add(run);
+      const newer = this.#taking.get(id);
+      if (newer) run.onRecord(newer);
+      return { run, wasStarted: claim.wasStarted };
+    } finally {
+      this.#taking.delete(id);
     }
-    return undefined;
   }
 
-  /** Stops renewing leases. @returns The runs of tasks that are still in progress in this process. */
+  /** Passes a new record of a task to its run. */
+  changed(record: TaskRecord): void {
+    this.#runs.get(record.id)?.onRecord(record);
+    if (this.#taking.has(record.id)) this.#taking.set(record.id, record);
+  }
+
+  /** Stops renewing. @returns The runs of tasks that are still in progress in this process. */
   close(): readonly TaskRun[] {
     this.#isClosed = true;
     this.#timer?.cancel();
+    void this.#unsubscribe?.then((unsubscribe) => unsubscribe()).catch(() => undefined);
     return [...this.#runs.values()];
+  }
+
+  /** Gives the tasks of this process back, so that other processes may take them at once. */
+  async release(): Promise<void> {
+    await this.#init.store.renew(this.owner, 0);
   }
 
   async #look(): Promise<void> {
     const guard = (fn: () => Promise<void>): Promise<void> =>
       fn().catch((error: unknown) => this.#init.onFault('Renewing leases, finding orphaned tasks or deleting expired tasks failed', error));
-    await Promise.all([guard(() => this.#renewAll()), guard(() => this.#findOrphans()), guard(() => this.#sweep())]);
+    await Promise.all([
+      guard(() => this.#listen()),
+      guard(() => this.#renew()),
+      guard(() => this.#findOrphans()),
+      guard(() => this.#sweep()),
+    ]);
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
   }
 
-  async #renewAll(): Promise<void> {
-    const runs = [...this.#runs.values()].filter(({ hasLease }) => hasLease);
-    for (let at = 0; at < runs.length; at += RENEWALS_AT_ONCE) {
-      // Lets the process do other work in between.
-      if (at > 0) await new Promise<void>((resolve) => void this.#init.clock.schedule(resolve, 0));
-      if (this.#isClosed) return;
-      await Promise.all(runs.slice(at, at + RENEWALS_AT_ONCE).map((run) => this.#renew(run)));
+  /** Subscribes to what other processes change. If the bus fails, this is tried again with the next renewal. */
+  async #listen(): Promise<void> {
+    if (!this.#events || this.#unsubscribe) return;
+    const onGap = (): void => void this.#renew().catch(() => undefined);
+    this.#unsubscribe = this.#events.subscribe(ownerTopic(this.owner), ({ payload }) => void this.#read(String(payload)), onGap);
+    try {
+      await this.#unsubscribe;
+    } catch (error) {
+      this.#unsubscribe = undefined;
+      throw error;
     }
   }
 
-  async #renew(run: TaskRun): Promise<void> {
-    const { store, clock, leaseMs, onFault } = this.#init;
-    const now = clock.now();
+  /** Renews the leases of all tasks of this process, and finds what other processes have done to them. */
+  async #renew(): Promise<void> {
+    const { store, clock, leaseMs } = this.#init;
+    const runs = [...this.#runs.values()].filter(({ hasLease }) => hasLease);
+    const sentAtMs = clock.monotonicMs();
+    let held: Awaited<ReturnType<TaskStore['renew']>>;
     try {
-      const record = await store.lease(run.id, this.owner, now + leaseMs, now);
-      if (this.find(run.id) !== run) return;
-      if (record) run.onRecord(record);
-      else this.#lose(run, 'The task has expired, or another process has taken it over');
+      held = await store.renew(this.owner, leaseMs);
     } catch (error) {
-      onFault('The lease of a running task could not be renewed', error);
-      // Another process may run the task now, so this run must write nothing more.
-      if ((run.record.lease?.untilMs ?? 0) <= now) this.#lose(run, 'The lease of the task could not be renewed in time');
+      // Other processes may run the tasks now, so these runs must do nothing more.
+      if (clock.monotonicMs() - this.#renewedAtMs >= leaseMs)
+        for (const run of runs) this.#lose(run, 'The lease of the task could not be renewed in time');
+      throw error;
+    }
+    if (this.#isClosed) return;
+    this.#renewedAtMs = Math.max(this.#renewedAtMs, sentAtMs);
+    const versions = new Map(held.map(({ id, version }) => [id, version]));
+    for (const run of runs) {
+      const version = versions.get(run.id);
+      if (version === undefined) await this.#missing(run);
+      else if (version > run.record.version) await this.#read(run.id);
+    }
+    await this.#resumeIdle(held.map(({ id }) => id).filter((id) => !this.#runs.has(id) && !this.#taking.has(id)));
+  }
+
+  /** Queues tasks that this process owns and does not run, such as one whose end could not be stored. Not at once: some are about to begin. */
+  async #resumeIdle(idle: readonly string[]): Promise<void> {
+    const { store, queue } = this.#init;
+    const again = idle.filter((id) => this.#idle.has(id));
+    this.#idle = new Set(idle);
+    for (const id of again) {
+      const record = await store.get(id);
+      if (record) await queue.enqueue(id, record.principal);
+    }
+  }
+
+  /** Stops a run whose task this process does not own any more, or has ended: another process may have cancelled it. */
+  async #missing(run: TaskRun): Promise<void> {
+    const record = await this.#init.store.get(run.id);
+    if (this.find(run.id) !== run) return;
+    if (record?.owner === this.owner) run.onRecord(record);
+    if (!run.signal.aborted) this.#lose(run, 'The task has expired or ended, or another process has taken it over');
+  }
+
+  async #read(id: string): Promise<void> {
+    try {
+      if (!this.#runs.has(id) && !this.#taking.has(id)) return;
+      const record = await this.#init.store.get(id);
+      if (record) this.changed(record);
+    } catch (error) {
+      this.#init.onFault('A changed task could not be read', error);
     }
   }
 
   #lose(run: TaskRun, reason: string): void {
+    // It may have ended in the meantime.
+    if (this.find(run.id) !== run) return;
     this.delete(run);
     run.end();
     run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
 
-  /** Queues tasks that no process has a lease for. If one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`). */
+  /** Queues tasks that have no living owner. If one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`). */
   async #findOrphans(): Promise<void> {
-    const { store, queue, clock } = this.#init;
-    for (const id of await store.listOrphans(clock.now(), ORPHANS_AT_ONCE)) {
-      const record = this.#runs.has(id) ? undefined : await store.get(id);
-      if (record) await queue.enqueue(id, record.principal);
+    const { store, queue, leaseMs } = this.#init;
+    for (let found = ORPHANS_AT_ONCE; found === ORPHANS_AT_ONCE && !this.#isClosed;) {
+      const orphans = await store.claimOrphans(leaseMs, ORPHANS_AT_ONCE);
+      for (const { id, principal } of orphans) if (!this.#runs.has(id)) await queue.enqueue(id, principal);
+      found = orphans.length;
     }
   }
 
   async #sweep(): Promise<void> {
     const { store, clock } = this.#init;
-    const now = clock.now();
+    const now = clock.monotonicMs();
     if (now < this.#sweepAtMs) return;
     this.#sweepAtMs = now + SWEEP_INTERVAL_MS;
-    await store.deleteExpired(now);
+    for (let batches = 0; batches < MAX_BATCHES && !this.#isClosed && (await store.deleteExpired()); batches++);
   }
 }

@@ -4,7 +4,6 @@ import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import type { Principal, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/protocol/contracts';
 import { TaskLimitError } from '../errors.ts';
-import { OPEN } from './task-states.ts';
 
 /** The limits of a server's tasks: their lifetime, their number, and how often they are polled. */
 export interface TaskLimits {
@@ -42,43 +41,24 @@ export interface TaskCreatorInit {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly limits: Required<TaskLimits>;
+  readonly leaseMs: number;
   readonly audit: Audit;
 }
 
 export class TaskCreator {
   readonly #init: TaskCreatorInit;
-  /** By principal: the task creation that began last and is still in progress. */
-  readonly #creating = new Map<Principal, Promise<unknown>>();
 
   constructor(init: TaskCreatorInit) {
     this.#init = init;
   }
 
-  /**
-   * Creates a task in the store. Tasks of one principal are created one after the other, so that concurrent calls in this process cannot
-   * exceed the limit `maxTasksPerPrincipal`. Two processes that create tasks at the same moment may exceed it together.
-   */
-  async create(task: NewTask, lease?: TaskRecord['lease']): Promise<TaskRecord> {
-    const { principal } = task;
-    const before = this.#creating.get(principal);
-    const create = (): Promise<TaskRecord> => this.#createNow(task, lease);
-    const created = before ? before.then(create, create) : create();
-    this.#creating.set(principal, created);
-    try {
-      return await created;
-    } finally {
-      if (this.#creating.get(principal) === created) this.#creating.delete(principal);
-    }
-  }
-
-  async #createNow(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
-    const { store, clock, limits, audit } = this.#init;
+  /** Creates a task in the store. @param owner The engine that runs it already. @throws {TaskLimitError} The principal has too many. */
+  async create(task: NewTask, owner?: string): Promise<TaskRecord> {
+    const { store, clock, limits, leaseMs, audit } = this.#init;
     const { principal, generation, driver = 'engine', resumable = false } = task;
-    await this.#checkCount(principal);
     const now = clock.now();
     const ttlMs = Math.min(Math.max(1, Math.floor(task.ttlMs ?? limits.maxTtlMs)), limits.maxTtlMs);
-    const isEndless = ttlMs === Infinity;
-    const record = await store.create({
+    const record: Omit<TaskRecord, 'version'> = {
       id: toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES))),
       principal,
       generation,
@@ -88,23 +68,22 @@ export class TaskCreator {
       asks: [],
       createdAtMs: now,
       updatedAtMs: now,
-      ttlMs: isEndless ? null : ttlMs,
-      expiresAtMs: isEndless ? null : now + ttlMs,
+      ttlMs: ttlMs === Infinity ? null : ttlMs,
       pollIntervalMs: limits.pollIntervalMs,
       ...(task.call && { call: task.call }),
       ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
       ...(task.statusMessage !== undefined && { statusMessage: task.statusMessage }),
       ...(task.data && { data: task.data }),
-      ...(lease && { lease }),
-    });
-    audit('A task was created', record, 'created');
-    return record;
-  }
-
-  async #checkCount(principal: Principal): Promise<void> {
-    const max = this.#init.limits.maxTasksPerPrincipal;
-    if ((await this.#init.store.count(principal, OPEN)) < max) return;
-    this.#init.audit('A task was refused: too many are unfinished', { principal }, 'refused');
+      ...(owner !== undefined && { owner }),
+    };
+    const max = limits.maxTasksPerPrincipal;
+    const created = await store.create(record, { maxOpen: max, leaseMs });
+    audit(
+      created ? 'A task was created' : 'A task was refused: too many are unfinished',
+      created ?? { principal },
+      created ? 'created' : 'refused',
+    );
+    if (created) return created;
     throw new TaskLimitError(`You have ${max} unfinished tasks, which is the limit: wait for some of them, or cancel them`);
   }
 }

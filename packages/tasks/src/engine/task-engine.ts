@@ -9,8 +9,9 @@ import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import type { Principal, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskError } from '../errors.ts';
-import { LeaseKeeper, type Taken } from './lease-keeper.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 import { PollLimiter } from './poll-limiter.ts';
+import { announce, type TaskEvents } from './task-events.ts';
 import { type Audit, type NewTask, TaskCreator, type TaskLimits } from './task-creator.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
 import {
@@ -68,6 +69,7 @@ export class TaskEngine {
   /** The runs of queued tasks that have not ended. Some wait for a client's answer, and have given their worker back to the queue. */
   readonly #running = new Set<Promise<void>>();
   #stopWork: (() => Promise<void>) | undefined;
+  #events: TaskEvents | undefined;
   #isClosed = false;
 
   constructor(init: TaskEngineInit) {
@@ -77,23 +79,38 @@ export class TaskEngine {
     this.#init = init;
     this.#store = store;
     this.#logger = guardLogger(init.logger);
-    this.#creator = new TaskCreator({ store, clock, limits, audit: this.#audit });
+    this.#creator = new TaskCreator({ store, clock, limits, leaseMs, audit: this.#audit });
     this.#polls = new PollLimiter(maxPollsPerSecond, clock);
-    this.#watch = new TaskWatch(store, clock, pollIntervalMs, (error) => this.#fault('A task could not be read from the store', error));
-    this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, onFault: (message, error) => this.#fault(message, error) });
+    const onError = (error: unknown): void => this.#fault('Changes of a task could not be followed', error);
+    this.#watch = new TaskWatch({ store, clock, pollIntervalMs, fallbackMs: leaseMs / 3, onError });
+    const createRun = (record: TaskRecord): TaskRun => new TaskRun(this.#runHost, record);
+    const onFault = (message: string, error: unknown): void => this.#fault(message, error);
+    this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, createRun, onFault });
     this.change = taskWriter(store, clock, (record) => {
-      this.#leases.find(record.id)?.onRecord(record);
+      this.#leases.changed(record);
       this.#watch.changed(record, false);
       init.onChanged(record);
+      if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
     });
     this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
 
-  /** Starts to run queued tasks, and tasks that a dead process has left unfinished. */
-  start(): void {
+  /**
+   * Starts to run queued tasks, and tasks that a dead process has left unfinished.
+   *
+   * @param events Tells other processes of changes, and carries theirs. Without it they are found by reading the store at intervals.
+   */
+  start(events?: TaskEvents): void {
     if (this.#stopWork || this.#isClosed) return;
+    this.#events = events;
+    this.#watch.start(events);
     this.#stopWork = this.#init.queue.work((id) => this.#work(id));
-    this.#leases.start();
+    this.#leases.start(events);
+  }
+
+  /** The name of this engine as the owner of the tasks that it runs. */
+  get owner(): string {
+    return this.#leases.owner;
   }
 
   // ---- calls
@@ -101,11 +118,13 @@ export class TaskEngine {
   /**
    * Creates and stores a task. With the driver `engine`, the task's tool runs as soon as a worker of the queue is free.
    *
+   * @param onStored Called with the stored record before the tool may begin to run.
    * @returns The stored record. Its id may be sent to the client now.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has too many unfinished tasks.
    */
-  async create(task: NewTask): Promise<TaskRecord> {
+  async create(task: NewTask, onStored?: (record: TaskRecord) => void): Promise<TaskRecord> {
     const record = await this.#creator.create(task);
+    onStored?.(record);
     try {
       if (record.driver === 'engine') await this.#init.queue.enqueue(record.id, record.principal);
     } catch (error) {
@@ -115,9 +134,9 @@ export class TaskEngine {
     return record;
   }
 
-  /** Creates a task for work that this process has already begun. @returns The task's run, which holds its lease. @throws As `create`. */
+  /** Creates a task for work that this process has already begun. @returns The task's run. @throws As `create`. */
   async adopt(task: NewTask): Promise<TaskRun> {
-    const record = await this.#creator.create(task, this.#leases.claim());
+    const record = await this.#creator.create(task, this.#leases.owner);
     const run = new TaskRun(this.#runHost, record);
     this.#leases.add(run);
     return run;
@@ -144,7 +163,10 @@ export class TaskEngine {
     const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
     if (record?.principal === principal) return record;
     this.#audit('A caller asked for a task that does not exist or is not its own', { principal }, 'failed_lookups');
-    throw new TaskError('ERR_TASK_NOT_FOUND', 'No such task: the id is unknown, the task has expired, or it belongs to another caller');
+    throw new TaskError(
+      'ERR_TASK_NOT_FOUND',
+      'No such task: the id is unknown, or the task has expired, made room for newer tasks, or belongs to another caller',
+    );
   }
 
   /** Gets a task as `get` does, and counts a poll of it. @throws {TaskLimitError} `ERR_TASK_LIMIT`: the task is polled too often. */
@@ -214,6 +236,9 @@ export class TaskEngine {
     this.#isClosed = true;
     const runs = this.#leases.close();
     await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('Stopping a running task failed', error))));
+    await this.#leases
+      .release()
+      .catch((error: unknown) => this.#fault('Tasks could not be given back: others take them after the lease', error));
     this.#watch.close();
     // A handler that ignores its signal must not keep the process alive.
     if (this.#stopWork) await Promise.race([Promise.all([this.#stopWork(), ...this.#running]), this.#delay(CLOSE_MS)]);
@@ -223,24 +248,14 @@ export class TaskEngine {
 
   /** Runs a queued task. Resolves when the task has ended, or waits for its client's answer: then the worker is free for another task. */
   async #work(id: string): Promise<void> {
-    const known = await this.#store.get(id);
-    // A queue may hand a task out twice.
-    if (!known || this.#isClosed || this.#leases.find(id)) return;
-    const run = new TaskRun(this.#runHost, known);
-    // Added before the lease is taken, so that a cancel in between reaches the run.
-    this.#leases.add(run);
-    let taken: Taken | undefined;
-    try {
-      taken = await this.#leases.take(run);
-    } finally {
-      if (!taken) this.#drop(run);
-    }
-    if (!taken || run.isOver) return;
-    if (taken.wasStarted && !run.record.resumable) {
+    const taken = this.#isClosed ? undefined : await this.#leases.take(id);
+    if (!taken || this.#isClosed) return;
+    const { run, wasStarted } = taken;
+    if (wasStarted && !run.record.resumable) {
       await this.#settle(run, interrupted('The server stopped while the task ran, and the task cannot be resumed'));
       return;
     }
-    if (taken.wasStarted) this.#audit('A task is resumed', run.record);
+    if (wasStarted) this.#audit('A task is resumed', run.record);
     const waiting = run.untilWaiting();
     const ended = this.#execute(run).then((outcome) => this.#settle(run, outcome));
     const logged: Promise<void> = ended
@@ -277,8 +292,7 @@ export class TaskEngine {
 
   async #leave(run: TaskRun): Promise<void> {
     const reason = 'The server was closed while the task ran';
-    if (run.record.resumable) await run.change(({ status }) => (isEnded(status) ? undefined : { lease: { owner: '', untilMs: 0 } }));
-    else await this.#settle(run, interrupted(reason));
+    if (!run.record.resumable) await this.#settle(run, interrupted(reason));
     run.end();
     run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
@@ -300,10 +314,8 @@ export class TaskEngine {
 
   /** Deletes a task that was created in vain. If the deletion fails, the task is deleted when it expires. */
   async #takeBack(id: string): Promise<void> {
-    const now = this.#init.clock.now();
     try {
-      await this.change(id, () => ({ expiresAtMs: now }));
-      await this.#store.deleteExpired(now);
+      await this.#store.delete(id);
     } catch (error) {
       this.#fault('A task whose id no client got could not be deleted', error);
     }

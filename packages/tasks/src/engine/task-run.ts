@@ -12,7 +12,7 @@ export interface RunHost {
   readonly store: TaskStore;
   readonly change: ChangeTask;
   readonly clock: Clock;
-  /** The name of this engine in the leases of the tasks that it runs. */
+  /** The name of this engine as the owner of the tasks that it runs. */
   readonly owner: string;
   onReport(run: TaskRun, notification: JsonRpcNotification): void;
 }
@@ -70,7 +70,10 @@ export class TaskRun implements HandlerRun {
 
   /** Sets the task's status message, a text for people. */
   async setStatus(statusMessage: string | undefined): Promise<void> {
-    await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
+    await this.change((record) => {
+      if (isEnded(record.status) || record.statusMessage === statusMessage) return undefined;
+      return statusMessage === undefined ? { remove: ['statusMessage'] } : { statusMessage };
+    });
   }
 
   /** Stores the `ctx.once` steps and client answers of a call that became a task. Resolves once the finished steps are stored. */
@@ -82,18 +85,18 @@ export class TaskRun implements HandlerRun {
     await Promise.all(done);
   }
 
-  /** Whether this engine holds the lease of the task, so that no other process runs it. */
+  /** Whether this engine owns the task, so that no other process runs it. */
   get hasLease(): boolean {
-    return this.#record.lease?.owner === this.#host.owner;
+    return this.#record.owner === this.#host.owner;
   }
 
-  /** Changes the task's record, while this engine holds the task's lease. @returns undefined once the run has ended. */
+  /** Changes the task's record, while this engine owns the task. @returns undefined once the run has ended. */
   async change(make: MakeChanges): Promise<Written | undefined> {
     if (this.#isOver) return undefined;
     const { owner } = this.#host;
     const written = await this.#host.change(
       this.id,
-      (record) => (record.lease?.owner === owner && !this.#isOver ? make(record) : undefined),
+      (record) => (record.owner === owner && !this.#isOver ? make(record) : undefined),
       this.#record,
     );
     if (written) this.onRecord(written.record);

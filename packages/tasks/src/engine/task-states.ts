@@ -17,9 +17,6 @@ export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
   cancelled: [],
 };
 
-/** The statuses of tasks that have not ended. */
-export const OPEN: readonly TaskStatus[] = ['working', 'input_required'];
-
 /** Whether a task status is final: `completed`, `failed` or `cancelled`. */
 export function isEnded(status: TaskStatus): boolean {
   return TRANSITIONS[status].length === 0;
@@ -51,7 +48,7 @@ export function toFailure(thrown: unknown): TaskOutcome {
 
 /** Makes the change that ends an unfinished task. Also withdraws its open input requests, and deletes its stored tool arguments. */
 export function endAs(outcome: TaskOutcome): MakeChanges {
-  return ({ status, asks }) => (isEnded(status) ? undefined : { ...outcome, asks: withdrawAll(asks), call: undefined });
+  return ({ status, asks }) => (isEnded(status) ? undefined : { ...outcome, asks: withdrawAll(asks), remove: ['call'] });
 }
 
 function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {

@@ -1,14 +1,25 @@
-/** Calls the functions that watch a task after each change. Reads the store at intervals to find changes by other processes. */
+/** Calls the functions that watch a task after each change, in this process or another. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
-import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { BusMessage, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { type TaskEvents, topicOf } from './task-events.ts';
 
-/** Called after a task has changed. @param record Undefined if the task is gone. @param isElsewhere True if another process changed it. */
-export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => void;
+/** Called after a task has changed. @param record Undefined if the task is gone. @param isNews True if no message has told of the change. */
+export type OnTask = (record: TaskRecord | undefined, isNews: boolean) => void;
 
-/** The shortest and longest time between two reads of the store, in milliseconds. Between these, the tasks' poll interval is used. */
+/** The shortest and longest time between two reads of the store without a message bus, in milliseconds. */
 const MIN_INTERVAL_MS = 50;
 const MAX_INTERVAL_MS = 1000;
+
+export interface TaskWatchInit {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly pollIntervalMs: number;
+  /** How often the store is read if the server has a message bus, in milliseconds: messages may be lost. */
+  readonly fallbackMs: number;
+  readonly onError: (error: unknown) => void;
+}
 
 interface Watcher {
   readonly onTask: OnTask;
@@ -16,74 +27,117 @@ interface Watcher {
   version: number;
 }
 
+interface Watched {
+  readonly watchers: Set<Watcher>;
+  unsubscribe: (() => void) | undefined;
+}
+
 export class TaskWatch {
-  readonly #store: TaskStore;
-  readonly #clock: Clock;
-  readonly #intervalMs: number;
-  readonly #onError: (error: unknown) => void;
-  readonly #watchers = new Map<string, Set<Watcher>>();
+  readonly #init: TaskWatchInit;
+  readonly #watched = new Map<string, Watched>();
+  #events: TaskEvents | undefined;
   #timer: ClockTimer | undefined;
   #isClosed = false;
 
-  constructor(store: TaskStore, clock: Clock, pollIntervalMs: number, onError: (error: unknown) => void) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#intervalMs = Math.min(Math.max(pollIntervalMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
-    this.#onError = onError;
+  constructor(init: TaskWatchInit) {
+    this.#init = init;
+  }
+
+  start(events: TaskEvents | undefined): void {
+    this.#events = events;
   }
 
   /** Calls `onTask` with each version of a task that is newer than `version`. @returns A function that ends the watch. */
   add(id: string, version: number, onTask: OnTask): () => void {
     const watcher: Watcher = { onTask, version };
-    const watchers = this.#watchers.get(id) ?? new Set();
-    this.#watchers.set(id, watchers.add(watcher));
+    const watched = this.#watched.get(id) ?? this.#begin(id);
+    watched.watchers.add(watcher);
     // The task may have changed since the caller read it.
-    void this.#read(id);
+    void this.#read(id, true);
     this.#arm();
     return () => {
-      watchers.delete(watcher);
-      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id);
+      watched.watchers.delete(watcher);
+      if (watched.watchers.size === 0 && this.#watched.get(id) === watched) this.#end(id, watched);
     };
   }
 
   /** Calls the watchers of a task with its new record, unless they have seen it. */
-  changed(record: TaskRecord, isElsewhere: boolean): void {
-    for (const watcher of [...(this.#watchers.get(record.id) ?? [])]) {
+  changed(record: TaskRecord, isNews: boolean): void {
+    for (const watcher of [...(this.#watched.get(record.id)?.watchers ?? [])]) {
       if (record.version <= watcher.version) continue;
       watcher.version = record.version;
-      watcher.onTask(record, isElsewhere);
+      watcher.onTask(record, isNews);
     }
   }
 
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
-    for (const id of [...this.#watchers.keys()]) this.#gone(id);
-    this.#watchers.clear();
+    for (const [id, watched] of [...this.#watched]) {
+      this.#gone(id);
+      this.#end(id, watched);
+    }
+  }
+
+  #begin(id: string): Watched {
+    const watched: Watched = { watchers: new Set(), unsubscribe: undefined };
+    this.#watched.set(id, watched);
+    if (this.#events) void this.#subscribe(id, watched, this.#events);
+    return watched;
+  }
+
+  async #subscribe(id: string, watched: Watched, events: TaskEvents): Promise<void> {
+    try {
+      const unsubscribe = await events.subscribe(
+        topicOf(id),
+        (event) => this.#onEvent(id, event),
+        () => void this.#read(id, true),
+      );
+      if (this.#watched.get(id) !== watched) return unsubscribe();
+      watched.unsubscribe = unsubscribe;
+      // It may have changed before the subscription.
+      if (events.hasMessageBus) await this.#read(id, true);
+    } catch (error) {
+      // The watchers hear of changes later, by the reads at intervals.
+      this.#init.onError(error);
+    }
+  }
+
+  #end(id: string, watched: Watched): void {
+    this.#watched.delete(id);
+    watched.unsubscribe?.();
+  }
+
+  #onEvent(id: string, { payload }: BusMessage): void {
+    const version = isJsonObject(payload) ? Number(payload['version']) : 0;
+    const isKnown = [...(this.#watched.get(id)?.watchers ?? [])].every((watcher) => watcher.version >= version);
+    if (!isKnown) void this.#read(id, false);
   }
 
   #gone(id: string): void {
-    for (const { onTask } of [...(this.#watchers.get(id) ?? [])]) onTask(undefined, true);
+    for (const { onTask } of [...(this.#watched.get(id)?.watchers ?? [])]) onTask(undefined, true);
   }
 
   #arm(): void {
-    if (this.#timer || this.#isClosed || this.#watchers.size === 0) return;
-    this.#timer = this.#clock.schedule(() => void this.#look(), this.#intervalMs);
+    if (this.#timer || this.#isClosed || this.#watched.size === 0) return;
+    const { clock, pollIntervalMs, fallbackMs } = this.#init;
+    const intervalMs = this.#events?.hasMessageBus ? fallbackMs : Math.min(Math.max(pollIntervalMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
+    this.#timer = clock.schedule(() => void this.#look(), intervalMs);
   }
 
   async #look(): Promise<void> {
-    for (const id of [...this.#watchers.keys()]) await this.#read(id);
+    for (const id of [...this.#watched.keys()]) await this.#read(id, true);
     this.#timer = undefined;
     this.#arm();
   }
 
-  async #read(id: string): Promise<void> {
+  async #read(id: string, isNews: boolean): Promise<void> {
     try {
-      const record = await this.#store.get(id);
-      if (record) this.changed(record, true);
+      const record = await this.#init.store.get(id);
+      if (record) this.changed(record, isNews);
       else this.#gone(id);
     } catch (error) {
-      this.#onError(error);
+      this.#init.onError(error);
     }
   }
 }

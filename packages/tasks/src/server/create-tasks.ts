@@ -11,7 +11,7 @@ import { MemoryTaskQueue } from '../memory-task-queue.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
 import { CORE_GENERATION, TASKS_EXTENSION, toOutcome } from '../wire.ts';
 import { addCoreMethods, CoreClients, mayList } from './core-clients.ts';
-import { addExtensionMethods, addTaskFilter, StatusFromProgress, toEvent } from './extension-methods.ts';
+import { addExtensionMethods, addTaskFilter, StatusFromProgress } from './extension-methods.ts';
 import { controlBy, type TaskControl } from './task-control.ts';
 import { ToolCalls } from './tool-calls.ts';
 import type { TaskContext, TaskToolOptions } from './tool-options.ts';
@@ -42,7 +42,7 @@ const OPTIONS: OptionTable<TasksOptions> = {
   maxTasksPerPrincipal: 0,
   pollIntervalMs: 0,
   maxPollsPerSecond: 1,
-  store: { methods: ['create', 'get', 'update', 'lease'] },
+  store: { methods: ['create', 'get', 'update', 'delete', 'claim', 'claimOrphans', 'renew'] },
   queue: { methods: ['enqueue', 'work'] },
   leaseMs: 1,
   logger: 'object',
@@ -90,7 +90,6 @@ export function createTasks(options: TasksOptions = {}): Tasks {
     },
     onChanged: (record) => {
       if (record.generation === CORE_GENERATION) clients.sendStatus(record);
-      void host?.publish(toEvent(record));
     },
     onReport: (run, notification) => {
       if (run.record.generation === CORE_GENERATION) clients.report(run.record, notification);
@@ -144,7 +143,7 @@ export function createTasks(options: TasksOptions = {}): Tasks {
       addExtensionMethods(host, engine);
       addTaskFilter(host, engine, clock);
       host.onClose(() => engine.close());
-      engine.start();
+      engine.start(installed);
     },
   };
 }

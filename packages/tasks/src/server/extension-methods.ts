@@ -3,8 +3,9 @@
 import { type Clock, type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkClientResult, hasExtension } from '@mortise/protocol/checks';
-import type { BusMessage, ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
+import type { ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
 import { missingCapabilityError } from '@mortise/protocol/wire';
+import { toEvent, topicOf } from '../engine/task-events.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { type GivenAnswer, isEnded, isOutstanding } from '../engine/task-states.ts';
@@ -23,16 +24,6 @@ export function takesTasks(call: Pick<ExtensionCall, 'clientCapabilities'>): boo
 /** Makes the error for a request that needs the tasks extension, from a client that did not declare the extension. */
 export function undeclared(): ProtocolError {
   return missingCapabilityError({ extensions: { [TASKS_EXTENSION]: {} } });
-}
-
-/** The topic of the message bus under which changes of a task are published. */
-export function topicOf(taskId: string): string {
-  return `task:${taskId}`;
-}
-
-/** Makes the message with which the message bus carries a task's state to the task's subscribers. */
-export function toEvent(record: TaskRecord): BusMessage {
-  return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }
 
 /** Adds `tasks/get`, `tasks/update` and `tasks/cancel` of the 2026-07-28 tasks extension to a server. */
@@ -76,14 +67,16 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
       return records.map(({ id }) => id);
     },
     topics: (accepted) => (accepted as readonly string[]).map(topicOf),
-    toNotification: ({ topic, payload }, accepted): JsonRpcNotification | undefined =>
-      topic.startsWith('task:') && (accepted as readonly string[]).includes(topic.slice('task:'.length))
-        ? { jsonrpc: '2.0', method: 'notifications/tasks', params: payload as JsonObject }
-        : undefined,
+    toNotification({ topic, payload }, accepted): JsonRpcNotification | undefined {
+      const task = isJsonObject(payload) ? payload['task'] : undefined;
+      // After a gap there is no payload: the engine reads the task, and publishes what is new.
+      if (!isJsonObject(task) || !(accepted as readonly string[]).some((id) => topicOf(id) === topic)) return undefined;
+      return { jsonrpc: '2.0', method: 'notifications/tasks', params: task };
+    },
   });
 }
 
-/** Publishes changes that other processes make to the tasks that clients of this process subscribe to. */
+/** Publishes changes of which no message has told, to the tasks that clients of this process subscribe to. */
 class Followed {
   readonly #host: ExtensionHost;
   readonly #engine: TaskEngine;
@@ -94,7 +87,7 @@ class Followed {
     this.#engine = engine;
   }
 
-  /** Publishes the changes of a task by other processes, until the task ends or `signal` aborts. */
+  /** Publishes changes of a task of which no message has told, until the task ends or `signal` aborts. */
   add(record: TaskRecord, signal: AbortSignal): void {
     if (isEnded(record.status) || signal.aborted) return;
     const followed = this.#followed.get(record.id) ?? { followers: 0, stop: this.#follow(record) };
@@ -116,9 +109,9 @@ class Followed {
 
   #follow({ id, version, updatedAtMs }: TaskRecord): () => void {
     let sentAtMs = updatedAtMs;
-    return this.#engine.watch(id, version, (record, isElsewhere) => {
-      // A lease renewal changes only the version.
-      if (record && isElsewhere && record.updatedAtMs !== sentAtMs) void this.#host.publish(toEvent(record));
+    return this.#engine.watch(id, version, (record, isNews) => {
+      // A new owner changes only the version.
+      if (record && isNews && record.updatedAtMs !== sentAtMs) void this.#host.publish(toEvent(record));
       if (record) sentAtMs = record.updatedAtMs;
       if (!record || isEnded(record.status)) this.#end(id);
     });

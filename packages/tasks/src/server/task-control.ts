@@ -3,7 +3,8 @@
 import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import type { MessageBus, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { announce } from '../engine/task-events.ts';
 import { type ChangeTask, endAs, isEnded, type MakeChanges, taskWriter } from '../engine/task-states.ts';
 import { toOutcome } from '../wire.ts';
 
@@ -23,16 +24,26 @@ export interface TaskControl {
 }
 
 /**
- * Creates a `TaskControl` for the tasks of a store, without a server. Servers that use the same store see its changes within a second.
+ * Creates a `TaskControl` for the tasks of a store, without a server. Servers that use the same store see its changes at once by the message
+ * bus, and otherwise when they next read the store: within a second for callers that wait for a task, if the server has no bus.
  *
+ * @param options.messageBus The message bus of the servers. @default none
  * @param options.clock @default the platform's clock
  */
-export function createTaskControl(store: TaskStore, options: { readonly clock?: Clock } = {}): TaskControl {
-  checkOptions('createTaskControl options', options, { clock: 'object' });
-  return controlBy(
-    taskWriter(store, options.clock ?? systemClock, () => undefined),
-    (id) => store.get(id),
-  );
+export function createTaskControl(store: TaskStore, options: TaskControlOptions = {}): TaskControl {
+  checkOptions('createTaskControl options', options, { clock: 'object', messageBus: { methods: ['publish'] } });
+  const { messageBus, clock = systemClock } = options;
+  const tell = (record: TaskRecord): void => {
+    // Whoever is not told reads the store later.
+    if (messageBus) void announce(record, (event) => messageBus.publish(event), undefined).catch(() => undefined);
+  };
+  return controlBy(taskWriter(store, clock, tell), (id) => store.get(id));
+}
+
+/** The options of `createTaskControl`. */
+export interface TaskControlOptions {
+  readonly messageBus?: Pick<MessageBus, 'publish'> | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** Creates a `TaskControl` from a function that changes a task and one that reads a task. */

@@ -132,7 +132,9 @@ export class ToolCalls {
       if (generation === EXTENSION_GENERATION) return next();
       throw new ProtocolError(INVALID_PARAMS, problem);
     }
-    const record = await this.#init.engine.create(task);
+    // The first progress of the task may come at once.
+    const onStored = (created: TaskRecord): void => this.#init.clients.remember(created, call);
+    const record = await this.#init.engine.create(task, generation === CORE_GENERATION ? onStored : undefined);
     if (call.signal.aborted) {
       // The caller disconnected before it got the task id, so it could never ask for the task.
       await this.#init.engine.cancel(record);

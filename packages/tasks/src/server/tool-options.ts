@@ -13,7 +13,7 @@ export interface TaskToolOptions {
    *
    * @default { taskSupport: 'forbidden' }
    */
-  readonly execution?: { readonly taskSupport: TaskSupport } | undefined;
+  readonly execution?: { readonly taskSupport?: TaskSupport | undefined } | undefined;
   /**
    * For `optional` tools and clients of the tasks extension: a call that takes longer than this becomes a task, a shorter one returns its
    * result directly. In milliseconds. @default the call is a task from its start

@@ -179,7 +179,8 @@ describe.each(ERAS)('a %s client', (era) => {
     const { server } = makeServer();
     const { tasks } = await connect(era, server);
     const handle: TaskHandle = tasks.resumeTask('0123456789');
-    await expect(handle.status()).rejects.toMatchObject({ name: 'TaskError', code: 'ERR_TASK_NOT_FOUND' });
+    const message = expect.stringContaining('made room for newer tasks, or belongs to another caller') as string;
+    await expect(handle.status()).rejects.toMatchObject({ name: 'TaskError', code: 'ERR_TASK_NOT_FOUND', message, cause: { message } });
     await expect(tasks.resumeTask('0123456789').result()).rejects.toMatchObject({ name: 'TaskError', code: 'ERR_TASK_NOT_FOUND' });
   });
 });
@@ -223,6 +224,22 @@ describe('a legacy client', () => {
     const eager = await connect('legacy', server, { prefersTasks: true });
     await eager.client.listTools();
     expect(textOf(await eager.client.callTool('either'))).toBe('as a task: true');
+  });
+
+  it('reads the list of tools once, where it prefers tasks and the program has not read the list', async () => {
+    const { server } = makeServer();
+    let lists = 0;
+    server.use('tools/list', (_call, next) => {
+      lists += 1;
+      return next();
+    });
+    const { client } = await connect('legacy', server, { prefersTasks: true });
+    for (let calls = 0; calls < 2; calls++) expect(textOf(await client.callTool('either'))).toBe('as a task: true');
+    expect(textOf(await client.callTool('quick'))).toBe('at once');
+    expect(lists).toBe(1);
+    const plain = await connect('legacy', server);
+    expect(textOf(await plain.client.callTool('either'))).toBe('as a task: false');
+    expect(lists).toBe(1);
   });
 
   it('passes the error of the call on as it was', async () => {

@@ -144,7 +144,7 @@ const TABLE: OptionTable<ServeHttpOptions> = {
   sessions: 'boolean',
   jsonOnly: 'boolean',
   sse: ['boolean', 'string'],
-  sessionStore: { methods: ['get', 'put', 'touch', 'delete', 'deleteExpired'] },
+  sessionStore: { methods: ['get', 'put', 'delete', 'deleteExpired'] },
   messageBus: { methods: ['publish', 'subscribe'] },
   eventStore: { methods: ['append', 'replay', 'delete'] },
   limitKey: 'function',

@@ -60,6 +60,7 @@ export class TransportEndpoint implements McpEndpoint {
     const requests: ClientRequests = new Map();
     return {
       state: { layout: 0 },
+      ready: resolvedPromise,
       receive: async (message, call) => {
         if (classifyMessage(message) === 'request') return this.#serve(message as JsonRpcRequest, call, requests, link.canRequest);
         if ('method' in message && message.method === 'notifications/cancelled') this.#cancel(message, requests, call);

@@ -7,7 +7,7 @@ import { type HttpServing, serveHttp } from '@mortise/transport-http/node';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { initializeResult } from './support/legacy.ts';
-import { ScriptedHttp, type Visit } from './support/scripted-http.ts';
+import { type EventStream, ScriptedHttp, type Visit } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';
 import { turn, until } from './support/wait.ts';
 
@@ -186,6 +186,38 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     });
   });
 
+  it('keeps a subscription that the new session accepted, whatever the old one answers to it later', async () => {
+    const http = await ScriptedHttp.listen();
+    closing.push(() => http.close());
+    const capabilities = { tools: {}, resources: { subscribe: true } };
+    const isNew = ({ headers }: Visit): boolean => headers['mcp-session-id'] === 'session-2';
+    const streams: EventStream[] = [];
+    const late: Visit[] = [];
+    let sessions = 0;
+    http
+      .on('initialize', (visit) =>
+        visit.result({ ...initializeResult(), capabilities }, { 'mcp-session-id': `session-${(sessions += 1)}` }),
+      )
+      .on('notifications/initialized', (visit) => visit.accept())
+      .on('DELETE', (visit) => visit.reply(204))
+      .on('GET', (visit) => (isNew(visit) ? void streams.push(visit.stream()) : visit.reply(405)))
+      .on('resources/subscribe', (visit) => (isNew(visit) ? visit.result({}) : void late.push(visit)))
+      .on('tools/call', (visit) => (isNew(visit) ? visit.result({ content: [] }) : visit.reply(404)));
+    const client = await connect(httpTransport(http.url, options));
+    const subscription = client.listen({ resourceSubscriptions: ['test://r'] });
+    await until(() => late.length === 1);
+    await client.callTool('who');
+    await subscription.accepted;
+    late[0]?.reply(404);
+    await late[0]?.over;
+    for (let calls = 0; calls < 5; calls++) await client.callTool('who');
+    await until(() => streams.length === 1);
+    streams[0]?.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://r' } });
+    const methods: string[] = [];
+    for await (const { method } of subscription) if (methods.push(method) === 2) break;
+    expect(methods).toEqual(['notifications/subscriptions/acknowledged', 'notifications/resources/updated']);
+  });
+
   describe('of the real server', () => {
     function createServer(): McpServer {
       const server = new McpServer({ name: 'real', version: '1' });
@@ -229,6 +261,20 @@ describe.each(SENDERS)('over $name', ({ options }) => {
         await turn();
       }
       expect(new Set(updated)).toEqual(new Set(['test://r']));
+    });
+
+    it.each(['legacy', 'modern'] as const)('says that a call was not carried out if its connection was refused (%s)', async (era) => {
+      const serving = await serveHttp(createServer(), { port: 0 });
+      const client = await connect(httpTransport(serving.url, options), { era });
+      await serving.close();
+      const wasRefused = /^"tools\/call" was not carried out: POST .* got no response: connect ECONNREFUSED/;
+      for (;;) {
+        const error: unknown = await client.callTool('who').catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: 'ERR_CONNECTION_LOST', cause: { code: 'ERR_CONNECTION_CLOSED' } });
+        // A connection that the server closes as the call begins leaves unknown whether the call was carried out.
+        if (wasRefused.test(String((error as Error).message))) break;
+        expect(error).toHaveProperty('message', expect.stringContaining('is not known'));
+      }
     });
 
     it('survives its restart over HTTP+SSE', async () => {

@@ -237,6 +237,15 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       expect(heard.messages).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'error -32602' } }]);
     });
 
+    it('rejects a request that reached no server with the reason', async () => {
+      await server.close();
+      await expect(transport.send(request(1, 'tools/call'))).rejects.toMatchObject({
+        code: 'ERR_CONNECTION_CLOSED',
+        message: expect.stringMatching(/^POST .* got no response: /),
+      });
+      server = await ScriptedHttp.listen();
+    });
+
     it('rejects a request that the server refused without an answer', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).reply(413, { 'content-type': 'text/plain' }, 'too much');
@@ -314,6 +323,20 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       cancel.accept();
       await Promise.all([cancelled, sent, call.over]);
       expect(call.wasLeft).toBe(true);
+    });
+
+    it('does not send a request that is cancelled while it waits for an earlier message', async () => {
+      answerHandshake(server);
+      await shakeHands(transport);
+      const earlier = transport.send(note('n1'));
+      const visit = await server.next();
+      const sends = [transport.send(request(1, 'tools/call')), transport.send(note('notifications/cancelled', { requestId: 1 }))];
+      visit.accept();
+      await Promise.all([earlier, ...sends]);
+      const last = transport.send(note('n2'));
+      (await server.next()).accept();
+      await last;
+      expect(visitsOf('tools/call', 'notifications/cancelled')).toEqual([]);
     });
   });
 

@@ -34,7 +34,7 @@ class FailingEndpoint extends ScriptedEndpoint {
 class FailingBus extends MemoryMessageBus {
   isFailing = false;
 
-  override subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): () => void {
+  override async subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): Promise<() => void> {
     if (this.isFailing) throw new Error('no bus');
     return super.subscribe(...args);
   }
@@ -180,7 +180,7 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
   ])('[ROBUSTNESS-5] logs it where the message bus delivers %s, and goes on', async (_what, event) => {
     const listeners: ((event: never) => void)[] = [];
     const messageBus: MessageBus = {
-      subscribe: (_topic, listener) => {
+      subscribe: async (_topic, listener) => {
         listeners.push(listener);
         return () => undefined;
       },
@@ -199,7 +199,7 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
     const unsubscribe = (): void => {
       throw new Error('no bus');
     };
-    const messageBus: MessageBus = { subscribe: () => unsubscribe, publish: () => Promise.resolve(), close: () => Promise.resolve() };
+    const messageBus: MessageBus = { subscribe: async () => unsubscribe, publish: () => Promise.resolve(), close: () => Promise.resolve() };
     serving = await serve(face, new ScriptedEndpoint(), { logger, messageBus, maxSessionsPerKey: 2 });
     for (let times = 0; times < 5; times++) await LegacyClient.open(serving.port);
     const client = await LegacyClient.open(serving.port);

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { HttpHandlerOptions } from '@mortise/transport-http/server';
-import type { MessageBus, SessionRecord } from '@mortise/protocol/contracts';
+import type { MessageBus, SessionPut, SessionRecord } from '@mortise/protocol/contracts';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import { type Answer, post } from '../support/send.ts';
@@ -16,7 +16,7 @@ class FailingStore extends TestSessionStore {
   /** Writes, and fails all the same: a time-out after the fact. */
   isLosingAnswers = false;
 
-  override async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean> {
+  override async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<SessionPut> {
     if (this.isFailing) throw new Error('secret disk failure');
     const isStored = await super.put(record, expectedVersion);
     if (this.isLosingAnswers) throw new Error('timed out');
@@ -252,7 +252,7 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
 
   it('[ROBUSTNESS-20] tells the sender where the message bus does not take what may be for another machine', async () => {
     const messageBus: MessageBus = {
-      subscribe: () => () => undefined,
+      subscribe: async () => () => undefined,
       publish: () => Promise.reject(new Error('no bus')),
       close: () => Promise.resolve(),
     };

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
+import type { MessageBus } from '@mortise/protocol/contracts';
 import { MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import type { HttpHandlerOptions } from '@mortise/transport-http/server';
@@ -18,8 +19,17 @@ class CountingBus extends MemoryMessageBus {
   /** How many listeners a topic has. */
   readonly listeners = new Map<string, number>();
 
-  override subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): () => void {
-    const unsubscribe = super.subscribe(...args);
+  readonly #gaps: { readonly topic: string; readonly onGap: () => void }[] = [];
+
+  /** The functions by which the subscribers of a topic hear of a gap. */
+  gapsOf(topic: string): readonly (() => void)[] {
+    return this.#gaps.filter((each) => each.topic === topic).map(({ onGap }) => onGap);
+  }
+
+  override async subscribe(...args: Parameters<MessageBus['subscribe']>): Promise<() => void> {
+    const [topic, onMessage, onGap] = args;
+    if (onGap) this.#gaps.push({ topic, onGap });
+    const unsubscribe = await super.subscribe(topic, onMessage);
     this.#count(args[0], 1);
     return () => {
       unsubscribe();
@@ -90,7 +100,7 @@ async function changeAtBoth(first: LegacyClient, second: LegacyClient): Promise<
 }
 
 async function storedUris({ sessionId }: LegacyClient): Promise<ReadonlySet<unknown>> {
-  const record = await sessionStore.get(sessionId);
+  const record = await sessionStore.get(sessionId, 60_000);
   return new Set((record?.state['session'] as JsonObject)['subscriptions'] as string[]);
 }
 
@@ -124,6 +134,8 @@ describe('a session over two machines', () => {
     const get = await here.get();
     await (await subscribe(there)).text();
     await until(() => bus.listeners.get(`resource:${URI}`) === 2);
+    // Once because the resource may have changed before the machine listened, and once because it changes.
+    expect(await get.nextMessage()).toMatchObject({ method: 'notifications/resources/updated', params: { uri: URI } });
     await b.server.sendResourceUpdated({ uri: URI });
     expect(await get.nextMessage()).toMatchObject({ method: 'notifications/resources/updated', params: { uri: URI } });
     await (await there.post({ jsonrpc: '2.0', id: newId(), method: 'resources/unsubscribe', params: { uri: URI } })).text();
@@ -211,5 +223,45 @@ describe('a session over two machines', () => {
     expect(await storedUris(here)).toEqual(new Set(uris));
     // Both machines listen for all of them in the end.
     await until(() => uris.every((uri) => bus.listeners.get(`resource:${uri}`) === (clients[0] === clients[1] ? 1 : 2)));
+  });
+
+  it('[ROBUSTNESS-20] costs one call of the store, with a change two, and one more if another machine changed the session first', async () => {
+    const calls: string[] = [];
+    const { put, get } = { put: sessionStore.put.bind(sessionStore), get: sessionStore.get.bind(sessionStore) };
+    sessionStore.get = (...args) => (calls.push('get'), get(...args));
+    sessionStore.put = (...args) => (calls.push('put'), put(...args));
+    const { here, there } = await startTwo();
+    calls.length = 0;
+    go.open();
+    await (await here.tool('wait')).response();
+    expect(calls.splice(0)).toEqual(['get']);
+    await (await subscribe(here)).text();
+    expect(calls.splice(0)).toEqual(['get', 'put']);
+    // The other machine reads the session before this change, and writes it afterwards.
+    sessionStore.put = async (record, version, ttlMs) => {
+      sessionStore.put = (...args) => (calls.push('put'), put(...args));
+      const present = await get(record.id, ttlMs);
+      if (present) await put(present, present.version, ttlMs);
+      return sessionStore.put(record, version, ttlMs);
+    };
+    expect(await (await subscribe(there, 'test://other')).response()).toMatchObject({ result: {} });
+    expect(calls.filter((name) => name === 'put')).toHaveLength(2);
+    expect(await storedUris(here)).toEqual(new Set([URI, 'test://other']));
+  });
+
+  it('[ROBUSTNESS-20] is read again after a gap of the message bus: it has changed, and then ended, at another machine', async () => {
+    const { here, there } = await startTwo();
+    const get = await here.get();
+    // No news of the session arrives: both machines only hear of the gap afterwards.
+    const gaps = bus.gapsOf(`session:${here.sessionId}`);
+    const publish = bus.publish.bind(bus);
+    bus.publish = async (message) => (message.topic.startsWith('session:') ? undefined : publish(message));
+    await (await subscribe(there)).text();
+    expect(bus.listeners.get(`resource:${URI}`)).toBe(1);
+    for (const onGap of gaps) onGap();
+    await until(() => bus.listeners.get(`resource:${URI}`) === 2);
+    expect((await there.delete()).status).toBe(204);
+    for (const onGap of gaps) onGap();
+    expect((await get.events()).map(({ data }) => data).at(-1)).toContain('resources/updated');
   });
 });

@@ -1,7 +1,7 @@
 /** The smallest stores that keep the contracts, with every call recorded and with faults on request. */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { EventStore, SessionRecord, SessionStore, StoredEvent } from '@mortise/protocol/contracts';
+import type { EventStore, SessionPut, SessionRecord, SessionStore, StoredEvent } from '@mortise/protocol/contracts';
 
 interface Logged extends StoredEvent {
   readonly sessionId: string;
@@ -45,24 +45,18 @@ export class TestEventStore implements EventStore {
 export class TestSessionStore implements SessionStore {
   readonly records: Map<string, SessionRecord> = new Map();
 
-  async get(id: string): Promise<SessionRecord | undefined> {
+  async get(id: string, _ttlMs?: number): Promise<SessionRecord | undefined> {
     await Promise.resolve();
     const record = this.records.get(id);
     return record === undefined ? undefined : structuredClone(record);
   }
 
-  async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean> {
+  async put(record: Omit<SessionRecord, 'version'>, expectedVersion: number, _ttlMs?: number): Promise<SessionPut> {
     await Promise.resolve();
-    if ((this.records.get(record.id)?.version ?? 0) !== expectedVersion) return false;
+    const present = this.records.get(record.id);
+    if ((present?.version ?? 0) !== expectedVersion) return { isWritten: false, ...(present && { present: structuredClone(present) }) };
     this.records.set(record.id, { ...structuredClone(record), version: expectedVersion + 1 });
-    return true;
-  }
-
-  async touch(id: string, expiresAtMs: number): Promise<boolean> {
-    await Promise.resolve();
-    const record = this.records.get(id);
-    if (record !== undefined) this.records.set(id, { ...record, expiresAtMs });
-    return record !== undefined;
+    return { isWritten: true };
   }
 
   async delete(id: string): Promise<void> {
@@ -70,8 +64,8 @@ export class TestSessionStore implements SessionStore {
     this.records.delete(id);
   }
 
-  async deleteExpired(): Promise<number> {
+  async deleteExpired(): Promise<boolean> {
     await Promise.resolve();
-    return 0;
+    return false;
   }
 }

@@ -86,6 +86,7 @@ export class ScriptedEndpoint implements McpEndpoint {
 
 export class ScriptedSession implements LegacySession {
   readonly link: SessionLink;
+  readonly ready: Promise<void> = Promise.resolve();
   readonly #endpoint: ScriptedEndpoint;
   readonly #running: Map<unknown, (response: undefined) => void> = new Map();
   #state: SessionState;

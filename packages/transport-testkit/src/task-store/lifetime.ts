@@ -1,7 +1,8 @@
 /** Test cases of `TaskStore` for steps, expiry, copies, and orphaned tasks (whose process has died). */
 
-import { checkEqual } from '../check.ts';
-import { HOUR_MS, callers, expired, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';
+import { check, checkEqual } from '../check.ts';
+import { HOUR_MS, pass, SHORT_MS } from '../kit-case.ts';
+import { callers, create, CREATED_AT_MS, idsOf, type TaskStoreCase } from './subject.ts';
 
 export const lifetime: readonly TaskStoreCase[] = [
   {
@@ -9,7 +10,7 @@ export const lifetime: readonly TaskStoreCase[] = [
     title: 'keeps the first value of a step, and returns it for later puts',
     async run(subject) {
       const { store } = subject;
-      for (const id of ['one', 'two']) await store.create(record(subject, id));
+      for (const id of ['one', 'two']) await create(store, id);
       checkEqual(await store.getStep('one', 'k'), undefined, 'A step that was never put');
       checkEqual(await store.putStep('one', 'k', { a: [1] }), { a: [1] }, 'What the first put gives');
       checkEqual(await store.putStep('one', 'k', { a: [2] }), { a: [1] }, 'What the second put gives');
@@ -22,7 +23,7 @@ export const lifetime: readonly TaskStoreCase[] = [
     title: 'distinguishes a step that is null, false or empty from a missing one',
     async run(subject) {
       const { store } = subject;
-      await store.create(record(subject, 'one'));
+      await create(store, 'one');
       for (const value of [null, false, 0, '', []]) {
         const key = JSON.stringify(value);
         checkEqual(await store.putStep('one', key, value), value, `What a put of ${key} gives`);
@@ -35,7 +36,7 @@ export const lifetime: readonly TaskStoreCase[] = [
     id: 'K5.3',
     title: 'returns the same value to all concurrent writers of a step',
     async run(subject) {
-      await subject.store.create(record(subject, 'one'));
+      await create(subject.store, 'one');
       const values = await Promise.all(callers(subject).map((store, n) => store.putStep('one', 'k', n)));
       checkEqual(new Set(values).size, 1, 'The number of different values');
       checkEqual(await subject.store.getStep('one', 'k'), { value: values[0] }, 'What is stored');
@@ -46,31 +47,32 @@ export const lifetime: readonly TaskStoreCase[] = [
     title: 'does not find an expired record with any method',
     async run(subject) {
       const { store } = subject;
-      const now = nowOf(subject);
-      await store.create(expired(subject, 'gone'));
-      await store.create(record(subject, 'there', { ttlMs: HOUR_MS, expiresAtMs: now + HOUR_MS }));
+      await create(store, 'gone', { ttlMs: SHORT_MS }, 0);
+      await create(store, 'there', { ttlMs: HOUR_MS });
+      await pass(subject, SHORT_MS);
       checkEqual(await store.get('gone'), undefined, 'What get finds');
       checkEqual(await store.update('gone', 1, { status: 'completed' }), undefined, 'What update gives');
-      checkEqual(await store.lease('gone', 'a', now + 1000, now), undefined, 'What lease gives');
+      checkEqual(await store.claim('gone', 'a', HOUR_MS), undefined, 'What claim gives');
+      checkEqual(await store.claimOrphans(HOUR_MS, 10), [], 'The orphans');
       checkEqual((await idsOf(store, 10)).flat(), ['there'], 'What is listed');
-      checkEqual(await store.count('issuer|ada', ['working']), 1, 'What is counted');
     },
   },
   {
     id: 'K6.2',
-    title: 'deletes expired records with their steps, returns their number, and keeps the others',
+    title: 'deletes expired records with their steps, from two machines at once, and keeps the others',
     async run(subject) {
       const { store } = subject;
-      const now = nowOf(subject);
-      const until = (ms: number): Partial<NewRecord> => ({ ttlMs: ms, expiresAtMs: now + ms });
-      for (const id of ['a', 'b']) await store.create(record(subject, id, until(HOUR_MS)));
-      await store.create(record(subject, 'c', until(2 * HOUR_MS)));
-      await store.create(record(subject, 'd'));
+      for (const id of ['a', 'b']) await create(store, id, { ttlMs: SHORT_MS });
+      await create(store, 'c', { ttlMs: HOUR_MS });
+      await create(store, 'd');
       for (const id of ['a', 'c']) await store.putStep(id, 'k', id);
-      const counts = await Promise.all([store.deleteExpired(now + HOUR_MS), (subject.other ?? store).deleteExpired(now + HOUR_MS)]);
-      checkEqual(counts[0] + counts[1], 2, 'The number of records that two machines delete');
+      await pass(subject, SHORT_MS);
+      const sweep = async (each: typeof store): Promise<void> => {
+        for (let batches = 0; await each.deleteExpired(); batches++) check(batches < 100, 'deleteExpired should come to an end');
+      };
+      await Promise.all([sweep(store), sweep(subject.other ?? store)]);
       checkEqual([await store.get('a'), await store.get('b')], [undefined, undefined], 'What is found of what was deleted');
-      await store.create(record(subject, 'a'));
+      await create(store, 'a');
       checkEqual(await store.getStep('a', 'k'), undefined, 'The step of what was deleted');
       checkEqual(await store.getStep('c', 'k'), { value: 'c' }, 'The step of the rest');
       checkEqual((await store.get('d'))?.id, 'd', 'What is found of a record that never ends');
@@ -83,7 +85,7 @@ export const lifetime: readonly TaskStoreCase[] = [
       const { store } = subject;
       const list = [1];
       const answer = { list };
-      await store.create(record(subject, 'one', { data: { list } }));
+      await create(store, 'one', { data: { list } });
       await store.putStep('one', 'k', answer);
       list.push(2);
       const found = await store.get('one');
@@ -101,30 +103,52 @@ export const lifetime: readonly TaskStoreCase[] = [
   },
   {
     id: 'K8.1',
-    title: 'lists the unfinished tasks of the engine that have no valid lease',
+    title: 'gives out the unfinished tasks of the engine that have no living owner and are not about to be run',
     async run(subject) {
       const { store } = subject;
-      const now = nowOf(subject);
-      for (const id of ['free', 'held', 'dropped', 'asking']) await store.create(record(subject, id));
+      for (const id of ['free', 'dropped', 'asking', 'held']) await create(store, id, {}, 0);
+      await create(store, 'new');
       await store.update('asking', 1, { status: 'input_required' });
-      for (const status of ['completed', 'failed', 'cancelled'] as const) await store.create(record(subject, status, { status }));
-      await store.create(record(subject, 'by hand', { driver: 'hand' }));
-      await store.create(expired(subject, 'gone'));
-      await store.lease('held', 'a', now + 2000, now);
-      await store.lease('dropped', 'a', now + 1000, now);
-      checkEqual([...(await store.listOrphans(now + 1000, 10))].sort(), ['asking', 'dropped', 'free'], 'The tasks without a living lease');
-      await store.update('free', 1, { status: 'completed' });
-      checkEqual([...(await store.listOrphans(now + 2000, 10))].sort(), ['asking', 'dropped', 'held'], 'Those of a later time');
+      for (const status of ['completed', 'failed', 'cancelled'] as const) await create(store, status, { status }, 0);
+      await create(store, 'by hand', { driver: 'hand' }, 0);
+      await store.claim('held', 'alive', HOUR_MS);
+      await store.claim('dropped', 'dead', SHORT_MS);
+      await pass(subject, SHORT_MS);
+      const orphans = await store.claimOrphans(SHORT_MS, 10);
+      checkEqual(orphans.map(({ id }) => id).toSorted(), ['asking', 'dropped', 'free'], 'The orphans');
+      checkEqual(orphans.find(({ id }) => id === 'dropped')?.owner, 'dead', 'The last owner of one of them');
+      checkEqual(await store.claimOrphans(SHORT_MS, 10), [], 'What another caller gets');
+      checkEqual((await store.claim('free', 'alive', HOUR_MS))?.wasStarted, false, 'Whether a task that nobody ran was started');
+      await store.update('asking', 2, { status: 'completed' });
+      checkEqual((await store.claim('dropped', 'alive', HOUR_MS))?.wasStarted, true, 'Whether a task of a dead owner was started');
+      await pass(subject, SHORT_MS);
+      checkEqual(await store.claimOrphans(SHORT_MS, 10), [], 'The orphans when all have an owner or have ended');
+      await store.renew('alive', 0);
+      const again = (await store.claimOrphans(SHORT_MS, 10)).map(({ id }) => id);
+      checkEqual(again.toSorted(), ['dropped', 'free', 'held'], 'The orphans when their owner has given them back');
     },
   },
   {
     id: 'K8.2',
-    title: 'lists orphaned tasks oldest first, up to a limit',
+    title: 'gives out orphans oldest first, up to a limit, and again when nobody has taken them',
     async run(subject) {
       const { store } = subject;
-      const now = nowOf(subject);
-      for (const n of [3, 1, 2, 4]) await store.create(record(subject, `t${n}`, { createdAtMs: now + n }));
-      checkEqual(await store.listOrphans(now, 3), ['t1', 't2', 't3'], 'The three oldest');
+      for (const n of [3, 1, 2, 4]) await create(store, `t${n}`, { createdAtMs: CREATED_AT_MS + n }, 0);
+      const idsOfNext = async () => (await store.claimOrphans(SHORT_MS, 3)).map(({ id }) => id);
+      checkEqual([await idsOfNext(), await idsOfNext(), await idsOfNext()], [['t1', 't2', 't3'], ['t4'], []], 'The orphans');
+      await pass(subject, SHORT_MS);
+      checkEqual(await idsOfNext(), ['t1', 't2', 't3'], 'The orphans that nobody has taken');
+    },
+  },
+  {
+    id: 'K8.3',
+    title: 'gives each of many orphans to one of many concurrent callers',
+    async run(subject) {
+      for (let n = 0; n < 40; n++) await create(subject.store, `t${n}`, {}, 0);
+      const given = await Promise.all(callers(subject).map((store) => store.claimOrphans(HOUR_MS, 3)));
+      given.push(await subject.store.claimOrphans(HOUR_MS, 100));
+      const ids = given.flat().map(({ id }) => id);
+      checkEqual([ids.length, new Set(ids).size], [40, 40], 'The number of orphans that were given out, and of different ones');
     },
   },
 ];

@@ -1,15 +1,15 @@
 /** Test cases of `TaskStore` for creating task records and changing them by compare-and-set. */
 
-import { checkEqual, checkRejects } from '../check.ts';
-import { HOUR_MS, callers, nowOf, record, type TaskStoreCase } from './subject.ts';
+import { check, checkEqual, checkRejects } from '../check.ts';
+import { HOUR_MS } from '../kit-case.ts';
+import { callers, create, record, type TaskStoreCase } from './subject.ts';
 
 export const records: readonly TaskStoreCase[] = [
   {
     id: 'K1.1',
     title: 'returns a created record with all members and version 1, under its id only',
-    async run(subject) {
-      const { store } = subject;
-      const whole = record(subject, '__proto__', {
+    async run({ store }) {
+      const whole = record('__proto__', {
         status: 'input_required',
         statusMessage: 'ä\n\u2028',
         call: {
@@ -27,12 +27,11 @@ export const records: readonly TaskStoreCase[] = [
         error: { code: -32603, message: 'no', data: { a: 1 } },
         driver: 'hand',
         ttlMs: HOUR_MS,
-        expiresAtMs: nowOf(subject) + HOUR_MS,
         pollIntervalMs: 250,
-        lease: { owner: 'me', untilMs: nowOf(subject) + 1000 },
+        owner: 'me',
         data: { any: ['thing'] },
       });
-      checkEqual(await store.create(whole), { ...whole, version: 1 }, 'What create gives');
+      checkEqual(await store.create(whole, { leaseMs: HOUR_MS }), { ...whole, version: 1 }, 'What create gives');
       checkEqual(await store.get('__proto__'), { ...whole, version: 1 }, 'What is found');
       for (const id of ['two', 'constructor', '']) checkEqual(await store.get(id), undefined, `What is found under "${id}"`);
     },
@@ -40,10 +39,9 @@ export const records: readonly TaskStoreCase[] = [
   {
     id: 'K1.2',
     title: 'rejects an existing id, and leaves its record unchanged',
-    async run(subject) {
-      const { store } = subject;
-      await store.create(record(subject, 'one'));
-      await checkRejects(store.create(record(subject, 'one', { principal: 'issuer|eve' })), 'create with an id that exists');
+    async run({ store }) {
+      await create(store, 'one');
+      await checkRejects(create(store, 'one', { principal: 'issuer|eve' }), 'create with an id that exists');
       checkEqual((await store.get('one'))?.principal, 'issuer|ada', 'The principal that stays');
     },
   },
@@ -51,7 +49,7 @@ export const records: readonly TaskStoreCase[] = [
     id: 'K1.3',
     title: 'lets exactly one of many concurrent creates of an id succeed',
     async run(subject) {
-      const created = callers(subject).map((store, n) => store.create(record(subject, 'one', { data: { n } })));
+      const created = callers(subject).map((store, n) => create(store, 'one', { data: { n } }));
       const outcomes = await Promise.allSettled(created);
       checkEqual(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, 'The number of creators that win');
       const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
@@ -64,17 +62,49 @@ export const records: readonly TaskStoreCase[] = [
     needs: ['shared'],
     async run(subject) {
       for (let n = 0; n < 20; n++) {
-        await subject.store.create(record(subject, `t${n}`));
+        await create(subject.store, `t${n}`);
         checkEqual((await subject.other?.get(`t${n}`))?.id, `t${n}`, 'What another machine finds');
       }
     },
   },
   {
+    id: 'K1.5',
+    title: 'stores no more unfinished tasks of a principal than its limit, also if many are created at once',
+    async run(subject) {
+      const terms = { maxOpen: 3, leaseMs: HOUR_MS };
+      const { store } = subject;
+      await create(store, 'of eve', { principal: 'issuer|eve' });
+      for (const status of ['completed', 'failed', 'cancelled'] as const) await create(store, status, { status });
+      const created = await Promise.all(callers(subject).map((each, n) => each.create(record(`t${n}`), terms)));
+      checkEqual(created.filter(Boolean).length, 3, 'How many are created');
+      checkEqual((await store.list('issuer|ada', { limit: 100 })).tasks.length, 6, 'How many are stored');
+      const [first] = created.filter((each) => each !== undefined);
+      check(first !== undefined, 'A task should be created below the limit');
+      await store.update(first.id, 1, { status: 'input_required' });
+      checkEqual(await store.create(record('asking too'), terms), undefined, 'What is created while one waits for input');
+      await store.update(first.id, 2, { status: 'completed' });
+      checkEqual((await store.create(record('later'), terms))?.id, 'later', 'What is created when one has ended');
+    },
+  },
+  {
+    id: 'K1.6',
+    title: 'deletes a task with its steps; deleting an unknown one does nothing',
+    async run({ store }) {
+      await create(store, 'one');
+      await create(store, 'two');
+      await store.putStep('one', 'k', 1);
+      await store.delete('one');
+      await store.delete('one');
+      checkEqual([await store.get('one'), (await store.get('two'))?.id], [undefined, 'two'], 'What is found');
+      await create(store, 'one');
+      checkEqual(await store.getStep('one', 'k'), undefined, 'The step of what was deleted');
+    },
+  },
+  {
     id: 'K2.1',
     title: 'update writes the changes, increments the version, and keeps other members',
-    async run(subject) {
-      const { store } = subject;
-      const created = await store.create(record(subject, 'one', { statusMessage: 'old', data: { a: 1 } }));
+    async run({ store }) {
+      const created = await create(store, 'one', { statusMessage: 'old', data: { a: 1 } });
       const later = created.updatedAtMs + 5;
       const changes = { status: 'completed', result: { content: [], n: 1 }, updatedAtMs: later, statusMessage: 'new' } as const;
       checkEqual(await store.update('one', 1, changes), { ...created, ...changes, version: 2 }, 'What update gives');
@@ -84,9 +114,8 @@ export const records: readonly TaskStoreCase[] = [
   {
     id: 'K2.2',
     title: 'update writes nothing if the expected version is not the stored one',
-    async run(subject) {
-      const { store } = subject;
-      const created = await store.create(record(subject, 'one'));
+    async run({ store }) {
+      const created = await create(store, 'one');
       await store.update('one', 1, { statusMessage: 'first' });
       for (const version of [0, 1, 3]) {
         const outcome = await store.update('one', version, { status: 'failed', statusMessage: 'late', data: { late: true } });
@@ -100,7 +129,7 @@ export const records: readonly TaskStoreCase[] = [
     id: 'K2.3',
     title: 'lets exactly one of many concurrent updates of a version succeed',
     async run(subject) {
-      await subject.store.create(record(subject, 'one'));
+      await create(subject.store, 'one');
       const outcomes = await Promise.all(callers(subject).map((store, n) => store.update('one', 1, { data: { n } })));
       checkEqual(outcomes.filter(Boolean).length, 1, 'The number of writers that win');
       const stored = await subject.store.get('one');
@@ -109,17 +138,13 @@ export const records: readonly TaskStoreCase[] = [
   },
   {
     id: 'K2.4',
-    title: 'update removes members that are given as undefined',
-    async run(subject) {
-      const { store } = subject;
-      const lease = { owner: 'me', untilMs: nowOf(subject) + HOUR_MS };
+    title: 'update removes the members that it names',
+    async run({ store }) {
       const call = { tool: 't', arguments: { secret: 's' }, principal: 'issuer|ada', revision: 'r', clientCapabilities: {}, scopes: [] };
-      const created = await store.create(record(subject, 'one', { lease, statusMessage: 'old', call }));
-      const changes: Record<string, unknown> = { lease: undefined, statusMessage: undefined, call: undefined };
-      const written = await store.update('one', created.version, changes);
-      checkEqual((await store.get('one'))?.call, undefined, 'What is left of the arguments of the call');
-      checkEqual([written?.lease, written?.statusMessage], [undefined, undefined], 'What is left of members taken away');
-      checkEqual((await store.lease('one', 'other', lease.untilMs, nowOf(subject)))?.lease?.owner, 'other', 'Who holds the lease then');
+      const created = await create(store, 'one', { statusMessage: 'old', call, data: { a: 1 } });
+      await store.update('one', created.version, { status: 'failed', remove: ['statusMessage', 'call'] });
+      const stored = await store.get('one');
+      checkEqual([stored?.call, stored?.statusMessage, stored?.data], [undefined, undefined, { a: 1 }], 'What is left of the record');
     },
   },
 ];

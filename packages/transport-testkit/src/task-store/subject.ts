@@ -2,15 +2,13 @@
 
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { check } from '../check.ts';
-import type { KitCase, KitSubject } from '../kit-case.ts';
+import { HOUR_MS, type KitCase, type TimedSubject } from '../kit-case.ts';
 
 /** The object that the `TaskStore` cases test: an empty store. */
-export interface TaskStoreSubject extends KitSubject {
+export interface TaskStoreSubject extends TimedSubject {
   readonly store: TaskStore;
   /** For implementations that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
   readonly other?: TaskStore;
-  /** Gives the current time of the store's clock, in milliseconds since the epoch. @default Date.now */
-  now?(): number;
 }
 
 /** A test case for one guarantee of a `TaskStore`. */
@@ -18,14 +16,10 @@ export type TaskStoreCase = KitCase<TaskStoreSubject>;
 
 export type NewRecord = Omit<TaskRecord, 'version'>;
 
-export const HOUR_MS: number = 3_600_000;
+/** The time of creation of the records, in milliseconds since the epoch. Stores do not compare it with their own time. */
+export const CREATED_AT_MS: number = 1_700_000_000_000;
 
-export function nowOf(subject: TaskStoreSubject): number {
-  return subject.now?.() ?? Date.now();
-}
-
-export function record(subject: TaskStoreSubject, id: string, more: Partial<NewRecord> = {}): NewRecord {
-  const now = nowOf(subject);
+export function record(id: string, more: Partial<NewRecord> = {}): NewRecord {
   return {
     id,
     principal: 'issuer|ada',
@@ -34,18 +28,18 @@ export function record(subject: TaskStoreSubject, id: string, more: Partial<NewR
     driver: 'engine',
     resumable: true,
     asks: [],
-    createdAtMs: now,
-    updatedAtMs: now,
+    createdAtMs: CREATED_AT_MS,
+    updatedAtMs: CREATED_AT_MS,
     ttlMs: null,
-    expiresAtMs: null,
     ...more,
   };
 }
 
-/** Makes a task record that has already expired by the store's clock. */
-export function expired(subject: TaskStoreSubject, id: string, more: Partial<NewRecord> = {}): NewRecord {
-  const now = nowOf(subject);
-  return record(subject, id, { createdAtMs: now - 2 * HOUR_MS, ttlMs: HOUR_MS, expiresAtMs: now - HOUR_MS, ...more });
+/** Creates a task. @param leaseMs How long it is no orphan. @throws {KitFailure} The store refuses it. */
+export async function create(store: TaskStore, id: string, more: Partial<NewRecord> = {}, leaseMs: number = HOUR_MS): Promise<TaskRecord> {
+  const created = await store.create(record(id, more), { leaseMs });
+  check(created !== undefined, 'A task should be created where no limit is given');
+  return created;
 }
 
 export async function idsOf(store: TaskStore, limit: number): Promise<readonly (readonly string[])[]> {

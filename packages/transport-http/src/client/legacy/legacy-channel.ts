@@ -25,7 +25,7 @@ import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { POST_HEADERS, type Wire } from '../wire.ts';
 import { EventStream } from './event-stream.ts';
 import { LegacyExchange, type LegacyExchangeOwner } from './legacy-exchange.ts';
-import { PostingChannel } from './posting-channel.ts';
+import { cancelledBy, PostingChannel } from './posting-channel.ts';
 import { SseChannel } from './sse-client-transport.ts';
 
 /** After the server has lost the session: how long the channel waits for the responses to requests in flight before it closes. */
@@ -146,8 +146,8 @@ export class LegacyChannel extends PostingChannel {
 
   /** If the message is `notifications/cancelled`: closes the stream of the request that it names. */
   #cancelNamed(message: JsonRpcMessage): void {
-    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
-    for (const exchange of this.#exchanges) if (exchange.request.id === message.params?.['requestId']) exchange.cancel();
+    const cancelled = cancelledBy(message);
+    for (const exchange of this.#exchanges) if (exchange.request.id === cancelled) exchange.cancel();
   }
 
   /** Handles a refused request. @throws The error, unless the body has the JSON-RPC response or the request was sent again by HTTP+SSE. */

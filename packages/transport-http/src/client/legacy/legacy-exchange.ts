@@ -92,6 +92,7 @@ export class LegacyExchange implements StreamListener {
   }
 
   onOver(error: Error | undefined, isStream: boolean): void {
-    this.fail(toLostResponse(this.#owner.wire.url, this.request, { error, isStream }));
+    // Without an HTTP response the error says why there is none.
+    this.fail(this.#stream.wasGiven ? toLostResponse(this.#owner.wire.url, this.request, { error, isStream }) : error);
   }
 }

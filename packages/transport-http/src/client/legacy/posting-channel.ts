@@ -23,6 +23,7 @@ export abstract class PostingChannel implements Transport {
   readonly #accepting = new Set<Sending>();
   /** Settles when the server has accepted the last notification or response. Undefined if none is being sent. */
   #tail: Promise<void> | undefined;
+  readonly #queue = new RequestQueue();
   #endTimer: ClockTimer | undefined;
   #closing: Promise<void> | undefined;
 
@@ -46,6 +47,7 @@ export abstract class PostingChannel implements Transport {
 
   /**
    * Sends a message as a POST. Messages other than requests are sent one after the other, so that the server accepts them in order.
+   * A request that is cancelled before its turn is not sent, nor is the cancellation.
    *
    * @throws {SessionLostError} The server has lost the session. The message was not handled, and the channel ends.
    * @throws {ExchangeHttpError} The server refused the message. {ConnectionClosedError} The HTTP response was incomplete.
@@ -54,9 +56,10 @@ export abstract class PostingChannel implements Transport {
     try {
       this.assertOpen();
       const text = serializeMessage(message);
-      if (classifyMessage(message) === 'request')
-        return this.#inTurn(() => this.request(message as JsonRpcRequest, text, options), options);
-      const done = this.#inTurn(() => this.notify(message, text));
+      if (classifyMessage(message) === 'request') return this.#sendRequest(message as JsonRpcRequest, text, options);
+      const cancelled = cancelledBy(message);
+      if (cancelled !== undefined && this.#queue.leave(cancelled)) return Promise.resolve();
+      const done = this.#tail === undefined ? this.notify(message, text) : this.#tail.then(() => this.notify(message, text));
       const leave = (): void => {
         if (this.#tail === tail) this.#tail = undefined;
       };
@@ -87,12 +90,13 @@ export abstract class PostingChannel implements Transport {
   /**
    * Posts a message for which the HTTP body contains no JSON-RPC response.
    *
-   * @param request The id and caller of a request whose response arrives on another stream.
+   * @param request The id and caller of a request whose response arrives on another stream. Without it, the requests behind the message
+   * wait for its sign-in.
    * @returns The HTTP error if the server refused the message; undefined if it accepted the message.
    */
   protected async post(
     call: HttpCall,
-    request: { readonly id?: RequestId; readonly caller?: WaitingCaller | undefined } = {},
+    request: { readonly id?: RequestId; readonly caller?: WaitingCaller | undefined } = { caller: this.#queue },
   ): Promise<HttpFailure | undefined> {
     const sending = this.wire.send(call, { caller: request.caller, timeoutMs: ACCEPT_TIMEOUT_MS });
     this.#accepting.add(sending);
@@ -132,14 +136,11 @@ export abstract class PostingChannel implements Transport {
     this.#endTimer = this.wire.clock.schedule(end, delayMs, { keepAlive: true });
   }
 
-  /** Calls `run` after the server has accepted earlier messages. Until then the caller's timeout pauses: a sign-in may be needed. */
-  #inTurn(run: () => Promise<void>, caller?: WaitingCaller): Promise<void> {
-    if (this.#tail === undefined) return run();
-    const resume = caller?.pauseTimeout?.();
-    return this.#tail.then(() => {
-      resume?.();
-      return run();
-    });
+  /** Sends a request once the server has accepted earlier messages. */
+  #sendRequest(message: JsonRpcRequest, text: string, caller: WaitingCaller | undefined): Promise<void> {
+    if (this.#tail === undefined) return this.request(message, text, caller);
+    this.#queue.enter(message.id, caller);
+    return this.#tail.then(() => (this.#queue.leave(message.id) ? this.request(message, text, caller) : undefined));
   }
 
   async #close(): Promise<void> {
@@ -149,4 +150,35 @@ export abstract class PostingChannel implements Transport {
     this.wire.close();
     emitClose(this);
   }
+}
+
+/** The requests that wait until the server has accepted an earlier message. Their time runs, except while that message needs a sign-in. */
+class RequestQueue implements WaitingCaller {
+  readonly #waiting = new Map<RequestId, { readonly caller: WaitingCaller | undefined; resume?: (() => void) | undefined }>();
+  #isPaused = false;
+
+  enter(id: RequestId, caller: WaitingCaller | undefined): void {
+    this.#waiting.set(id, { caller, resume: this.#isPaused ? caller?.pauseTimeout?.() : undefined });
+  }
+
+  /** @returns Whether the request was waiting. */
+  leave(id: RequestId): boolean {
+    this.#waiting.get(id)?.resume?.();
+    return this.#waiting.delete(id);
+  }
+
+  pauseTimeout(): () => void {
+    this.#isPaused = true;
+    for (const request of this.#waiting.values()) request.resume = request.caller?.pauseTimeout?.();
+    return () => {
+      this.#isPaused = false;
+      for (const request of this.#waiting.values()) request.resume?.();
+    };
+  }
+}
+
+/** The id of the request that a `notifications/cancelled` names; undefined for any other message. */
+export function cancelledBy(message: JsonRpcMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  return message.params?.['requestId'] as RequestId | undefined;
 }

@@ -33,6 +33,8 @@ export class HttpSession implements SessionLink {
   isClosed = false;
   /** Whether the client has ended the session. Requests that have no response yet then get an error. */
   isEnded = false;
+  /** Settles when the session hears of what happens at other machines. Rejects if the message bus fails; the session is then closed. */
+  opened: Promise<void> = resolvedPromise;
   /** Ends the subscription to this session's messages that arrive at other machines. */
   unsubscribe: (() => void) | undefined;
   /** How many times the session has taken over a state that another machine stored. */
@@ -79,10 +81,11 @@ export class HttpSession implements SessionLink {
     this.isUnsaved = true;
   }
 
-  /** Takes over a state that another machine has stored. @throws Errors of the endpoint. */
-  restore(saved: SessionState): void {
+  /** Takes over a state that another machine has stored. Resolves when it is in force. @throws Errors of the endpoint and the bus. */
+  restore(saved: SessionState): Promise<void> {
     this.endpointSession.restore(saved);
     this.restores++;
+    return this.endpointSession.ready;
   }
 
   /** Sends a message that belongs to no request, on one GET stream: the newest that is open or can be resumed. */

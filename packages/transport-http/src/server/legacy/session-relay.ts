@@ -10,8 +10,8 @@ export type SessionNews =
   | { readonly message: JsonRpcMessage }
   /** The client has resumed the stream with this id here: other machines send nothing more on it. */
   | { readonly taken: string }
-  /** A changed state has been stored. */
-  | { readonly changed: true }
+  /** A changed state has been stored, with this version. Undefined if something may have changed, after a gap of the bus. */
+  | { readonly changed: number | undefined }
   /** The client has ended the session. */
   | { readonly ended: true };
 
@@ -26,9 +26,18 @@ export class SessionRelay {
     this.#logger = logger;
   }
 
-  /** Calls `onNews` with what other machines tell of a session. @returns A function that ends the subscription. It never throws. */
-  subscribe(session: HttpSession, onNews: (news: SessionNews) => Promise<void>): () => void {
-    const unsubscribe = this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(event, onNews));
+  /**
+   * Calls `onNews` with what other machines tell of a session. If news may have been lost, the session may have changed.
+   *
+   * @returns A function that ends the subscription. It never throws.
+   * @throws Errors of the bus.
+   */
+  async subscribe(session: HttpSession, onNews: (news: SessionNews) => Promise<void>): Promise<() => void> {
+    const unsubscribe = await this.#bus.subscribe(
+      topicOf(session),
+      (event) => void this.#deliver(event, onNews),
+      () => void this.#deliver({ payload: { changed: undefined } }, onNews),
+    );
     return () => {
       try {
         unsubscribe();
@@ -53,9 +62,9 @@ export class SessionRelay {
     }
   }
 
-  async #deliver(event: BusMessage, onNews: (news: SessionNews) => Promise<void>): Promise<void> {
+  async #deliver(event: Pick<BusMessage, 'payload'>, onNews: (news: SessionNews) => Promise<void>): Promise<void> {
     try {
-      const { origin, ...news } = event.payload as unknown as SessionNews & { readonly origin: string };
+      const { origin, ...news } = event.payload as unknown as SessionNews & { readonly origin?: string };
       if (origin !== this.#origin) await onNews(news as SessionNews);
     } catch (error) {
       this.#log('News of a session from another machine could not be handled', error);

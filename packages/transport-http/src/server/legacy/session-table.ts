@@ -5,6 +5,7 @@
 
 import type { ClockTimer, JsonRpcMessage, JsonRpcResponse, LogLevel } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { Call, SessionRecord } from '@mortise/protocol/contracts';
@@ -64,11 +65,12 @@ export class SessionTable {
 
   /** Makes a session available to requests after `initialize`. @throws Errors of the store or bus. The session must then be discarded. */
   async admit(session: HttpSession): Promise<void> {
-    // Before storing, so that nothing is stored if the bus fails.
     this.#list(session);
     // Counts as busy while being stored, so that it is not evicted.
     session.inFlight++;
     try {
+      // Before storing, so that nothing is stored if the bus fails.
+      if (session.opened !== resolvedPromise) await session.opened;
       await this.#stored?.create(session);
     } catch (error) {
       this.#remove(session);
@@ -85,8 +87,21 @@ export class SessionTable {
     if (live !== undefined && live.principal !== http.principal) throw unknownSession();
     const session = this.#stored === undefined ? live : await this.#refresh(this.#stored, live, id, http);
     if (session === undefined) throw unknownSession();
+    if (session.opened !== resolvedPromise) await this.#untilOpened(session);
     this.#use(session);
     return session;
+  }
+
+  /** @throws {HttpRefusal} 503: the message bus failed, so the client may try again. */
+  async #untilOpened(session: HttpSession): Promise<void> {
+    try {
+      await session.opened;
+    } catch (error) {
+      if (this.#unlist(session)) this.#log('The message bus failed, so a stored session could not be opened', error);
+      void session.close();
+      throw busy('The session cannot be opened now: come back later');
+    }
+    if (session.isClosed) throw unknownSession();
   }
 
   /** Passes a message to a session, and stores the changes of the session before returning the response. */
@@ -176,7 +191,7 @@ export class SessionTable {
     try {
       if (record !== undefined && live === undefined) return this.#open(stored, record, http);
       if (record !== undefined && live !== undefined) {
-        if (record.version > live.storedVersion && live.inFlight === 0) stored.adopt(live, record);
+        if (record.version > live.storedVersion && live.inFlight === 0) await stored.adopt(live, record);
         return live;
       }
     } catch (error) {
@@ -195,7 +210,7 @@ export class SessionTable {
       session.revision = opened.revision;
       session.storedVersion = record.version;
       session.isUnsaved = false;
-      this.#listOrClose(session);
+      this.#list(session);
       return session;
     });
   }
@@ -203,8 +218,9 @@ export class SessionTable {
   /** Handles what another machine tells of a session. @throws Errors of the endpoint and of the session store. */
   async #onNews(session: HttpSession, news: SessionNews): Promise<void> {
     if ('taken' in news) return session.yieldStream(news.taken);
-    if ('changed' in news) return this.#stored?.update(session);
-    if (!('ended' in news)) return deliver(session, news.message);
+    if ('changed' in news) {
+      if ((await this.#stored?.update(session, news.changed)) !== false) return;
+    } else if (!('ended' in news)) return deliver(session, news.message);
     session.isEnded = true;
     await this.#forget(session);
   }
@@ -238,22 +254,26 @@ export class SessionTable {
     return listening;
   }
 
-  /** Lists a stored session that was opened again. @throws {HttpRefusal} 503: the message bus failed, so the client may try again. */
-  #listOrClose(session: HttpSession): void {
-    try {
-      this.#list(session);
-    } catch (error) {
-      void session.close();
-      this.#log('The message bus failed, so a stored session could not be opened', error);
-      throw busy('The session cannot be opened now: come back later');
-    }
-  }
-
   #list(session: HttpSession): void {
-    // Before listing, so that nothing is listed if the bus fails.
-    session.unsubscribe = this.#relay?.subscribe(session, (news) => this.#onNews(session, news));
+    if (this.#relay !== undefined) {
+      const opened = this.#hear(session, this.#relay);
+      session.opened = opened;
+      // Whoever finds the session awaits it.
+      opened.then(
+        () => (session.opened = resolvedPromise),
+        () => undefined,
+      );
+    }
     this.#use(session);
     this.#sweepTimer ??= this.#scheduleSweep();
+  }
+
+  /** Subscribes a session to what happens at other machines, and to the changes that its client listens to. @throws Errors of the bus. */
+  async #hear(session: HttpSession, relay: SessionRelay): Promise<void> {
+    const unsubscribe = await relay.subscribe(session, (news) => this.#onNews(session, news));
+    if (session.isClosed) return unsubscribe();
+    session.unsubscribe = unsubscribe;
+    await session.endpointSession.ready;
   }
 
   /** Removes a session from the table. @returns false if it was removed already. */

@@ -1,7 +1,7 @@
 /** Stores legacy sessions in the program's `SessionStore` by compare-and-set, so that any machine can continue them. */
 
 import { findRevision, type Revision } from '@mortise/protocol';
-import type { SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
+import type { SessionPut, SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 import type { SessionRelay } from './session-relay.ts';
@@ -21,8 +21,8 @@ export interface OpenedRecord {
 const LAYOUT = 1;
 /** How often a change is written again after other machines were first. Of N writers at once each waits for N - 1 others at most. */
 const MAX_WRITES = 100;
-/** A session's expiry in the store is renewed when less than this fraction of its lifetime is left. */
-const TOUCH_BELOW = 0.75;
+/** The most batches of expired sessions that one sweep deletes. */
+const MAX_BATCHES = 100;
 
 export class StoredSessions {
   readonly #store: SessionStore;
@@ -38,12 +38,8 @@ export class StoredSessions {
 
   /** Finds the record of a session that belongs to the principal, and renews its expiry. @throws Errors of the store. */
   async find(id: string, principal: string): Promise<SessionRecord | undefined> {
-    const record = await this.#store.get(id);
-    if (record?.principal !== principal) return undefined;
-    const { clock, sessionIdleMs } = this.#settings;
-    const now = clock.now();
-    if (record.expiresAtMs - now < sessionIdleMs * TOUCH_BELOW) await this.#store.touch(id, now + sessionIdleMs);
-    return record;
+    const record = await this.#store.get(id, this.#settings.sessionIdleMs);
+    return record?.principal === principal ? record : undefined;
   }
 
   /** Reads the content of a session's record; undefined if its layout or revision is unknown. */
@@ -57,7 +53,7 @@ export class StoredSessions {
   /** Stores a new session. @throws Errors of the store; nothing is then stored. */
   async create(session: HttpSession): Promise<void> {
     try {
-      if (!(await this.#write(session))) throw new Error('The session store already has a session with the new id');
+      if (!(await this.#write(session)).isWritten) throw new Error('The session store already has a session with the new id');
     } catch (error) {
       this.#log('A session could not be stored: its client gets status 500 and may try again', error);
       throw error;
@@ -80,12 +76,20 @@ export class StoredSessions {
     );
   }
 
-  /** Takes over what another machine has stored, after the writes of this one. @throws Errors of the store and of `adopt`. */
-  update(session: HttpSession): Promise<void> {
+  /**
+   * Takes over what another machine has stored, after the writes of this one.
+   *
+   * @param version The version that the other machine has stored; undefined if that is not known.
+   * @returns false if the session is not stored any more.
+   * @throws Errors of the store and of `adopt`.
+   */
+  update(session: HttpSession, version: number | undefined): Promise<boolean> {
     return inTurn(session, async () => {
-      const record = await this.#store.get(session.id);
+      if (version !== undefined && version <= session.storedVersion) return true;
+      const record = await this.#store.get(session.id, this.#settings.sessionIdleMs);
       // Changes that are not stored yet stay: `save` settles the conflict.
-      if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) this.adopt(session, record);
+      if (record !== undefined && record.version > session.storedVersion && !session.isUnsaved) await this.adopt(session, record);
+      return record !== undefined;
     });
   }
 
@@ -93,32 +97,31 @@ export class StoredSessions {
     for (let writes = 0; writes < MAX_WRITES; writes++) {
       await repeat?.();
       if (!session.isUnsaved) return;
-      if (await this.#write(session)) return void this.#relay?.tryToTell(session, { changed: true });
-      const record = await this.#store.get(session.id);
+      const { isWritten, present } = await this.#write(session);
+      if (isWritten) return void this.#relay?.tryToTell(session, { changed: session.storedVersion });
       // The session has ended, here or on another machine.
-      if (record === undefined) return;
-      this.adopt(session, record, repeat !== undefined);
+      if (present === undefined) return;
+      await this.adopt(session, present, repeat !== undefined);
     }
     throw new Error(`The session was not stored: another machine changed it first, ${MAX_WRITES} times in a row`);
   }
 
   /**
-   * Continues a session from a record that another machine has stored.
+   * Continues a session from a record that another machine has stored. Resolves when it is in force.
    *
    * @param repeats Whether the message whose changes are not stored will be handled again.
-   * @throws {Error} The record has an unknown layout or revision. Also errors of the endpoint.
+   * @throws {Error} The record has an unknown layout or revision. Also errors of the endpoint and of the message bus.
    */
-  adopt(session: HttpSession, record: SessionRecord, repeats = false): void {
+  async adopt(session: HttpSession, record: SessionRecord, repeats = false): Promise<void> {
     const opened = this.open(record);
     if (opened === undefined) throw new Error('The stored session has a layout or revision that this version of Mortise cannot read');
-    // An equal state was stored from here, by a write that seemed to fail.
-    if (JSON.stringify(opened.state) !== JSON.stringify(session.endpointSession.state)) {
-      if (session.isUnsaved && !repeats)
-        this.#settings.logger.log('error', 'The changes of a session may be lost: another machine changed the session first');
-      session.restore(opened.state);
-    }
+    const isUnsaved = session.isUnsaved && !repeats;
     session.isUnsaved = false;
     session.storedVersion = record.version;
+    // An equal state was stored from here, by a write that seemed to fail.
+    if (JSON.stringify(opened.state) === JSON.stringify(session.endpointSession.state)) return;
+    if (isUnsaved) this.#settings.logger.log('error', 'The changes of a session may be lost: another machine changed the session first');
+    await session.restore(opened.state);
   }
 
   /** Deletes a session from the store. @throws Errors of the store. */
@@ -129,24 +132,23 @@ export class StoredSessions {
   /** Deletes expired sessions from the store. Never rejects. */
   async sweep(): Promise<void> {
     try {
-      await this.#store.deleteExpired(this.#settings.clock.now());
+      for (let batches = 1; (await this.#store.deleteExpired()) && batches < MAX_BATCHES; batches++);
     } catch (error) {
       this.#log('Expired sessions could not be deleted', error);
     }
   }
 
-  /** Writes a session to the store. @returns false if another machine wrote it in the meantime. @throws Errors of the store. */
-  async #write(session: HttpSession): Promise<boolean> {
+  /** Writes a session to the store, unless another machine wrote it in the meantime. @throws Errors of the store. */
+  async #write(session: HttpSession): Promise<SessionPut> {
     const { id, principal, revision, endpointSession } = session;
-    if (revision === undefined) return true;
+    if (revision === undefined) return { isWritten: true };
     const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: endpointSession.state };
-    const expiresAtMs = this.#settings.clock.now() + this.#settings.sessionIdleMs;
     // Before the write: changes during the write set it again.
     session.isUnsaved = false;
-    const isStored = await this.#store.put({ id, principal, state, expiresAtMs }, session.storedVersion);
-    if (isStored) session.storedVersion++;
+    const outcome = await this.#store.put({ id, principal, state }, session.storedVersion, this.#settings.sessionIdleMs);
+    if (outcome.isWritten) session.storedVersion++;
     else session.isUnsaved = true;
-    return isStored;
+    return outcome;
   }
 
   #log(text: string, error: unknown): void {
@@ -155,8 +157,11 @@ export class StoredSessions {
 }
 
 /** Runs the operations on a session's record one after the other. */
-function inTurn(session: HttpSession, fn: () => Promise<void>): Promise<void> {
+function inTurn<T>(session: HttpSession, fn: () => Promise<T>): Promise<T> {
   const done = session.saving.then(fn);
-  session.saving = done.catch(() => undefined);
+  session.saving = done.then(
+    () => undefined,
+    () => undefined,
+  );
   return done;
 }

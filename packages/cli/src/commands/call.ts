@@ -1,0 +1,94 @@
+/** `mortise call`: calls a tool, with progress and, where the server makes one, a task. */
+
+import type { McpClient } from '@mortise/client';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { CallToolResult, Tool } from '@mortise/protocol/model';
+import type { TaskHandle } from '@mortise/tasks/client';
+import type { Command } from 'commander';
+import { CliError, ExitCode } from '../errors.ts';
+import { renderBlock } from '../render.ts';
+import { addServerCommand, type ServerCommandOptions, useServer } from '../server-command.ts';
+import { clean, type Terminal } from '../terminal.ts';
+import { describeArguments, missingArguments, toArgument, toArguments } from '../tool-arguments.ts';
+
+export function addCall(program: Command, terminal: Terminal): void {
+  addServerCommand(program, 'call <tool> [arguments...]', 'Call a tool: key=value, key:=json, one JSON object, or @file.json')
+    .addHelpText('after', '\nExamples:\n  mortise call server.ts add a=1 b=2\n  mortise call server.ts add \'{"a": 1, "b": 2}\'')
+    .option('--detach', 'start a task where the tool allows it, print its id and end')
+    .action((server: string, name: string, words: readonly string[], options: ServerCommandOptions & { readonly detach?: boolean }) =>
+      useServer(terminal, server, options, async ({ client, tasks }) => {
+        const tool = await findTool(client, name);
+        const args = await completeArguments(tool, toArguments(tool, words, terminal.io.cwd), terminal);
+        const { signal } = terminal.io;
+        if (options.detach === true) return printStarted(await tasks.start(tool.name, args, { signal }), terminal);
+        printResult(await client.callTool(tool.name, args, { signal, onProgress: showProgress(terminal) }), terminal);
+      }),
+    );
+}
+
+/** Finds a tool by its name. @throws {CliError} The server has none of that name. */
+export async function findTool(client: McpClient, name: string): Promise<Tool> {
+  const names: string[] = [];
+  for await (const tool of client.tools()) {
+    if (tool.name === name) return tool;
+    names.push(tool.name);
+  }
+  const known = names.length === 0 ? 'it has none' : `it has ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', ...' : ''}`;
+  throw new CliError(`The server has no tool "${clean(name)}": ${clean(known)}`);
+}
+
+/** Asks the user for required arguments that are missing. */
+async function completeArguments(tool: Tool, given: JsonObject, terminal: Terminal): Promise<JsonObject> {
+  const args = { ...given };
+  for (const key of missingArguments(tool, given)) {
+    const text = await terminal.ask(`${clean(key)}: `);
+    if (text === undefined) {
+      const takes = `${tool.name}(${describeArguments(tool)})`;
+      throw new CliError(`argument "${clean(key)}" is missing: ${clean(takes)}, so add ${clean(key)}=<value>`);
+    }
+    args[key] = toArgument(tool, key, text);
+  }
+  return args;
+}
+
+const BAR = 24;
+
+function showProgress(
+  terminal: Terminal,
+): (update: { progress: number; total?: number | undefined; message?: string | undefined }) => void {
+  return ({ progress, total, message = '' }) => {
+    const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total));
+    const done = Math.round((share ?? 0) * BAR);
+    const bar = share === undefined ? String(progress) : `${'█'.repeat(done)}${'░'.repeat(BAR - done)} ${Math.floor(share * 100)} %`;
+    terminal.status(`${bar} ${clean(message).replaceAll('\n', ' ')}`);
+  };
+}
+
+/** Prints a task's id, or the result of a call that made no task. */
+async function printStarted(task: TaskHandle, terminal: Terminal): Promise<void> {
+  const { id } = task;
+  if (id === undefined) return printResult(await task.result(), terminal);
+  if (terminal.isJson) terminal.printJson({ taskId: id });
+  else terminal.print(clean(id));
+}
+
+export function printResult(result: CallToolResult, terminal: Terminal): void {
+  if (result.isError === true) terminal.exitCode = ExitCode.failed;
+  if (terminal.isJson) return terminal.printJson(result);
+  const blocks = result.content.map((block) => renderBlock(terminal, block));
+  if (result.isError === true) terminal.note(terminal.styleNote('red', 'The tool failed:'));
+  for (const block of blocks) terminal.print(block);
+  const { structuredContent } = result;
+  if (structuredContent !== undefined && !isMirrored(result)) terminal.print(clean(JSON.stringify(structuredContent, null, 2)));
+}
+
+/** Whether the only block of text says the same as the structured content, as the specification recommends. */
+function isMirrored({ content, structuredContent }: CallToolResult): boolean {
+  const [block] = content;
+  if (content.length !== 1 || block?.type !== 'text') return false;
+  try {
+    return JSON.stringify(JSON.parse(block.text)) === JSON.stringify(structuredContent);
+  } catch {
+    return false;
+  }
+}

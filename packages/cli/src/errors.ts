@@ -1,0 +1,57 @@
+/** Exit codes, and how an error becomes one line and a code. */
+
+import { MissingCapabilityError } from '@mortise/client';
+import { isMortiseError, RemoteError } from '@mortise/jsonrpc-core';
+
+/** What the exit codes of `mortise` mean. */
+export const ExitCode = {
+  /** The command did what was asked. */
+  ok: 0,
+  /** The server answered with an error, a tool failed, or `doctor` found a fault. */
+  failed: 1,
+  /** The command line is wrong: an unknown option, a missing argument, a value of the wrong type. */
+  usage: 2,
+  /** The server could not be started or reached, or it did not answer in time. */
+  unreachable: 3,
+  /** The user interrupted the command. */
+  interrupted: 130,
+} as const;
+
+/** An error with an exit code. Its message is shown to the user as it is. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = ExitCode.usage, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The errors that a server caused by what it answered. All other errors of Mortise mean that it was not reached. */
+const ANSWERS: ReadonlySet<string> = new Set([
+  'ERR_REMOTE',
+  'ERR_RESOURCE_NOT_FOUND',
+  'ERR_TOOL_OUTPUT',
+  'ERR_TOOL_FAILED',
+  'ERR_INPUT_REQUIRED',
+  'ERR_INVALID_RESPONSE',
+  'ERR_MISSING_CAPABILITY',
+]);
+
+export function toExitCode(error: unknown): number {
+  if (error instanceof CliError) return error.exitCode;
+  if (isMortiseError(error)) return ANSWERS.has(error.code) ? ExitCode.failed : ExitCode.unreachable;
+  return ExitCode.failed;
+}
+
+/** Says what went wrong in one sentence, with the causes that add something. */
+export function toMessage(error: unknown): string {
+  // The client's own message speaks to a program.
+  if (error instanceof MissingCapabilityError && error.side === 'client')
+    return `The server asks the user something (${error.missing.join(', ')}): run the command in a terminal, without --json`;
+  if (error instanceof RemoteError) return `The server answered with error ${error.rpcCode}: ${error.message}`;
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : toMessage(error.cause);
+  return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+}

@@ -1,0 +1,54 @@
+/** `serve`: serves an endpoint as the options of `mortise run` and `mortise gateway` say, until the user interrupts. */
+
+import type { Connectable } from '@mortise/jsonrpc-core';
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { serveHttp } from '@mortise/transport-http/node';
+import { serveStdio } from '@mortise/transport-stdio/server';
+import { serveWebSocket } from '@mortise/transport-ws-custom/server';
+import { type Command, InvalidArgumentError } from 'commander';
+import { CliError } from './errors.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ServingOptions {
+  readonly http?: boolean;
+  readonly ws?: boolean;
+  readonly port: number;
+  readonly host: string;
+}
+
+/** What can be served: our `McpServer` and `Server`, and a gateway. */
+export type Served = McpEndpoint & Connectable;
+
+export const addServingOptions = (command: Command): Command =>
+  command
+    .option('--http', 'serve over HTTP')
+    .option('--ws', 'serve over WebSocket')
+    .option('-p, --port <port>', 'the port for --http and --ws; 0 takes a free one', toPort, 3000)
+    .option('--host <host>', 'the address to listen on for --http and --ws', '127.0.0.1');
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
+/** Serves until the user interrupts, or the client on stdio leaves. @throws {CliError} The options exclude each other. */
+export async function serve(server: Served, { http, ws, port, host }: ServingOptions, terminal: Terminal): Promise<void> {
+  if (http === true && ws === true) throw new CliError('--http and --ws exclude each other: start the command twice');
+  const { stdin, stdout, signal } = terminal.io;
+  if (http !== true && ws !== true) {
+    const serving = await serveStdio(server, { stdin, stdout, ...(signal ? { signal } : {}) });
+    return serving.closed;
+  }
+  const serving = http === true ? await serveHttp(server, { port, host }) : await serveWebSocket(server, { port, host });
+  terminal.note(`${terminal.styleNote('green', 'serving')} ${serving.url} (Ctrl-C ends)`);
+  await aborted(signal);
+  await serving.close();
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done) => {
+    if (signal?.aborted) done();
+    else signal?.addEventListener('abort', () => done(), { once: true });
+  });
+}

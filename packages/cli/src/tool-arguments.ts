@@ -1,0 +1,146 @@
+/** Makes a tool's arguments from words of the command line: `key=value`, `key:=json`, one JSON object, or `@file.json`. */
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { Tool } from '@mortise/protocol/model';
+import { CliError } from './errors.ts';
+import { clean } from './terminal.ts';
+
+/**
+ * Reads the arguments of one call. A value takes the type that the tool's schema names for its key; `:=` takes any JSON.
+ *
+ * @param words As the user wrote them.
+ * @param cwd The folder that `@file` starts from.
+ * @throws {CliError} A word is malformed, or a value does not have the type that the schema names.
+ */
+export function toArguments(tool: Tool, words: readonly string[], cwd: string): JsonObject {
+  const [first = ''] = words;
+  if (words.length === 1 && /^[{@]/.test(first)) return readObject(first, cwd);
+  const properties = propertiesOf(tool);
+  const args: Record<string, JsonValue> = {};
+  for (const word of words) {
+    const { key, text, isJson } = splitWord(word);
+    const schema = properties[key];
+    args[key] = isJson ? readJson(key, text) : toTyped(key, text, schema, tool.inputSchema, args[key]);
+  }
+  return args;
+}
+
+/** The required arguments that are missing. */
+export function missingArguments(tool: Tool, args: JsonObject): readonly string[] {
+  const { required } = tool.inputSchema as { readonly required?: unknown };
+  return Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string' && !(key in args)) : [];
+}
+
+/** Reads the text that a user typed for one argument. @throws {CliError} It does not have the type that the schema names. */
+export function toArgument(tool: Tool, key: string, text: string): JsonValue {
+  return toTyped(key, text, propertiesOf(tool)[key], tool.inputSchema, undefined);
+}
+
+/** A tool's arguments in short: `a: number, b?: string`. */
+export function describeArguments(tool: Tool): string {
+  const required = new Set(missingArguments(tool, {}));
+  return Object.entries(propertiesOf(tool))
+    .map(([key, schema]) => `${key}${required.has(key) ? '' : '?'}: ${describeTypes(schema, tool.inputSchema)}`)
+    .join(', ');
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+function propertiesOf(tool: Tool): Readonly<Record<string, unknown>> {
+  const { properties } = tool.inputSchema as { readonly properties?: unknown };
+  return isSchema(properties) ? properties : {};
+}
+
+const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function splitWord(word: string): { readonly key: string; readonly text: string; readonly isJson: boolean } {
+  const match = /^([^=]*?)(:?=)([^]*)$/.exec(word);
+  if (!match?.[1]) throw new CliError(`"${clean(word)}" is no argument: write key=value, key:=json, '{"key": value}' or @file.json`);
+  return { key: match[1], text: match[3] ?? '', isJson: match[2] === ':=' };
+}
+
+function readObject(word: string, cwd: string): JsonObject {
+  const text = word.startsWith('@') ? readFile(resolve(cwd, word.slice(1))) : word;
+  const value = readJson(word.startsWith('@') ? word : 'The arguments', text);
+  if (isSchema(value)) return value as JsonObject;
+  throw new CliError(`The arguments of a tool are a JSON object, such as {"a": 1}`);
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CliError(`The file of the arguments cannot be read`, undefined, { cause: error });
+  }
+}
+
+function readJson(what: string, text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new CliError(`${clean(what)}: not JSON`, undefined, { cause: error });
+  }
+}
+
+function toTyped(key: string, text: string, schema: unknown, root: object, before: JsonValue | undefined): JsonValue {
+  const types = typesOf(schema, root, 0);
+  if (types.has('array') && !text.startsWith('[')) {
+    const item = toTyped(key, text, (resolveRef(schema, root) as Schema)['items'], root, undefined);
+    return [...(Array.isArray(before) ? before : []), item];
+  }
+  const isText = types.has('string');
+  if (isText && types.size === 1) return text;
+  const value = tryJson(text);
+  if (value !== undefined && (types.size === 0 || types.has(typeOf(value)))) return value;
+  if (isText || types.size === 0) return text;
+  throw new CliError(`argument "${clean(key)}" must be ${[...types].join(' or ')}, got "${clean(text)}"`);
+}
+
+function tryJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Schemas of servers may refer to themselves. */
+const MAX_DEPTH = 8;
+
+/** The JSON types that a schema allows, as far as it says so; integers are numbers. */
+function typesOf(given: unknown, root: object, depth: number): Set<string> {
+  const schema = resolveRef(given, root);
+  if (!isSchema(schema) || depth > MAX_DEPTH) return new Set();
+  const named = [schema['type']].flat().filter((type) => typeof type === 'string');
+  const fixed = [schema['const'], ...listOf(schema['enum'])].filter((value) => value !== undefined);
+  const nested = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])].flatMap((one) => [...typesOf(one, root, depth + 1)]);
+  const found = named.length > 0 ? named : [...fixed.map((value) => typeOf(value as JsonValue)), ...nested];
+  return new Set(found.map((type) => (type === 'integer' ? 'number' : type)));
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function resolveRef(schema: unknown, root: object): unknown {
+  let found = schema;
+  for (let depth = 0; isSchema(found) && typeof found['$ref'] === 'string'; depth++) {
+    if (depth > MAX_DEPTH || !found['$ref'].startsWith('#/')) return undefined;
+    const path = found['$ref'].slice(2).split('/');
+    found = path.reduce<unknown>((at, key) => (isSchema(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), root);
+  }
+  return found;
+}
+
+function describeTypes(schema: unknown, root: object): string {
+  const found = resolveRef(schema, root);
+  const values = isSchema(found) ? listOf(found['enum']) : [];
+  if (values.length > 0 && values.length <= 6) return values.map((value) => JSON.stringify(value)).join(' | ');
+  const types = [...typesOf(schema, root, 0)];
+  return types.length === 0 ? 'any' : types.join(' | ');
+}

@@ -1,0 +1,290 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { McpServer, ResourceTemplate } from '@mortise/server';
+import { createTasks } from '@mortise/tasks/server';
+import { serveHttp } from '@mortise/transport-http/node';
+import { serveWebSocket } from '@mortise/transport-ws-custom/server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { run } from './run.ts';
+
+const RED = '\u001b[31m';
+const REVERSED = '\u202e';
+
+function createCalculator(): McpServer {
+  const server = new McpServer({ name: 'calc', version: '1.2.3' }, { instructions: 'Adds numbers.' });
+  const numbers = { a: z.number(), b: z.number(), note: z.string().optional() };
+  server.registerTool('add', { description: 'Add two numbers', inputSchema: numbers }, ({ a, b }) => ({
+    structuredContent: { sum: a + b },
+  }));
+  server.registerTool(
+    'echo',
+    { inputSchema: { text: z.string(), tags: z.array(z.string()).optional(), on: z.boolean().optional() } },
+    (args) => JSON.stringify(args),
+  );
+  server.registerTool('fail', {}, () => ({ content: [{ type: 'text', text: 'It is broken.' }], isError: true }));
+  server.registerTool('picture', {}, () => [{ type: 'image', data: Buffer.alloc(2048).toString('base64'), mimeType: 'image/png' }]);
+  server.registerTool('ask', {}, async (ctx) => (await ctx.elicit({ message: 'Who?', requestedSchema: { name: z.string() } })).action);
+  server.registerResource('hostile', 'text://hostile', {}, () => `plain ${RED}red ${REVERSED}reversed`);
+  server.registerResource('bytes', 'bytes://three', { mimeType: 'application/octet-stream' }, () => new Uint8Array([1, 2, 3]));
+  server.registerResource(
+    'user',
+    new ResourceTemplate('user://{name}', { list: undefined, complete: { name: () => ['ada', 'alan'] } }),
+    {},
+    (uri) => uri.href,
+  );
+  server.registerPrompt('greet', { argsSchema: { name: z.string() } }, ({ name }) => `Say hello to ${name}`);
+  return server;
+}
+
+async function serveCalculator(): Promise<{ readonly url: string; readonly server: McpServer }> {
+  const server = createCalculator();
+  const serving = await serveHttp(server, { port: 0 });
+  onTestFinished(() => serving.close());
+  return { url: serving.url, server };
+}
+
+/** As `Promise.withResolvers` of newer platforms. */
+function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let settle: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((resolve) => (settle = resolve));
+  return { promise, resolve: settle };
+}
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mortise-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+describe('mortise inspect and list', () => {
+  it('show what a server is and offers, for people', async () => {
+    const { url } = await serveCalculator();
+    const { code, out } = await run(['inspect', url]);
+    expect(code).toBe(0);
+    expect(out).toContain('calc 1.2.3\n  protocol      2026-07-28 (modern era)');
+    expect(out).toContain('  Adds numbers.');
+    expect(out).toContain('  add(a: number, b: number, note?: string)\n    Add two numbers');
+    expect(out).toContain('Resource templates (1)\n  user://{name}  user');
+  });
+
+  it('print JSON of a stable shape', async () => {
+    const { url } = await serveCalculator();
+    const { out } = await run(['inspect', url, '--json', '--protocol', '2025-06-18']);
+    const shown = JSON.parse(out) as Record<string, unknown>;
+    expect(Object.keys(shown).sort()).toEqual(
+      ['capabilities', 'era', 'instructions', 'prompts', 'protocolVersion', 'resourceTemplates', 'resources', 'server', 'tools'].sort(),
+    );
+    expect(shown).toMatchObject({ era: 'legacy', protocolVersion: '2025-06-18', server: { name: 'calc' }, prompts: [{ name: 'greet' }] });
+    expect(Object.keys(JSON.parse((await run(['list', url, '--json'])).out) as object).sort()).toEqual(
+      ['prompts', 'resourceTemplates', 'resources', 'tools'].sort(),
+    );
+  });
+
+  it('reach a server over WebSocket', async () => {
+    const serving = await serveWebSocket(createCalculator(), { port: 0 });
+    onTestFinished(() => serving.close());
+    expect((await run(['call', serving.url, 'add', 'a=1', 'b=2'])).out).toBe('{"sum":3}\n');
+  });
+});
+
+describe('mortise call', () => {
+  it.each([
+    [['a=1', 'b=2.5'], '{"sum":3.5}'],
+    [['{"a": 1, "b": 2}'], '{"sum":3}'],
+    [['a:=1', 'b:=2', 'note=3'], '{"sum":3}'],
+  ])('takes arguments as %s', async (words, out) => {
+    const { url } = await serveCalculator();
+    expect(await run(['call', url, 'add', ...words])).toEqual({ code: 0, out: `${out}\n`, err: '' });
+  });
+
+  it('gives each value the type that the schema names, and collects repeated keys of a list', async () => {
+    const { url } = await serveCalculator();
+    const { out } = await run(['call', url, 'echo', 'text=12', 'tags=1', 'tags=two', 'on=true']);
+    expect(JSON.parse(out)).toEqual({ text: '12', tags: ['1', 'two'], on: true });
+  });
+
+  it('reads the arguments of a file', async () => {
+    const { url } = await serveCalculator();
+    const cwd = createFolder();
+    writeFileSync(join(cwd, 'args.json'), '{"a": 20, "b": 22}');
+    expect((await run(['call', url, 'add', '@args.json'], { cwd })).out).toBe('{"sum":42}\n');
+  });
+
+  it.each([
+    [['add', 'a=x', 'b=2'], 2, 'argument "a" must be number, got "x"'],
+    [['add', 'a=1'], 2, 'argument "b" is missing: add(a: number, b: number, note?: string), so add b=<value>'],
+    [['add', 'nonsense'], 2, '"nonsense" is no argument: write key=value'],
+    [['sub'], 2, 'The server has no tool "sub": it has add, echo, fail'],
+    [['ask'], 1, 'run the command in a terminal'],
+  ])('refuses %s', async (words, code, message) => {
+    const { url } = await serveCalculator();
+    const ran = await run(['call', url, ...words]);
+    expect(ran).toMatchObject({ code, out: '' });
+    expect(ran.err).toContain(message);
+  });
+
+  it('prints the result of a failed tool, with exit code 1', async () => {
+    const { url } = await serveCalculator();
+    expect(await run(['call', url, 'fail'])).toEqual({ code: 1, out: 'It is broken.\n', err: 'The tool failed:\n' });
+  });
+
+  it('describes binary content', async () => {
+    const { url } = await serveCalculator();
+    expect((await run(['call', url, 'picture'])).out).toBe('[image/png, 2.0 KiB]\n');
+  });
+
+  it('prints errors as JSON where JSON is asked for', async () => {
+    const { url } = await serveCalculator();
+    const { code, out } = await run(['read', url, 'text://none', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toEqual({
+      error: { code: 'ERR_RESOURCE_NOT_FOUND', rpcCode: expect.any(Number) as number, message: expect.any(String) as string },
+    });
+  });
+
+  it('says that a server is not there, with exit code 3', async () => {
+    const serving = await serveHttp(createCalculator(), { port: 0 });
+    await serving.close();
+    const { code, err } = await run(['call', serving.url, 'add']);
+    expect(code).toBe(3);
+    expect(err).toContain('ECONNREFUSED');
+  });
+});
+
+describe('mortise task', () => {
+  it('finds a task that call --detach started, waits for it and prints its result', async () => {
+    const server = new McpServer({ name: 'slow', version: '1.0.0' }, { extensions: [createTasks()] });
+    const begun = new AbortController();
+    server.registerTool('slow', { execution: { taskSupport: 'required' } }, async () => {
+      await once(begun.signal, 'abort');
+      return 'done at last';
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    const id = (await run(['call', serving.url, 'slow', '--detach'])).out.trim();
+    expect((await run(['task', serving.url, id])).out).toContain(`${id} working`);
+    begun.abort();
+    expect((await run(['task', serving.url, id, '--wait'])).out).toBe('done at last\n');
+    expect(JSON.parse((await run(['task', serving.url, id, '--json'])).out)).toMatchObject({ taskId: id, status: 'completed' });
+  });
+});
+
+describe('mortise read, prompt and complete', () => {
+  it('[ROBUSTNESS-16] lets no control or bidi character of a server reach the terminal or the JSON', async () => {
+    const { url } = await serveCalculator();
+    const { out } = await run(['read', url, 'text://hostile']);
+    expect(out).toBe('plain \\u001b[31mred \\u202ereversed\n');
+    const json = (await run(['read', url, 'text://hostile', '--json'])).out;
+    expect(json).not.toMatch(/[\u001b\u202e]/);
+    expect(JSON.parse(json)).toMatchObject({ contents: [{ text: `plain ${RED}red ${REVERSED}reversed` }] });
+  });
+
+  it('save what is binary', async () => {
+    const { url } = await serveCalculator();
+    const cwd = createFolder();
+    expect((await run(['read', url, 'bytes://three', '--output', 'out.bin'], { cwd })).err).toContain('3 bytes written to');
+    expect([...readFileSync(join(cwd, 'out.bin'))]).toEqual([1, 2, 3]);
+  });
+
+  it('print a prompt, and completions', async () => {
+    const { url } = await serveCalculator();
+    expect((await run(['prompt', url, 'greet', 'name=Ada'])).out).toBe('user:\n  Say hello to Ada\n');
+    expect((await run(['complete', url, 'user://{name}', 'name', 'a'])).out).toBe('ada\nalan\n');
+  });
+});
+
+describe('mortise --config and gateway', () => {
+  const program = fileURLToPath(new URL('servers/plain-stdio.mjs', import.meta.url));
+
+  function writeConfig(): string {
+    const cwd = createFolder();
+    const mcpServers = { plain: { command: process.execPath, args: [program] }, broken: { args: ['x'] } };
+    writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers }, null, 2));
+    return cwd;
+  }
+
+  it('find a server by its name, and name what is wrong with another', async () => {
+    const cwd = writeConfig();
+    const { code, out, err } = await run(['call', 'plain', 'hello', '--config', 'mcp.json'], { cwd });
+    expect({ code, out }).toEqual({ code: 0, out: 'hello\n' });
+    expect(err).toMatch(/mcp\.json:\d+.*broken/);
+    expect((await run(['call', 'other', 'hello', '--config', 'mcp.json'], { cwd })).err).toContain(
+      'has no usable server "other": it has plain',
+    );
+  });
+
+  it('serve all servers of a file as one', async () => {
+    const cwd = writeConfig();
+    const interrupt = new AbortController();
+    const { promise, resolve } = withResolvers<string>();
+    const onOutput = (shown: string): void => {
+      const url = /serving (\S+)/.exec(shown)?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    const gateway = run(['gateway', 'mcp.json', '--http', '--port', '0'], { cwd, signal: interrupt.signal, onOutput });
+    expect((await run(['call', await promise, 'plain__hello'])).out).toBe('hello\n');
+    interrupt.abort(new Error('interrupted'));
+    expect((await gateway).code).toBe(0);
+  });
+});
+
+describe('mortise listen', () => {
+  it('prints what a server announces until it is interrupted', async () => {
+    const { url, server } = await serveCalculator();
+    const interrupt = new AbortController();
+    let isChanged = false;
+    const onOutput = (shown: string): void => {
+      if (shown.includes('listening') && !isChanged) {
+        isChanged = true;
+        server.registerTool('late', {}, () => 'late');
+      }
+      if (shown.includes('notifications/tools/list_changed')) interrupt.abort(new Error('interrupted'));
+    };
+    const { code, out } = await run(['listen', url, '--json'], { signal: interrupt.signal, onOutput });
+    expect(code).toBe(130);
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { method: string }).method),
+    ).toContain('notifications/tools/list_changed');
+  });
+});
+
+describe('mortise bench', () => {
+  it('counts calls and latency, and fails if calls fail', async () => {
+    const { url } = await serveCalculator();
+    const { code, out } = await run(['bench', url, 'add', 'a=1', 'b=2', '--duration', '0.2', '--connections', '2', '--json']);
+    expect(code).toBe(0);
+    const { calls, latencyMs } = JSON.parse(out) as { calls: number; latencyMs: { p50: number; max: number } };
+    expect(calls).toBeGreaterThan(0);
+    expect(latencyMs.max).toBeGreaterThanOrEqual(latencyMs.p50);
+    expect((await run(['bench', url, 'fail', '--duration', '0.1'])).code).toBe(1);
+  });
+});
+
+describe('mortise', () => {
+  it.each([
+    [['nonsense'], "unknown command 'nonsense'; --help shows what there is"],
+    [['inspect'], "missing required argument 'server'"],
+    [['run', 'none.ts', '--port', 'x'], 'It must be a whole number from 0 to 65535'],
+    [['run', 'none.ts'], 'There is no file'],
+    [['inspect', 'http://127.0.0.1:1/mcp', '--protocol', '2020-01-01'], '--protocol "2020-01-01" is no revision: choose one of'],
+    [['inspect', 'http://127.0.0.1:1/mcp', '--header', 'none'], '"none" has no ":"'],
+    [['inspect', 'http://127.0.0.1:1/mcp', '--env', 'A=b'], '--env is for a server that is started'],
+  ])('refuses %s with exit code 2', async (args, message) => {
+    const { code, err } = await run(args);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+
+  it('shows help with examples', async () => {
+    const { code, out } = await run(['--help']);
+    expect(code).toBe(0);
+    expect(out).toContain('Examples:');
+  });
+});

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { run } from './run.ts';
+
+const { createPlainHttp } = (await import(new URL('servers/plain-http.mjs', import.meta.url).href)) as {
+  createPlainHttp(fault: string): Server;
+};
+const program = fileURLToPath(new URL('servers/plain-stdio.mjs', import.meta.url));
+
+interface Found {
+  readonly row: string;
+  readonly outcome: string;
+  readonly fault: string;
+  readonly remedy: string;
+}
+
+async function examine(
+  server: string,
+  ...more: readonly string[]
+): Promise<{ readonly rows: readonly string[]; readonly code: number; readonly found: readonly Found[] }> {
+  const { code, out } = await run(['doctor', server, '--fix-list', ...more]);
+  const found = JSON.parse(out) as Found[];
+  return { rows: [...new Set(found.map(({ row }) => row))].sort(), code, found };
+}
+
+const examineProgram = (fault: string, ...more: readonly string[]) => examine(`"${process.execPath}" "${program}" "${fault}"`, ...more);
+
+async function examineHttp(fault: string): ReturnType<typeof examine> {
+  const server = createPlainHttp(fault).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  return examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+}
+
+describe('mortise doctor', () => {
+  it('finds nothing in a server without a fault, over standard streams and over HTTP', async () => {
+    expect(await examineProgram('none', '--call')).toEqual({ rows: [], code: 0, found: [] });
+    expect(await examineHttp('none')).toEqual({ rows: [], code: 0, found: [] });
+  });
+
+  it.each([
+    ['tool without schema', ['TOOL-006']],
+    ['tool name with spaces', ['TOOL-011']],
+    ['two tools of one name', ['TOOL-012']],
+    ['schema that is no schema', ['JSCH-003']],
+    ['output of another type', ['TOOL-035']],
+    ['tools in any order', ['TOOL-003']],
+    ['resource without a URI', ['RES-003']],
+    ['prompt without a name', ['PROMPT-004']],
+    ['pages without end', ['PAGE-001', 'PAGE-008']],
+    ['any cursor', ['PAGE-008']],
+    ['unknown tool called', ['TOOL-044']],
+    ['wrong code for a resource', ['RES-006', 'RES-007']],
+    ['wrong code for a method', ['ERR-001']],
+    ['undeclared capability', ['CAP-006']],
+    ['discovery without lifetime', ['VERS-008']],
+    ['no counter-offer', ['LIFE-008']],
+    ['server without a version', ['LIFE-002']],
+    ['any version', ['VERS-003']],
+    ['no list of versions', ['VERS-003']],
+    ['no resultType', ['BASE-014']],
+    ['answered notification', ['BASE-019']],
+    ['both result and error', ['BASE-010']],
+    ['banner on standard output', ['STDIO-002']],
+    ['dies of a bad line', ['ROBUSTNESS-2']],
+    ['stays when its input ends', ['STDIO-013']],
+  ])('names the fault of a program with: %s', async (fault, rows) => {
+    const { rows: named, found } = await examineProgram(fault);
+    expect(named).toEqual(rows);
+    for (const { fault: what, remedy } of found) expect(what.length > 0 && remedy.length > 0).toBe(true);
+  });
+
+  it.each([
+    ['any origin', 'HTTP-002'],
+    ['broken body is 500', 'HTTP-010'],
+    ['notification is 200', 'HTTP-009'],
+    ['GET not refused', 'HTTP-021'],
+    ['any version header', 'HTTP-027'],
+    ['any session', 'HTTP-044'],
+    ['short session ids', 'HTTP-039'],
+    ['header not compared', 'HDR-008'],
+    ['header not needed', 'HDR-009'],
+    ['errors are 200', 'HTTPM-006'],
+    ['sign-in without metadata', 'AUTH-012'],
+  ])('names the fault of an HTTP server with: %s', async (fault, row) => {
+    expect((await examineHttp(fault)).rows).toEqual([row]);
+  });
+
+  it('calls no tool without --call, and with it finds results without content', async () => {
+    expect((await examineProgram('result without content')).rows).toEqual([]);
+    expect((await examineProgram('result without content', '--call')).rows).toEqual(['TOOL-027']);
+  });
+
+  it('says that a program which is no MCP server answers in no era, and fails', async () => {
+    const { rows, code } = await examine(`"${process.execPath}" -e "setTimeout(() => {}, 60000)"`, '--timeout', '0.3');
+    expect({ rows, code }).toEqual({ rows: ['LIFE-002'], code: 1 });
+  });
+
+  it('names a program that is not there, with exit code 3', async () => {
+    const { code, err, out } = await run(['doctor', '/no/such/program']);
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toMatch(/"\/no\/such\/program" could not be started/);
+  });
+});

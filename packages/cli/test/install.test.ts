@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Ran, run } from './run.ts';
+
+function createHome(): { readonly folder: string; readonly install: (...args: readonly string[]) => Promise<Ran> } {
+  const folder = mkdtempSync(join(tmpdir(), 'mortise-install-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return { folder, install: (...args) => run(['install', ...args], { cwd: folder, env: { HOME: folder } }) };
+}
+
+const readJson = (...path: readonly string[]): unknown => JSON.parse(readFileSync(join(...path), 'utf8'));
+
+describe('mortise install', () => {
+  it.each([
+    ['claude-code', '.mcp.json', 'mcpServers', {}],
+    ['cursor', '.cursor/mcp.json', 'mcpServers', {}],
+    ['vscode', '.vscode/mcp.json', 'servers', { type: 'stdio' }],
+  ])('writes an entry for %s', async (host, file, member, more) => {
+    const { folder, install } = createHome();
+    const { code } = await install('npx -y @acme/weather-server@1 --units "metric tons"', host, '--yes', '--env', 'KEY=a=b');
+    expect(code).toBe(0);
+    const entry = { ...more, command: 'npx', args: ['-y', '@acme/weather-server@1', '--units', 'metric tons'], env: { KEY: 'a=b' } };
+    expect(readJson(folder, file)).toEqual({ [member]: { 'weather-server': entry } });
+  });
+
+  it('keeps what is there, comments and all, and shows the change', async () => {
+    const { folder, install } = createHome();
+    const file = join(folder, '.vscode', 'mcp.json');
+    mkdirSync(dirname(file));
+    writeFileSync(file, '{\n  // mine\n  "servers": {\n    "old": { "command": "old" }\n  },\n  "inputs": []\n}\n');
+    const { out } = await install('https://www.example.com/mcp', 'vscode', '--yes');
+    const text = readFileSync(file, 'utf8');
+    expect(text).toContain('  // mine\n');
+    expect(JSON.parse(text.replace('// mine', ''))).toEqual({
+      servers: { old: { command: 'old' }, 'example-com': { type: 'http', url: 'https://www.example.com/mcp' } },
+      inputs: [],
+    });
+    expect(out).toContain('+    "example-com": {');
+    expect((await install('https://www.example.com/mcp', 'vscode', '--yes')).out).toContain('has this entry already');
+  });
+
+  it('writes nothing without consent, into a broken file, or where a host starts no such server', async () => {
+    const { folder, install } = createHome();
+    expect(await install('node server.js', 'cursor')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--yes writes without asking') as string,
+    });
+    const file = join(folder, '.mcp.json');
+    writeFileSync(file, '{\n  "mcpServers": {,}\n}');
+    expect(await install('node server.js', 'claude-code', '--yes')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/line 2: .*mend the file first/) as string,
+    });
+    expect(readFileSync(file, 'utf8')).toContain('{,}');
+    expect((await install('https://example.com/mcp', 'claude-desktop', '--yes')).err).toContain('Claude Desktop starts programs only');
+    expect((await install('node server.js', 'emacs', '--yes')).err).toContain('"emacs" is no host: choose one of claude-desktop');
+  });
+});

@@ -1,0 +1,49 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { McpClient } from '@mortise/client';
+import { httpTransport } from '@mortise/transport-http/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const mortise = fileURLToPath(new URL('../bin/mortise.js', import.meta.url));
+const calculator = fileURLToPath(new URL('servers/calc.ts', import.meta.url));
+
+function start(...args: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [mortise, ...args], (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }));
+  });
+}
+
+describe('the command mortise', () => {
+  it('starts a server from a TypeScript file, calls a tool and ends', async () => {
+    expect(await start('call', calculator, 'add', 'a=1', 'b=2')).toEqual({ code: 0, out: '{"sum":3}\n', err: '' });
+  });
+
+  it('serves a file over HTTP until it is interrupted', async () => {
+    const child = spawn(process.execPath, [mortise, 'run', calculator, '--http', '--port', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    for await (const chunk of child.stderr) if (/http:\S+/.test((told += String(chunk)))) break;
+    const client = await McpClient.connect(httpTransport(/http:\S+/.exec(told)?.[0] ?? ''), { name: 'test', version: '1.0.0' });
+    expect((await client.callTool('add', { a: 2, b: 2 })).structuredContent).toEqual({ sum: 4 });
+    await client.close();
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('says that a file exports no server', async () => {
+    const file = fileURLToPath(new URL('servers/plain-server.mjs', import.meta.url));
+    const { code, err } = await start('run', file);
+    expect(code).toBe(2);
+    expect(err).toContain('exports no server');
+  });
+
+  it('ends quietly if nobody reads its output any more', async () => {
+    const child = spawn(process.execPath, [mortise, 'inspect', calculator], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let told = '';
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    await once(child, 'exit');
+    expect(told).toBe('');
+  });
+});

@@ -1,0 +1,122 @@
+/** What servers ask of the user and the model: all of it comes to the program's handlers, with the name of the server that asks. */
+
+import type { AnswerContext, AnswerOptions, ElicitationOptions, PageContext } from '@mortise/client';
+import { type Approver, withApproval } from '@mortise/client/host';
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import type { OptionTable } from '@mortise/jsonrpc-core/transport';
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestFormParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  Root,
+} from '@mortise/protocol/model';
+
+/** What a handler of the host gets besides the params. */
+export interface AskContext extends AnswerContext {
+  /** The program's name for the server that asks. */
+  readonly server: string;
+}
+
+/** Answers what a server asks. See `AnswerHandler` of `@mortise/client` for what the server gets if it throws. */
+export type AskHandler<Params, Answer, Context = AskContext> = (params: Params, context: Context) => Answer | Promise<Answer>;
+
+/** Handlers for what servers ask the user. See `ElicitationOptions` of `@mortise/client` for what each must do. */
+export interface HostElicitation {
+  readonly form?: AskHandler<ElicitRequestFormParams, ElicitResult> | undefined;
+  readonly url?: AskHandler<ElicitRequestURLParams, ElicitResult, AskContext & PageContext> | undefined;
+  readonly urlPolicy?: ElicitationOptions['urlPolicy'];
+}
+
+/** Sampling: servers use the program's model. The user sees each request before the model, and each result before the server. */
+export interface HostSampling {
+  /** Calls the model. */
+  readonly createMessage: AskHandler<CreateMessageRequestParams, CreateMessageResult>;
+  /** Shows the user a request: `true` allows it, `false` refuses it, changed params replace it. */
+  readonly approveRequest: AskHandler<CreateMessageRequestParams, CreateMessageRequestParams | boolean>;
+  /** Shows the user a result, as `approveRequest` does. */
+  readonly approveResult: (
+    result: CreateMessageResult,
+    params: CreateMessageRequestParams,
+    context: AskContext,
+  ) => CreateMessageResult | boolean | Promise<CreateMessageResult | boolean>;
+  /** The most tokens of one result: a larger `maxTokens` of a server is lowered. @default 4_096 */
+  readonly maxTokens?: number | undefined;
+  /**
+   * How many requests of all servers may be in progress at once. Bounds the depth, too: a tool that the model calls for one sampling, and
+   * that samples itself, counts as a further one. @default 4
+   */
+  readonly maxAtOnce?: number | undefined;
+}
+
+export const SAMPLING_OPTIONS: OptionTable<HostSampling> = {
+  createMessage: 'function',
+  approveRequest: 'function',
+  approveResult: 'function',
+  maxTokens: 1,
+  maxAtOnce: 1,
+};
+
+export interface AskOptions {
+  readonly elicitation?: AskHandler<ElicitRequestFormParams, ElicitResult> | HostElicitation | undefined;
+  readonly sampling?: HostSampling | undefined;
+  readonly roots?: readonly Root[] | ((server: string) => readonly Root[] | Promise<readonly Root[]>) | undefined;
+  readonly asksPerMinute?: number | undefined;
+}
+
+/** The error code of a request that a bound refuses. It is in the range that JSON-RPC leaves to implementations. */
+const TOO_MANY = -32000;
+
+/** Makes the answer options of each server's client from the host's handlers. */
+export class Asks {
+  readonly #options: AskOptions;
+  #samplings = 0;
+
+  constructor(options: AskOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the answer options for the client of one server. */
+  for(server: string): AnswerOptions {
+    const { elicitation, sampling, roots, asksPerMinute } = this.#options;
+    return {
+      asksPerMinute,
+      elicitation: elicitation && toElicitation(server, elicitation),
+      sampling: sampling && this.#toSampling(server, sampling),
+      roots: typeof roots === 'function' ? async () => roots(server) : roots,
+    };
+  }
+
+  #toSampling(server: string, options: HostSampling): NonNullable<AnswerOptions['sampling']> {
+    const { createMessage, approveRequest, approveResult, maxTokens = 4_096, maxAtOnce = 4 } = options;
+    const named = (context: AnswerContext): AskContext => ({ ...context, server });
+    const user: Approver = {
+      approveRequest: (params, context) => approveRequest(params, named(context)),
+      approveResult: (result, params, context) => approveResult(result, params, named(context)),
+    };
+    const approved = withApproval((params, context) => createMessage(params, named(context)), user);
+    return async (params, context) => {
+      if (this.#samplings >= maxAtOnce)
+        throw new ProtocolError(
+          TOO_MANY,
+          `Too many sampling requests at once: this client allows ${maxAtOnce} (option sampling.maxAtOnce)`,
+        );
+      this.#samplings += 1;
+      try {
+        return await approved({ ...params, maxTokens: Math.min(params.maxTokens, maxTokens) }, context);
+      } finally {
+        this.#samplings -= 1;
+      }
+    };
+  }
+}
+
+function toElicitation(server: string, given: NonNullable<AskOptions['elicitation']>): ElicitationOptions {
+  const { form, url, urlPolicy } = typeof given === 'function' ? { form: given, url: undefined, urlPolicy: undefined } : given;
+  return {
+    form: form && ((params, context) => form(params, { ...context, server })),
+    url: url && ((params, context) => url(params, { ...context, server })),
+    urlPolicy,
+  };
+}

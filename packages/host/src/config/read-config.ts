@@ -1,0 +1,76 @@
+/** Reads a configuration file and makes a `HostServer` of each of its servers. A mistake costs the server that it is in, and no other. */
+
+import { readFile } from 'node:fs/promises';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import type { Authorizer } from '@mortise/protocol/contracts';
+import type { HostServer } from '../host-options.ts';
+import { type ConfigProblem, JsonTree } from './json-tree.ts';
+import { readServer } from './read-server.ts';
+import { type ConfigInput, Variables, type VariableSources } from './variables.ts';
+
+export type { ConfigInput, ConfigProblem };
+
+/** The options of reading a configuration. */
+export interface ConfigOptions {
+  /** The environment for `${env:NAME}`, `${NAME}` and `${NAME:-default}`: usually `process.env`. @default empty */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Asks the user for an entry of `inputs`. Called once for each entry that a server uses. Undefined as the answer takes the entry's default.
+   *
+   * @default none: each takes its default
+   */
+  readonly input?: ((input: ConfigInput) => string | undefined | Promise<string | undefined>) | undefined;
+  /** Values of further names, such as `{ workspaceFolder, userHome }` for `${workspaceFolder}`. @default none */
+  readonly names?: Readonly<Record<string, string>> | undefined;
+  /** Makes the authorization of a server that is reached by URL, such as `oauth(url, { signIn })`. @default none */
+  readonly authorizer?: ((server: string, url: string) => Authorizer | undefined) | undefined;
+  /** Called with each line that a server process writes to stderr. @default they go to this program's stderr */
+  readonly onStderr?: ((server: string, line: string) => unknown) | undefined;
+}
+
+/** The servers of a configuration, and what is wrong in it. */
+export interface LoadedConfig {
+  /** For the option `servers` of `createHost`. */
+  readonly servers: Readonly<Record<string, HostServer>>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+const CONFIG_OPTIONS: OptionTable<ConfigOptions> = {
+  env: 'object',
+  input: 'function',
+  names: 'object',
+  authorizer: 'function',
+  onStderr: 'function',
+};
+
+/**
+ * Reads a configuration file: `mcp.json`, `claude_desktop_config.json`, `.vscode/mcp.json`, or one in their form.
+ *
+ * @throws {Error} The file cannot be read. Mistakes in it are in `problems`.
+ */
+export async function readConfigFile(path: string, options: ConfigOptions = {}): Promise<LoadedConfig> {
+  return parseConfig(await readFile(path, 'utf8'), path, options);
+}
+
+/** Reads the text of a configuration file. @param file The name of the file in `problems`. @throws {TypeError} An option is unknown or wrong. */
+export async function parseConfig(text: string, file: string, options: ConfigOptions = {}): Promise<LoadedConfig> {
+  checkOptions('configuration options', options, CONFIG_OPTIONS);
+  const tree = new JsonTree(text, file);
+  const sources: VariableSources = { env: options.env ?? {}, names: options.names ?? {}, input: options.input };
+  const variables = new Variables(tree, sources);
+  const servers: [string, HostServer][] = [];
+  for (const key of ['mcpServers', 'servers']) {
+    const node = tree.find([key]);
+    if (!node) continue;
+    if (node.type !== 'object') tree.report('error', node, 'must be an object with an entry for each server');
+    else {
+      for (const [name, entry] of tree.members(node)) {
+        const server = await readServer(name, entry, { tree, variables, options });
+        if (server) servers.push([name, server]);
+      }
+    }
+  }
+  if (tree.root && !tree.find(['mcpServers']) && !tree.find(['servers']))
+    tree.report('error', tree.root, 'has no servers: it needs "mcpServers" or "servers"');
+  return { servers: Object.fromEntries(servers), problems: tree.problems };
+}

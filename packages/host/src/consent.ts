@@ -1,0 +1,120 @@
+/** Consent before a tool runs: what a policy sees, and ready policies. A policy that asks every time is the program's own function. */
+
+import { type ToolHints } from '@mortise/client/host';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
+import type { Tool } from '@mortise/protocol/model';
+import { ToolRefusedError } from './errors.ts';
+
+/** One call of a tool that is about to be made. Show the user all of it: text from the server as plain text, never as markup. */
+export interface ToolUse {
+  /** The program's name for the server. */
+  readonly server: string;
+  /** Whether the program trusts the server (`isTrusted` of its entry in `servers`). */
+  readonly isTrusted: boolean;
+  /** The name under which the model knows the tool. */
+  readonly name: string;
+  /** The tool as the server lists it. */
+  readonly tool: Tool;
+  /** The arguments that are sent to the server if the policy allows it. */
+  readonly arguments: JsonObject;
+  /** The tool's hints. Those of a server that is not trusted are ignored: then they are the most cautious ones. */
+  readonly hints: ToolHints;
+  /** The digest of the tool's description, schemas and hints. */
+  readonly digest: string;
+  /** Whether the tool is no longer the one that was allowed before: its description, schemas or hints have changed since. */
+  readonly isChanged: boolean;
+  /** Aborts when the call is cancelled: the user need not decide any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Decides whether a tool is called. May ask the user. May throw, which refuses the call with that error. */
+export type ToolPolicy = (use: ToolUse) => boolean | Promise<boolean>;
+
+/** The user's decision: `true` or `false` for this call alone, or one to remember. */
+export type Consent = boolean | { readonly allow: boolean; readonly remember: ConsentScope };
+
+/**
+ * What a remembered decision is for: this `tool`, every tool of this `server`, or this tool with `arguments` of this shape (the names and
+ * types of their members, whatever their values).
+ */
+export type ConsentScope = 'tool' | 'server' | 'arguments';
+
+/** Keeps texts by key. A `Map` is one that lasts as long as the program; `lockFile` of `@mortise/host/node` keeps them in a file. */
+export interface ToolLock {
+  get(key: string): string | undefined | Promise<string | undefined>;
+  set(key: string, value: string): unknown;
+}
+
+/**
+ * A policy that asks the user, and remembers a decision for as long as the user wants.
+ *
+ * A remembered decision does not count for a tool that has changed since: then the user is asked again.
+ *
+ * @param ask Asks the user. @param memory Where decisions are kept. @default memory of the process
+ */
+export function rememberConsent(ask: (use: ToolUse) => Consent | Promise<Consent>, memory: ToolLock = new Map()): ToolPolicy {
+  return async (use) => {
+    if (!use.isChanged) {
+      for (const scope of ['arguments', 'tool', 'server'] as const) {
+        const known = await memory.get(keyOf(scope, use));
+        if (known !== undefined) return known === 'allow';
+      }
+    }
+    const consent = await ask(use);
+    if (typeof consent === 'boolean') return consent;
+    await memory.set(keyOf(consent.remember, use), consent.allow ? 'allow' : 'deny');
+    return consent.allow;
+  };
+}
+
+/**
+ * A policy that allows the tools of a list, and no others.
+ *
+ * @param names Names as the model knows them; `server__*` stands for all tools of a server.
+ * @param otherwise The policy for all other tools, and for those of the list that have changed. @default refuses them
+ * @throws {ToolRefusedError} `ERR_TOOL_CHANGED`: a tool of the list has changed, and there is no `otherwise`.
+ */
+export function allowTools(names: readonly string[], otherwise?: ToolPolicy): ToolPolicy {
+  return (use) => {
+    const isListed = isIn(names, use.name);
+    if (isListed && !use.isChanged) return true;
+    if (otherwise) return otherwise(use);
+    if (!isListed) return false;
+    throw changedError(use.name, `the tool "${use.name}" is allowed, but has changed since it was first called: allow it again`);
+  };
+}
+
+/** A policy that refuses the tools of a list, and leaves the others to another policy. @param names As those of `allowTools`. */
+export function denyTools(names: readonly string[], otherwise: ToolPolicy): ToolPolicy {
+  return (use) => !isIn(names, use.name) && otherwise(use);
+}
+
+/** A policy that allows tools of trusted servers with the hint `readOnlyHint`, unless they changed. Others are left to another policy. */
+export function allowReadOnly(otherwise: ToolPolicy): ToolPolicy {
+  return (use) => (use.hints.isReadOnly && !use.isChanged) || otherwise(use);
+}
+
+export function changedError(tool: string, message: string): ToolRefusedError {
+  return new ToolRefusedError('ERR_TOOL_CHANGED', tool, message);
+}
+
+function isIn(names: readonly string[], name: string): boolean {
+  return names.some((listed) => listed === name || (listed.endsWith('__*') && name.startsWith(listed.slice(0, -1))));
+}
+
+function keyOf(scope: ConsentScope, { server, tool, arguments: args }: ToolUse): string {
+  if (scope === 'server') return JSON.stringify([server]);
+  return JSON.stringify(scope === 'tool' ? [server, tool.name] : [server, tool.name, toCanonicalJson(shapeOf(args))]);
+}
+
+/** Returns a value with each number, text and truth value replaced by the name of its type, and a list by the different shapes in it. */
+function shapeOf(value: JsonValue | undefined): JsonValue {
+  if (Array.isArray(value)) {
+    const shapes = new Map(value.map((item: JsonValue) => [toCanonicalJson(shapeOf(item)), shapeOf(item)]));
+    return [...shapes.keys()].sort().map((key) => shapes.get(key) ?? null);
+  }
+  if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]));
+  return value === null ? 'null' : typeof value;
+}

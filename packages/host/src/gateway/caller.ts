@@ -1,0 +1,324 @@
+/** One caller of the gateway: a legacy session, or a modern principal with its capabilities. Has its own connections to the servers. */
+
+import { type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import { type Revision, UriTemplate } from '@mortise/protocol';
+import type { Ask, AuthInfo, BusMessage, Principal } from '@mortise/protocol/contracts';
+import type { ClientCapabilities } from '@mortise/protocol/model';
+import { invalidParamsError, META_LOG_LEVEL, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
+import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
+import type { HostedServer } from '../hosted-server.ts';
+import { ListReader } from '../list-reader.ts';
+import type { ListName } from '../server-list.ts';
+import { Backend } from './backend.ts';
+import type { GatewayOptions } from './gateway-options.ts';
+import { collectOffers, type Offers } from './offers.ts';
+import { type GatewayContext, PendingCall } from './pending-call.ts';
+import { toProtocolError } from './to-protocol-error.ts';
+
+export interface CallerInit {
+  readonly options: GatewayOptions;
+  readonly clock: Clock;
+  /** The servers that all callers share, by name. */
+  readonly pool: ReadonlyMap<string, Backend>;
+  readonly publish: (event: BusMessage) => void;
+  /** Called with the tools of a caller each time they were read. */
+  readonly onTools: (offers: Offers) => void;
+  readonly report: (server: string, error: Error) => void;
+  /** The first request of the caller. */
+  readonly call: Pick<MiddlewareCall<unknown>, 'principal' | 'auth' | 'session' | 'revision' | 'client'>;
+}
+
+/** How many calls of one caller may wait for the caller's answers. */
+const MAX_PENDING = 1_000;
+
+/** The kind of list that clients are told of, by the list that changed. */
+const TOPICS = { tools: 'tools', prompts: 'prompts', resources: 'resources', resourceTemplates: 'resources' } as const;
+
+export class Caller {
+  readonly principal: Principal;
+  readonly session: RawSession | undefined;
+  lastUsedMs = 0;
+  /** How many requests are being served now. */
+  inFlight = 0;
+  readonly #init: CallerInit;
+  readonly #revision: Revision;
+  readonly #backends: readonly Backend[];
+  readonly #lists: ListReader;
+  readonly #pending = new Map<string, PendingCall>();
+  readonly #offers = new Map<ListName, Promise<Offers>>();
+  /** How often each resource is subscribed to, and at which server. */
+  readonly #watched = new Map<string, { readonly server: HostedServer; count: number }>();
+  #lastContext: GatewayContext | undefined;
+
+  constructor(init: CallerInit) {
+    const { options, clock, pool, call } = init;
+    this.#init = init;
+    this.principal = call.principal;
+    this.session = call.session;
+    this.#revision = call.revision;
+    this.#lists = new ListReader(clock, options.listWaitMs ?? 5_000, (_server, list) => this.onListChanged(list));
+    this.#backends = Object.keys(options.servers).map(
+      (name) => pool.get(name) ?? this.#createBackend(name, call.client.capabilities, call.auth),
+    );
+  }
+
+  /** Whether the caller has requests in flight, or calls that wait for its answers. */
+  get isBusy(): boolean {
+    return this.inFlight > 0 || this.#pending.size > 0;
+  }
+
+  /** The connections of this caller alone. */
+  get own(): readonly Backend[] {
+    return this.#backends.filter(({ name }) => !this.#init.pool.has(name));
+  }
+
+  async close(): Promise<void> {
+    for (const call of this.#pending.values()) call.stop(new ProtocolError(INTERNAL_ERROR, 'The caller has left the gateway'));
+    await Promise.all(this.own.map((backend) => backend.close()));
+  }
+
+  #createBackend(name: string, capabilities: ClientCapabilities, auth: AuthInfo | undefined): Backend {
+    const { options, clock, report } = this.#init;
+    const given = options.servers[name] ?? {};
+    let hasFailed = false;
+    const backend: Backend = new Backend({
+      name,
+      given,
+      options,
+      clock,
+      source: given.transportFor?.({ principal: this.principal, auth }) ?? given.transport ?? noTransport,
+      asked: { capabilities, ask: (ask, signal) => this.#ask(backend, ask, signal) },
+      owner: {
+        onState: ({ status }) => {
+          if (status === 'failed' || (status === 'ready' && hasFailed)) this.onAllChanged();
+          hasFailed = status === 'failed' || (hasFailed && status !== 'ready');
+        },
+        onListChanged: (list) => this.onListChanged(list),
+        onError: (error) => report(name, error),
+        onUpdated: (uri) => this.onUpdated(uri),
+        onLog: ({ level, data, logger }) => this.#log(backend, level, data as JsonObject, logger),
+        onElicitationComplete: (id) => void this.#lastContext?.completeElicitation(id),
+      },
+    });
+    return backend;
+  }
+
+  // ---- lists
+
+  /** Returns what the servers offer under this list's names, read when first needed and again after a change. */
+  offers(list: ListName): Promise<Offers> {
+    const known = this.#offers.get(list);
+    if (known) return known;
+    const read = this.#lists
+      .read(
+        this.#backends.map(({ server }) => server),
+        list,
+      )
+      .then((items) => {
+        const offers = collectOffers(list, this.#backends, items);
+        if (list === 'tools') this.#init.onTools(offers);
+        return offers;
+      });
+    this.#offers.set(list, read);
+    const forget = (): void => {
+      if (this.#offers.get(list) === read) this.#offers.delete(list);
+    };
+    // What lacks a server is read again for the next request.
+    read.then(() => this.#backends.every(({ server }) => server.state.status === 'ready') || forget(), forget);
+    return read;
+  }
+
+  onListChanged(list: ListName): void {
+    this.#offers.delete(list);
+    this.#init.publish({ topic: `${TOPICS[list]}/list_changed`, principal: this.principal });
+  }
+
+  onAllChanged(): void {
+    this.#offers.clear();
+    for (const list of ['tools', 'prompts', 'resources'] as const) this.onListChanged(list);
+  }
+
+  // ---- calls
+
+  /** Serves a request that names a tool or a prompt. */
+  async callNamed(list: 'tools' | 'prompts', method: string, params: JsonObject, context: GatewayContext): Promise<JsonObject> {
+    const resumed = this.#findPending(context);
+    if (resumed) return resumed.serve(context);
+    const name = String(params['name']);
+    const place = (await this.offers(list)).places.get(name);
+    if (!place) throw invalidParamsError(`Unknown ${list === 'tools' ? 'tool' : 'prompt'}: ${name.slice(0, 200)}`);
+    return this.#call(place.backend, method, { ...params, name: place.name }, context, undefined);
+  }
+
+  async read(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
+    const resumed = this.#findPending(context);
+    if (resumed) return resumed.serve(context);
+    const uri = String(params['uri']);
+    return this.#call(await this.#backendOf(uri, context.revision), 'resources/read', params, context, uri);
+  }
+
+  async complete(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
+    const ref = params['ref'] as JsonObject;
+    const isPrompt = ref['type'] === 'ref/prompt';
+    const offers = await this.offers(isPrompt ? 'prompts' : 'resourceTemplates');
+    const place = offers.places.get(String(isPrompt ? ref['name'] : ref['uri']));
+    if (!place) throw invalidParamsError(`Unknown ${isPrompt ? 'prompt' : 'resource template'} in "ref"`);
+    const own = isPrompt ? { ...params, ref: { ...ref, name: place.name } } : params;
+    const { server, name } = place.backend;
+    try {
+      return await server.run((client) => client.request('completion/complete' as string, withoutOwnMeta(own), { signal: context.signal }));
+    } catch (error) {
+      throw toProtocolError(error, name, context.revision, undefined);
+    }
+  }
+
+  #findPending({ requestState }: GatewayContext): PendingCall | undefined {
+    const id = (requestState as { readonly call?: unknown } | undefined)?.call;
+    if (id === undefined) return undefined;
+    const call = this.#pending.get(String(id));
+    if (call) return call;
+    throw invalidParamsError('The call that "requestState" belongs to has ended: send the request again without it');
+  }
+
+  #call(backend: Backend, method: string, params: JsonObject, context: GatewayContext, uri: string | undefined): Promise<JsonObject> {
+    if (this.#pending.size >= MAX_PENDING)
+      throw new ProtocolError(INTERNAL_ERROR, `This caller has ${MAX_PENDING} calls in progress, the maximum: wait for one to end`);
+    const sent = withoutOwnMeta(params);
+    const call = new PendingCall(
+      context,
+      this.#init.clock,
+      async (options) => {
+        try {
+          await this.#wantLogs(backend, context);
+          return withoutServerInfo(await backend.server.run((client) => client.request(method, sent, options), options.signal));
+        } catch (error) {
+          throw toProtocolError(error, backend.name, context.revision, uri);
+        }
+      },
+      { settled: (ended) => backend.calls.delete(ended), over: ({ id }) => this.#pending.delete(id) },
+    );
+    backend.calls.add(call);
+    this.#pending.set(call.id, call);
+    this.#lastContext = context;
+    return call.serve(context);
+  }
+
+  /** Finds the server of a resource: the one that lists it, or whose template fits, or the only one that has resources. */
+  async #backendOf(uri: string, revision: Revision): Promise<Backend> {
+    const listed = (await this.offers('resources')).places.get(uri);
+    if (listed) return listed.backend;
+    for (const [template, { backend }] of (await this.offers('resourceTemplates')).places) if (fits(template, uri)) return backend;
+    const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);
+    const [only] = having;
+    if (only && having.length === 1) return only;
+    throw resourceNotFoundError(uri, revision.rules.resourceNotFoundCode);
+  }
+
+  // ---- what servers ask
+
+  async #ask(backend: Backend, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const { method, params = {} } = ask;
+    const call = backend.newestCall;
+    const { session } = this;
+    try {
+      if (session)
+        return await (call
+          ? call.context.sendRequest({ method, params }, undefined, { signal })
+          : this.#askSession(session, method, params, signal));
+      if (call) return await call.ask(ask, signal);
+    } catch (error) {
+      if (error instanceof RemoteError) throw new ProtocolError(error.rpcCode, error.message, error.data, { cause: error });
+      throw error;
+    }
+    throw new ProtocolError(INTERNAL_ERROR, `"${method}" cannot reach the client: it has no request in progress`);
+  }
+
+  /** Asks a legacy client outside of any call, as servers do that want the roots at once. */
+  async #askSession(session: RawSession, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const { toWire, fromWire } = this.#revision;
+    const answer = await session.request(method, toWire.params.get(method)?.(params) ?? params, { signal });
+    return fromWire.results.get(method)?.(answer) ?? answer;
+  }
+
+  async rootsChanged(): Promise<void> {
+    await Promise.all(this.own.map(({ server }) => server.client?.sendRootsListChanged().catch(() => undefined)));
+  }
+
+  // ---- logs
+
+  async setLogLevel(level: LogLevel): Promise<void> {
+    await Promise.all(this.own.map((backend) => backend.setLogLevel(level)));
+  }
+
+  async #wantLogs(backend: Backend, { meta }: GatewayContext): Promise<void> {
+    const level = meta[META_LOG_LEVEL];
+    if (typeof level === 'string' && !this.#init.pool.has(backend.name)) await backend.setLogLevel(level as LogLevel);
+  }
+
+  #log(backend: Backend, level: LogLevel, data: JsonObject, logger: string | undefined): void {
+    const call = backend.newestCall;
+    if (call) call.log(level, data, logger);
+    else this.session?.sendLog(level, data, logger);
+  }
+
+  // ---- subscriptions
+
+  async watch(uri: string): Promise<void> {
+    const known = this.#watched.get(uri);
+    if (known) {
+      known.count += 1;
+      return;
+    }
+    const { server, name } = await this.#backendOf(uri, this.#revision);
+    try {
+      await server.watch(uri);
+    } catch (error) {
+      throw toProtocolError(error, name, this.#revision, uri);
+    }
+    this.#watched.set(uri, { server, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
+  }
+
+  async unwatch(uri: string): Promise<void> {
+    const watched = this.#watched.get(uri);
+    if (!watched) return;
+    watched.count -= 1;
+    if (watched.count > 0) return;
+    this.#watched.delete(uri);
+    await watched.server.unwatch(uri);
+  }
+
+  onUpdated(uri: string): void {
+    // A server may report a part of what was subscribed to.
+    const payload = { uri };
+    for (const watched of this.#watched.keys())
+      if (uri.startsWith(watched)) this.#init.publish({ topic: `resource:${watched}`, principal: this.principal, payload });
+  }
+}
+
+const noTransport = (): never => {
+  throw new TypeError('the server has no transport');
+};
+
+function fits(template: string, uri: string): boolean {
+  try {
+    return UriTemplate.parse(template).match(uri) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes what belongs to the caller's request alone: its token for progress, its protocol facts, and what continues an earlier request. */
+function withoutOwnMeta({ _meta, requestState: _state, inputResponses: _answers, ...params }: JsonObject): JsonObject {
+  const kept = Object.entries((_meta ?? {}) as JsonObject).filter(
+    ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
+  );
+  return kept.length === 0 ? params : { ...params, _meta: Object.fromEntries(kept) };
+}
+
+/** Removes the name of the server behind: the client talks to the gateway. */
+function withoutServerInfo({ _meta, ...result }: JsonObject): JsonObject {
+  if (_meta === undefined) return result;
+  const { [META_SERVER_INFO]: _info, ...kept } = _meta as JsonObject;
+  return Object.keys(kept).length === 0 ? result : { ...result, _meta: kept };
+}

@@ -1,0 +1,105 @@
+/** The options of a gateway and their checks. */
+
+import type { AnswerOptions, ClientOptions, ClientTransportSource } from '@mortise/client';
+import type { Clock, Logger } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import type { AuthInfo, ClientExtension, Principal } from '@mortise/protocol/contracts';
+import type { Implementation, Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
+import type { ServerOptions } from '@mortise/server/low-level';
+import { checkServers } from '../host-options.ts';
+
+/** Who calls the gateway. */
+export interface GatewayCaller {
+  readonly principal: Principal;
+  /** The claims of the caller's verified token. The gateway never passes the token itself on. */
+  readonly auth: AuthInfo | undefined;
+}
+
+/** One server behind a gateway. */
+export interface GatewayServer {
+  /** How the server is reached, for each caller anew: a factory such as `stdioTransport({ command })` or `httpTransport(url)`. */
+  readonly transport?: ClientTransportSource | undefined;
+  /**
+   * Makes the transport for one caller, in place of `transport`: with an authorizer that gets a token for this server, by exchange or from a
+   * configuration. The caller's own token is for the gateway alone and must not be passed on.
+   */
+  readonly transportFor?: ((caller: GatewayCaller) => ClientTransportSource) | undefined;
+  /**
+   * Whether all callers share one connection. Only for a server that keeps nothing of its callers; it cannot ask them anything.
+   *
+   * @default false: each caller has a connection of its own
+   */
+  readonly isPooled?: boolean | undefined;
+  /** Whether tools and prompts keep the names that the server gave them, without `server__` before them. @default false */
+  readonly keepsNames?: boolean | undefined;
+  /** Returns a tool as it is offered, perhaps under another name; undefined leaves it out. @default as the server lists it */
+  readonly tools?: ((tool: Tool) => Tool | undefined) | undefined;
+  /** As `tools`, for prompts. */
+  readonly prompts?: ((prompt: Prompt) => Prompt | undefined) | undefined;
+  /** Whether a resource is offered. Resources keep their URIs; of two servers with the same URI the first one has it. @default all */
+  readonly resources?: ((resource: Resource) => boolean) | undefined;
+  /** As `resources`, for templates. */
+  readonly resourceTemplates?: ((template: ResourceTemplate) => boolean) | undefined;
+  /** More options of the clients of this server, such as `era` or `requestTimeoutMs` (600_000 here). @default those of `McpClient` */
+  readonly client?:
+    Omit<ClientOptions, keyof AnswerOptions | 'capabilities' | 'extensions' | 'restart' | 'onError' | 'clock' | 'validator'> | undefined;
+}
+
+/** The options of `createGateway`. */
+export interface GatewayOptions {
+  /** The servers behind the gateway, by the names that come before their tools. */
+  readonly servers: Readonly<Record<string, GatewayServer>>;
+  /** The name and version that clients and servers see. @default { name: 'mortise-gateway', version: '1.0.0' } */
+  readonly info?: Implementation | undefined;
+  /** How long a list waits for slow servers, in milliseconds; it then lacks their items, and clients are told when they arrive. @default 5_000 */
+  readonly listWaitMs?: number | undefined;
+  /** How long a modern caller's connections are kept without a request, in milliseconds. Sessions keep theirs until they end. @default 600_000 */
+  readonly callerIdleMs?: number | undefined;
+  /** How many callers may have connections at once, those of one principal half as many. The one idle longest makes room. @default 1_000 */
+  readonly maxCallers?: number | undefined;
+  /** Makes the extensions of a server's clients, such as `[taskClient()]`, with which the gateway waits for tasks. @default none */
+  readonly extensions?: ((server: string) => readonly ClientExtension[]) | undefined;
+  /** More options of the endpoint, such as `instructions`, `pageSize`, `requestState` or `tracer`. @default those of `Server` */
+  readonly endpoint?:
+    Omit<ServerOptions, 'capabilities' | 'context' | 'extensions' | 'messageBus' | 'logger' | 'clock' | 'cache'> | undefined;
+  /** Gets errors of servers that belong to no call, and warnings. @default that of what serves the gateway */
+  readonly logger?: Logger | undefined;
+  /** The clock of pauses and timeouts. @default the platform's */
+  readonly clock?: Clock | undefined;
+}
+
+const GATEWAY_OPTIONS: OptionTable<GatewayOptions> = {
+  servers: 'object',
+  info: 'object',
+  listWaitMs: 0,
+  callerIdleMs: 0,
+  maxCallers: 1,
+  extensions: 'function',
+  endpoint: 'object',
+  logger: 'object',
+  clock: 'object',
+};
+
+const SERVER_OPTIONS: OptionTable<GatewayServer> = {
+  transport: ['object', 'function'],
+  transportFor: 'function',
+  isPooled: 'boolean',
+  keepsNames: 'boolean',
+  tools: 'function',
+  prompts: 'function',
+  resources: 'function',
+  resourceTemplates: 'function',
+  client: 'object',
+};
+
+/** @throws {TypeError} An option is missing, unknown or of the wrong type, or two servers have names that are too much alike. */
+export function checkGatewayOptions(options: GatewayOptions): void {
+  checkOptions('createGateway options', options, GATEWAY_OPTIONS);
+  checkServers('createGateway options', options.servers, SERVER_OPTIONS);
+  for (const [name, { isPooled, transport, transportFor }] of Object.entries(options.servers)) {
+    if ((transport === undefined) === (transportFor === undefined))
+      throw new TypeError(`createGateway options: the server "${name}" needs either transport or transportFor`);
+    if (isPooled === true && transportFor)
+      throw new TypeError(`createGateway options: the server "${name}" is pooled, so that transportFor cannot depend on the caller`);
+  }
+}

@@ -1,0 +1,82 @@
+/** What the servers behind offer, under the names of the gateway. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
+import { invalidParamsError } from '@mortise/protocol/wire';
+import { exposedName } from '../names.ts';
+import type { ListedItems, ListName } from '../server-list.ts';
+import type { Backend } from './backend.ts';
+
+/** Where something offered is: its server, and its name or URI there. */
+export interface Place {
+  readonly backend: Backend;
+  readonly name: string;
+}
+
+export interface Offers {
+  readonly items: readonly JsonObject[];
+  /** By the name or URI under which the gateway offers it. */
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+/** An item as it is offered, its key, and its name or URI at the server. */
+interface Offer {
+  readonly item: object;
+  readonly key: string;
+  readonly name: string;
+}
+
+type ToOffer<Item> = (item: Item, backend: Backend) => Offer | undefined;
+
+const TO_OFFER: { readonly [N in ListName]: ToOffer<ListedItems[N]> } = {
+  tools: (tool: Tool, backend) => {
+    const shown = backend.given.tools ? backend.given.tools(tool) : tool;
+    if (!shown) return undefined;
+    const key = nameOf(shown.name, backend);
+    // The gateway itself waits for tasks: its clients see none.
+    const { execution: _tasks, ...rest } = shown as Tool & { readonly execution?: unknown };
+    return { item: { ...rest, name: key }, key, name: tool.name };
+  },
+  prompts: (prompt: Prompt, backend) => {
+    const shown = backend.given.prompts ? backend.given.prompts(prompt) : prompt;
+    if (!shown) return undefined;
+    const key = nameOf(shown.name, backend);
+    return { item: { ...shown, name: key }, key, name: prompt.name };
+  },
+  resources: (resource: Resource, { given }) =>
+    given.resources?.(resource) === false ? undefined : { item: resource, key: resource.uri, name: resource.uri },
+  resourceTemplates: (template: ResourceTemplate, { given }) =>
+    given.resourceTemplates?.(template) === false ? undefined : { item: template, key: template.uriTemplate, name: template.uriTemplate },
+};
+
+/** Puts the lists of all servers together. Of two items with the same key the first one counts. */
+export function collectOffers<N extends ListName>(
+  list: N,
+  backends: readonly Backend[],
+  lists: readonly (readonly ListedItems[N][])[],
+): Offers {
+  const items: JsonObject[] = [];
+  const places = new Map<string, Place>();
+  for (const [index, backend] of backends.entries()) {
+    for (const listed of lists[index] ?? []) {
+      const offer = TO_OFFER[list](listed, backend);
+      if (!offer || places.has(offer.key)) continue;
+      places.set(offer.key, { backend, name: offer.name });
+      items.push(offer.item as JsonObject);
+    }
+  }
+  return { items, places };
+}
+
+function nameOf(name: string, { name: server, given }: Backend): string {
+  return given.keepsNames === true ? name : exposedName(server, name);
+}
+
+/** Returns one page of a list. @throws {ProtocolError} -32602: the cursor is not one of this list. */
+export function toPage(key: string, { items }: Offers, cursor: unknown, pageSize: number): JsonObject {
+  const start = cursor === undefined ? 0 : Number(/^\d{1,9}$/u.test(String(cursor)) ? cursor : NaN);
+  if (!(start === 0 || start < items.length))
+    throw invalidParamsError('The cursor is not one of this list: read the list from its beginning');
+  const end = start + pageSize;
+  return { [key]: items.slice(start, end), ...(end < items.length ? { nextCursor: String(end) } : {}) };
+}

@@ -1,0 +1,120 @@
+/** The options of a host and their checks. */
+
+import type { AnswerOptions, ClientOptions, ClientTransportSource } from '@mortise/client';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import type { ClientExtension, Tracer } from '@mortise/protocol/contracts';
+import type { Implementation, LoggingLevel, Tool } from '@mortise/protocol/model';
+import { type AskOptions, SAMPLING_OPTIONS } from './asks.ts';
+import type { ToolLock, ToolPolicy } from './consent.ts';
+import { serverLabel } from './names.ts';
+
+/** One server of a host. */
+export interface HostServer {
+  /**
+   * How the server is reached: `stdioTransport({ command })`, `httpTransport(url, { authorizer })`, or a function that makes a transport. Only
+   * these can be started again; a transport that is used up cannot.
+   */
+  readonly transport: ClientTransportSource;
+  /** Whether the user trusts the server, so that its hints, such as `readOnlyHint`, count. @default false */
+  readonly isTrusted?: boolean | undefined;
+  /** Whether the server starts with the host, and not with the first call or list that needs it. @default the host's `startsAtOnce` */
+  readonly startsAtOnce?: boolean | undefined;
+  /** Which of the server's tools the host has. @default all */
+  readonly tools?: ((tool: Tool) => boolean) | undefined;
+  /** The folders that this server gets, in place of the host's `roots`. @default the host's */
+  readonly roots?: AnswerOptions['roots'];
+  /** More options of this server's client, such as `requestTimeoutMs` or `era`. @default those of `McpClient` */
+  readonly client?: Omit<ClientOptions, keyof AnswerOptions | 'extensions' | 'tracer' | 'restart' | 'onError' | 'clock'> | undefined;
+}
+
+/** The options of `createHost`. */
+export interface HostOptions extends AskOptions {
+  /** The servers, by the program's own names for them. Servers never see these names, nor each other. */
+  readonly servers: Readonly<Record<string, HostServer>>;
+  /**
+   * Decides before each tool call. `(use) => askTheUser(use)` always asks; see `rememberConsent`, `allowTools`, `denyTools` and `allowReadOnly`.
+   * `() => true` allows all.
+   */
+  readonly policy: ToolPolicy;
+  /**
+   * Keeps the digest of each tool that was allowed, by server and tool, so that a changed tool is noticed also after the program was started
+   * again. `lockFile` of `@mortise/host/node` keeps them in a file. @default memory of this host
+   */
+  readonly lock?: ToolLock | undefined;
+  /** The name and version that servers see. @default { name: 'mortise-host', version: '1.0.0' } */
+  readonly info?: Implementation | undefined;
+  /** Whether servers start with the host. @default false: with the first call or list that needs them */
+  readonly startsAtOnce?: boolean | undefined;
+  /** How long reading a list waits for slow servers, in milliseconds. @default 5_000 */
+  readonly listWaitMs?: number | undefined;
+  /** Handles what servers ask the user. A single function handles forms only. @default none: servers cannot ask */
+  readonly elicitation?: AskOptions['elicitation'];
+  /** Lets servers use the program's model. @default none: servers cannot @deprecated since 2026-07-28, with sampling. */
+  readonly sampling?: AskOptions['sampling'];
+  /** The folders that servers should work in, the same for all or by server. @default none @deprecated since 2026-07-28, with roots. */
+  readonly roots?: AskOptions['roots'];
+  /** How many elicitation requests of each server are answered in one minute, and how many sampling requests. @default 60 of each */
+  readonly asksPerMinute?: number | undefined;
+  /**
+   * Makes the protocol extensions of a server's client, such as `[taskClient({ onTask })]` of `@mortise/tasks/client`. Called for each
+   * connection. @default none
+   */
+  readonly extensions?: ((server: string) => readonly ClientExtension[]) | undefined;
+  /** The level of log messages to ask servers for. @default what each server sends by itself */
+  readonly logLevel?: LoggingLevel | undefined;
+  /** Makes a span of each request, with the attribute `mortise.server`. @default none */
+  readonly tracer?: Tracer | undefined;
+  /** The clock of pauses and timeouts. @default the platform's */
+  readonly clock?: Clock | undefined;
+}
+
+const HOST_OPTIONS: OptionTable<HostOptions> = {
+  servers: 'object',
+  policy: 'function',
+  lock: 'object',
+  info: 'object',
+  startsAtOnce: 'boolean',
+  listWaitMs: 0,
+  elicitation: ['function', 'object'],
+  sampling: 'object',
+  roots: ['array', 'function'],
+  asksPerMinute: 0,
+  extensions: 'function',
+  logLevel: 'string',
+  tracer: 'object',
+  clock: 'object',
+};
+
+const SERVER_OPTIONS: OptionTable<HostServer> = {
+  transport: ['object', 'function'],
+  isTrusted: 'boolean',
+  startsAtOnce: 'boolean',
+  tools: 'function',
+  roots: ['array', 'function'],
+  client: 'object',
+};
+
+/** @throws {TypeError} An option is missing, unknown or of the wrong type, or two servers have names that are too much alike. */
+export function checkHostOptions(options: HostOptions): void {
+  checkOptions('createHost options', options, HOST_OPTIONS);
+  if (options.sampling) checkOptions('createHost options, sampling', options.sampling, SAMPLING_OPTIONS);
+  if (typeof options.policy !== 'function')
+    throw new TypeError('createHost needs a policy, which decides before each tool call: policy: (use) => askTheUser(use)');
+  checkServers('createHost options', options.servers, SERVER_OPTIONS);
+  for (const [name, { transport }] of Object.entries(options.servers))
+    if (transport === undefined) throw new TypeError(`createHost options: the server "${name}" needs a transport`);
+}
+
+/** Checks the servers of a host or gateway. @throws {TypeError} As `checkHostOptions`. */
+export function checkServers<S extends object>(owner: string, servers: Readonly<Record<string, S>>, table: OptionTable<S>): void {
+  const labels = new Map<string, string>();
+  for (const [name, server] of Object.entries(servers ?? {})) {
+    checkOptions(`${owner}, server "${name}"`, server, table);
+    const label = serverLabel(name);
+    const other = labels.get(label);
+    if (other !== undefined)
+      throw new TypeError(`${owner}: the servers "${other}" and "${name}" would both prefix their tools with "${label}": rename one`);
+    labels.set(label, name);
+  }
+}

@@ -1,0 +1,345 @@
+/** `createHost`: several servers at once, as one list of tools, prompts and resources. */
+
+import type { CallOptions, McpClient } from '@mortise/client';
+import { toolHints } from '@mortise/client/host';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { abortable, runCallback } from '@mortise/jsonrpc-core/connection';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type {
+  CallToolResult,
+  CompleteRequestParams,
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from '@mortise/protocol/model';
+import { Asks } from './asks.ts';
+import { changedError, type ToolUse } from './consent.ts';
+import { toolDigest } from './digest.ts';
+import { ToolRefusedError } from './errors.ts';
+import { HostedServer, type ServerState } from './hosted-server.ts';
+import { checkHostOptions, type HostOptions, type HostServer } from './host-options.ts';
+import { type HostListOptions, ListReader } from './list-reader.ts';
+import { exposedName, labelOf, serverLabel } from './names.ts';
+import type { ListedItems, ListName } from './server-list.ts';
+import { withServerName } from './tracing.ts';
+
+/** A tool of one of the servers. */
+export interface HostTool {
+  /** The name for the model: at most 64 characters of `a-z`, `A-Z`, `0-9`, `_` and `-`, and the same for as long as the tool has its name. */
+  readonly name: string;
+  readonly server: string;
+  readonly tool: Tool;
+}
+
+/** A prompt of one of the servers. */
+export interface HostPrompt {
+  /** As the name of a `HostTool`. */
+  readonly name: string;
+  readonly server: string;
+  readonly prompt: Prompt;
+}
+
+/** A resource of one of the servers. Different servers may use the same URI for different resources. */
+export interface HostResource {
+  readonly server: string;
+  readonly resource: Resource;
+}
+
+/** A resource template of one of the servers. */
+export interface HostResourceTemplate {
+  readonly server: string;
+  readonly resourceTemplate: ResourceTemplate;
+}
+
+/** Something that happened at one of the servers. */
+export type HostEvent =
+  | { readonly type: 'state'; readonly server: string; readonly state: ServerState }
+  /** A list that was read has changed: read it again. */
+  | { readonly type: 'list changed'; readonly server: string; readonly list: ListName }
+  | { readonly type: 'resource updated'; readonly server: string; readonly uri: string }
+  | { readonly type: 'log'; readonly server: string; readonly level: string; readonly logger: string | undefined; readonly data: unknown }
+  /** An error that belongs to no call, such as a malformed item of a list. */
+  | { readonly type: 'error'; readonly server: string; readonly error: Error };
+
+/** Where something is: a server, and a URI there. */
+export interface ResourcePlace {
+  readonly server: string;
+  readonly uri: string;
+}
+
+/** Several servers as one. Everything that a server sends stays with that server's name. */
+export interface Host extends AsyncDisposable {
+  /** The states of all servers, by name, in the order of the option `servers`. */
+  readonly states: ReadonlyMap<string, ServerState>;
+  /** Returns the client of a server that is ready, for what the host has no function for. Its tool calls need no consent. */
+  client(server: string): McpClient | undefined;
+  /**
+   * Starts a server now, also one that failed, or whose user has just signed in.
+   *
+   * @throws {ServerUnavailableError} It could not be started.
+   */
+  start(server: string): Promise<void>;
+  /** Reads the tools of all servers. Starts those that are not started. A server that fails or is too slow is left out. */
+  tools(options?: HostListOptions): Promise<readonly HostTool[]>;
+  prompts(options?: HostListOptions): Promise<readonly HostPrompt[]>;
+  resources(options?: HostListOptions): Promise<readonly HostResource[]>;
+  resourceTemplates(options?: HostListOptions): Promise<readonly HostResourceTemplate[]>;
+  /**
+   * Calls a tool, if the policy allows it.
+   *
+   * @param name The name of a `HostTool`. @param args Sent as the policy saw them.
+   * @throws {ToolRefusedError} `ERR_TOOL_REFUSED`, `ERR_TOOL_CHANGED`, `ERR_TOOL_UNKNOWN`: the tool was not called.
+   * @throws {ServerUnavailableError} The tool's server cannot be reached. @throws As `McpClient.callTool` does.
+   */
+  callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
+  /** Gets a prompt. @param name The name of a `HostPrompt`. @throws As `McpClient.getPrompt` does, and `ServerUnavailableError`. */
+  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>;
+  /** Reads a resource of a server. @throws As `McpClient.readResource` does, and `ServerUnavailableError`. */
+  readResource(place: ResourcePlace, options?: CallOptions): Promise<ReadResourceResult>;
+  /** Completes an argument of a server's prompt or template; `ref` has the server's own name for it. */
+  complete(server: string, params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult>;
+  /** Asks for updates of a resource, which come as events. Holds when the server is started again. */
+  subscribeResource(place: ResourcePlace): Promise<void>;
+  unsubscribeResource(place: ResourcePlace): Promise<void>;
+  /** Calls the handler with each event. @returns A function that removes the handler. */
+  onEvent(handler: (event: HostEvent) => unknown): () => void;
+  /** Ends all servers. Calls in flight reject. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a host: a client for each of several servers.
+ *
+ * @throws {TypeError} An option is missing, unknown or of the wrong type, or the names of two servers are too much alike.
+ */
+export function createHost(options: HostOptions): Host {
+  checkHostOptions(options);
+  return new ServerHost(options);
+}
+
+/** One server, and what the program said of it. */
+interface Member {
+  readonly server: HostedServer;
+  readonly given: HostServer;
+}
+
+class ServerHost implements Host {
+  readonly #options: HostOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #byLabel = new Map<string, Member>();
+  readonly #handlers = new Set<(event: HostEvent) => unknown>();
+  readonly #lists: ListReader;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    const asks = new Asks(options);
+    const { clock = systemClock, listWaitMs = 5_000 } = options;
+    this.#lists = new ListReader(clock, listWaitMs, ({ name }, list) => this.#emit({ type: 'list changed', server: name, list }));
+    for (const [name, given] of Object.entries(options.servers)) {
+      const member = { server: this.#createServer(name, given, asks), given };
+      this.#members.set(name, member);
+      this.#byLabel.set(serverLabel(name), member);
+    }
+    for (const { server, given } of this.#members.values())
+      if (given.startsAtOnce ?? options.startsAtOnce) server.start().catch(() => undefined);
+  }
+
+  #createServer(name: string, given: HostServer, asks: Asks): HostedServer {
+    const { info = { name: 'mortise-host', version: '1.0.0' }, extensions, tracer, logLevel, clock = systemClock } = this.#options;
+    const server: HostedServer = new HostedServer({
+      name,
+      source: given.transport,
+      info,
+      clock,
+      clientOptions: () => ({
+        ...given.client,
+        ...asks.for(name),
+        ...(given.roots && { roots: given.roots }),
+        extensions: extensions?.(name),
+        tracer: tracer && withServerName(tracer, name),
+      }),
+      prepare: (client) => this.#listenTo(name, client),
+      events: {
+        onState: (state) => {
+          if (state.status === 'ready' && logLevel !== undefined && server.client?.serverCapabilities.logging)
+            server.client.setLoggingLevel(logLevel).catch((error: Error) => this.#emit({ type: 'error', server: name, error }));
+          this.#emit({ type: 'state', server: name, state });
+        },
+        onListChanged: (list) => this.#emit({ type: 'list changed', server: name, list }),
+        onError: (error) => this.#emit({ type: 'error', server: name, error }),
+      },
+    });
+    return server;
+  }
+
+  #listenTo(server: string, client: McpClient): void {
+    client.onResourceUpdated(({ uri }) => this.#emit({ type: 'resource updated', server, uri }));
+    client.onLog(({ level, logger, data }) => this.#emit({ type: 'log', server, level, logger, data }));
+  }
+
+  // ---- servers
+
+  get states(): ReadonlyMap<string, ServerState> {
+    return new Map([...this.#members].map(([name, { server }]) => [name, server.state]));
+  }
+
+  client(server: string): McpClient | undefined {
+    return this.#serverOf(server).client;
+  }
+
+  async start(server: string): Promise<void> {
+    await this.#serverOf(server).start();
+  }
+
+  #serverOf(name: string): HostedServer {
+    const member = this.#members.get(name);
+    if (member) return member.server;
+    throw new TypeError(`there is no server "${name}" (servers: ${[...this.#members.keys()].join(', ')})`);
+  }
+
+  // ---- lists
+
+  tools(options?: HostListOptions): Promise<readonly HostTool[]> {
+    return this.#merge('tools', options, ({ server, given }, tool) =>
+      given.tools?.(tool) === false ? undefined : { name: exposedName(server.name, tool.name), server: server.name, tool },
+    );
+  }
+
+  prompts(options?: HostListOptions): Promise<readonly HostPrompt[]> {
+    return this.#merge('prompts', options, ({ server }, prompt) => ({
+      name: exposedName(server.name, prompt.name),
+      server: server.name,
+      prompt,
+    }));
+  }
+
+  resources(options?: HostListOptions): Promise<readonly HostResource[]> {
+    return this.#merge('resources', options, ({ server }, resource) => ({ server: server.name, resource }));
+  }
+
+  resourceTemplates(options?: HostListOptions): Promise<readonly HostResourceTemplate[]> {
+    return this.#merge('resourceTemplates', options, ({ server }, resourceTemplate) => ({ server: server.name, resourceTemplate }));
+  }
+
+  async #merge<N extends ListName, T>(
+    name: N,
+    options: HostListOptions | undefined,
+    toItem: (member: Member, item: ListedItems[N]) => T | undefined,
+  ): Promise<readonly T[]> {
+    const members = [...this.#members.values()];
+    const lists = await this.#lists.read(
+      members.map(({ server }) => server),
+      name,
+      options,
+    );
+    return members.flatMap((member, index) => (lists[index] ?? []).flatMap((item) => toItem(member, item) ?? []));
+  }
+
+  // ---- calls
+
+  async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const member = this.#memberOf(name);
+    const { server } = member;
+    const tool = await this.#findTool(member, name, options.signal);
+    const digest = await toolDigest(tool);
+    const given = structuredClone(args);
+    await this.#consent({ member, name, tool, digest, arguments: given }, options.signal);
+    // The list may have changed while the user was deciding.
+    const now = await this.#findTool(member, name, options.signal);
+    if ((await toolDigest(now)) !== digest)
+      throw changedError(name, `the tool "${name}" changed while the call was being decided: ask again, with its new description`);
+    return server.run((client) => client.callTool(tool.name, given, options), options.signal);
+  }
+
+  async #findTool({ server, given }: Member, name: string, signal: AbortSignal | undefined): Promise<Tool> {
+    const tool = (await server.list('tools', signal)).find((each) => exposedName(server.name, each.name) === name);
+    if (tool && given.tools?.(tool) !== false) return tool;
+    throw new ToolRefusedError('ERR_TOOL_UNKNOWN', name, `the server "${server.name}" has no tool "${name}": see host.tools()`);
+  }
+
+  async #consent(
+    use: Pick<ToolUse, 'name' | 'tool' | 'digest' | 'arguments'> & { readonly member: Member },
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<void> {
+    const { member, name, tool, digest, arguments: args } = use;
+    const { policy, lock = this.#lock } = this.#options;
+    const isTrusted = member.given.isTrusted === true;
+    const key = `${member.server.name}/${tool.name}`;
+    const before = await lock.get(key);
+    const decision = policy({
+      server: member.server.name,
+      isTrusted,
+      name,
+      tool,
+      arguments: args,
+      hints: toolHints(tool, { isTrusted }),
+      digest,
+      isChanged: before !== undefined && before !== digest,
+      signal,
+    });
+    if (!(await abortable(Promise.resolve(decision), signal)))
+      throw new ToolRefusedError('ERR_TOOL_REFUSED', name, `the tool "${name}" was not called: the policy did not allow it`);
+    if (before !== digest) await lock.set(key, digest);
+  }
+
+  readonly #lock = new Map<string, string>();
+
+  #memberOf(name: string): Member {
+    const member = this.#byLabel.get(labelOf(name) ?? '');
+    if (member) return member;
+    throw new ToolRefusedError('ERR_TOOL_UNKNOWN', name, `no server has "${name}": use a name of host.tools() or host.prompts()`);
+  }
+
+  async getPrompt(name: string, args?: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<GetPromptResult> {
+    const { server } = this.#memberOf(name);
+    const prompts = await server.list('prompts', options.signal);
+    const prompt = prompts.find((each) => exposedName(server.name, each.name) === name);
+    if (!prompt) throw new ToolRefusedError('ERR_TOOL_UNKNOWN', name, `the server "${server.name}" has no prompt "${name}"`);
+    return server.run((client) => client.getPrompt(prompt.name, args, options), options.signal);
+  }
+
+  async readResource({ server, uri }: ResourcePlace, options: CallOptions = {}): Promise<ReadResourceResult> {
+    return this.#serverOf(server).run((client) => client.readResource(uri, options), options.signal);
+  }
+
+  async complete(server: string, params: CompleteRequestParams, options: CallOptions = {}): Promise<CompleteResult> {
+    return this.#serverOf(server).run((client) => client.complete(params, options), options.signal);
+  }
+
+  async subscribeResource({ server, uri }: ResourcePlace): Promise<void> {
+    await this.#serverOf(server).watch(uri);
+  }
+
+  async unsubscribeResource({ server, uri }: ResourcePlace): Promise<void> {
+    await this.#serverOf(server).unwatch(uri);
+  }
+
+  // ---- events and end
+
+  onEvent(handler: (event: HostEvent) => unknown): () => void {
+    this.#handlers.add(handler);
+    return () => void this.#handlers.delete(handler);
+  }
+
+  #emit(event: HostEvent): void {
+    // A handler that fails disturbs neither the others nor the server.
+    for (const handler of [...this.#handlers])
+      runCallback(
+        () => handler(event),
+        () => undefined,
+      );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#members.values()].map(({ server }) => server.close()));
+    this.#handlers.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,3 @@
+/** `@mortise/host/node`: keeps what was consented to in a file. */
+
+export { lockFile } from './node/lock-file.ts';
