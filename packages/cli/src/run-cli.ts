@@ -5,8 +5,6 @@ import { createProgram } from './program.ts';
 import { ExitCode, toExitCode, toMessage } from './errors.ts';
 import { type CliIo, clean, Terminal } from './terminal.ts';
 
-export type { CliIo } from './terminal.ts';
-
 /**
  * Runs one command of `mortise` and prints to the given streams. Never exits the process.
  *

@@ -50,9 +50,9 @@ export interface HostOptions extends AskOptions {
   readonly listWaitMs?: number | undefined;
   /** Handles what servers ask the user. A single function handles forms only. @default none: servers cannot ask */
   readonly elicitation?: AskOptions['elicitation'];
-  /** Lets servers use the program's model. @default none: servers cannot @deprecated since 2026-07-28, with sampling. */
+  /** Lets servers use the program's model. @default none: servers cannot @deprecated since 2026-07-28, with sampling: call a model's API in the server instead. */
   readonly sampling?: AskOptions['sampling'];
-  /** The folders that servers should work in, the same for all or by server. @default none @deprecated since 2026-07-28, with roots. */
+  /** The folders that servers should work in, the same for all or by server. @default none @deprecated since 2026-07-28, with roots: pass folders as arguments of tools instead. */
   readonly roots?: AskOptions['roots'];
   /** How many elicitation requests of each server are answered in one minute, and how many sampling requests. @default 60 of each */
   readonly asksPerMinute?: number | undefined;

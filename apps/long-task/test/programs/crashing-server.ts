@@ -32,13 +32,13 @@ const WATCH = `
   CREATE TRIGGER IF NOT EXISTS watch_after_end AFTER UPDATE ON mortise_tasks
     WHEN OLD.status IN ${ENDED} AND (NEW.status <> OLD.status OR NEW.record <> OLD.record)
     BEGIN INSERT INTO watch_faults VALUES ('changed after its end', NEW.id, NEW.record); END;
-  CREATE TRIGGER IF NOT EXISTS watch_lease AFTER UPDATE OF lease_owner ON mortise_tasks
-    WHEN NEW.lease_owner IS NOT NULL AND NEW.lease_owner <> '' AND NEW.lease_owner IS NOT OLD.lease_owner
-    BEGIN INSERT INTO watch_leases VALUES (NEW.id, NEW.lease_owner); END;
-  CREATE TRIGGER IF NOT EXISTS watch_two_leases AFTER UPDATE OF lease_owner ON mortise_tasks
-    WHEN OLD.lease_owner IS NOT NULL AND OLD.lease_owner <> '' AND NEW.lease_owner IS NOT NULL AND NEW.lease_owner <> ''
-      AND NEW.lease_owner <> OLD.lease_owner AND OLD.lease_until_ms > ${NOW} + 1
-    BEGIN INSERT INTO watch_faults VALUES ('leased twice', NEW.id, OLD.lease_until_ms - ${NOW}); END;
+  CREATE TRIGGER IF NOT EXISTS watch_first_lease AFTER INSERT ON mortise_tasks WHEN NEW.owner IS NOT NULL
+    BEGIN INSERT INTO watch_leases VALUES (NEW.id, NEW.owner); END;
+  CREATE TRIGGER IF NOT EXISTS watch_lease AFTER UPDATE OF owner ON mortise_tasks WHEN NEW.owner IS NOT NULL AND NEW.owner IS NOT OLD.owner
+    BEGIN INSERT INTO watch_leases VALUES (NEW.id, NEW.owner); END;
+  CREATE TRIGGER IF NOT EXISTS watch_two_leases AFTER UPDATE OF owner ON mortise_tasks
+    WHEN NEW.owner <> OLD.owner AND EXISTS (SELECT 1 FROM mortise_task_owners WHERE owner = OLD.owner AND until_ms > ${NOW} + 1)
+    BEGIN INSERT INTO watch_faults SELECT 'leased twice', NEW.id, until_ms - ${NOW} FROM mortise_task_owners WHERE owner = OLD.owner; END;
   CREATE TRIGGER IF NOT EXISTS watch_steps AFTER UPDATE ON mortise_steps
     BEGIN INSERT INTO watch_faults VALUES ('step written twice', NEW.task_id, NEW.key); END;
 `;

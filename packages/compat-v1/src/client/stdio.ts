@@ -1,8 +1,8 @@
 /** `/client/stdio`: starts a server and talks to it over its standard input and output. */
 
-import { getDefaultEnvironment, INHERITED_VARIABLES, StdioClientTransport as Stdio } from '@mortise/transport-stdio/client';
+import { INHERITED_VARIABLES, StdioClientTransport as Stdio } from '@mortise/transport-stdio/client';
 
-export { getDefaultEnvironment };
+export { getDefaultEnvironment } from '@mortise/transport-stdio/client';
 
 export type StdioServerParameters = {
   command: string;

@@ -79,6 +79,9 @@ export class HttpServerTransport extends OwnTransport {
           get state() {
             return session.state;
           },
+          get ready() {
+            return session.ready;
+          },
           receive: (message, call) => during((message as JsonRpcRequest).id, call, () => session.receive(message, call)),
           restore: (state) => session.restore(state),
           close: () => session.close(),

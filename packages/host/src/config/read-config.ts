@@ -8,8 +8,6 @@ import { type ConfigProblem, JsonTree } from './json-tree.ts';
 import { readServer } from './read-server.ts';
 import { type ConfigInput, Variables, type VariableSources } from './variables.ts';
 
-export type { ConfigInput, ConfigProblem };
-
 /** The options of reading a configuration. */
 export interface ConfigOptions {
   /** The environment for `${env:NAME}`, `${NAME}` and `${NAME:-default}`: usually `process.env`. @default empty */
