@@ -223,10 +223,14 @@ export class HostedServer {
     const forget = (names: readonly ListName[]): void => {
       for (const name of names) if (lists.forget(name)) this.#init.events.onListChanged(name);
     };
+    const forgetAll = (): void => forget(wanted.flatMap(([, , names]) => names));
     try {
-      for await (const { method, isAfterGap } of client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])))) {
+      const changes = client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
+      // What was read before the server accepted may have changed since.
+      changes.accepted.then(forgetAll, () => undefined);
+      for await (const { method, isAfterGap } of changes) {
         guard.countNotification();
-        if (isAfterGap) forget(wanted.flatMap(([, , names]) => names));
+        if (isAfterGap) forgetAll();
         else forget(wanted.find(([key]) => method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))?.[2] ?? []);
       }
     } catch (error) {

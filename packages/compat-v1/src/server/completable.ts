@@ -28,7 +28,7 @@ export function getCompleter<T extends AnySchema>(schema: T): CompleteCallback<T
   return meta?.complete;
 }
 
-/** @deprecated A schema with a completer is the schema itself. */
+/** @deprecated Use the schema itself: a schema with a completer is the same object. */
 export function unwrapCompletable<T extends AnySchema>(schema: CompletableSchema<T>): T {
   return schema;
 }
