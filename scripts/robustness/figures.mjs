@@ -281,28 +281,25 @@ async function writeBesideMuch() {
   const folder = await mkdtemp(join(tmpdir(), 'mortise-robustness-'));
   const path = join(folder, 'stores.db');
   const event = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(100) } };
-  const task = { generation: '2026-07-28', principal: 'ada', status: 'working', driver: 'engine', resumable: true, asks: [], ttlMs: null };
-  const times = { createdAtMs: Date.now(), updatedAtMs: Date.now(), expiresAtMs: null };
+  const task = { generation: '2026-07-28', principal: 'ada', status: 'working', driver: 'engine', resumable: true, asks: [], ttlMs: null, owner: 'owner' };
+  const times = { createdAtMs: Date.now(), updatedAtMs: Date.now() };
   const filled = await createSqliteStores({ path, durability: 'normal', events: { maxEventsPerStream: 10_000 } });
   for (let index = 0; index < 300_000; index += 1) await filled.events.append(`session ${index % 30}`, 'stream', event);
-  for (let index = 0; index < 10_000; index += 1) await filled.tasks.create({ ...task, ...times, id: `task ${index}` });
+  for (let index = 0; index < 10_000; index += 1) await filled.tasks.create({ ...task, ...times, id: `task ${index}` }, { leaseMs: 30_000 });
   await filled.close();
   // All events have expired, and each stream has nine tenths more than its limit.
   const { events, tasks, close } = await createSqliteStores({ path, events: { maxAgeMs: 1 } });
   const append = await timeSlowest(1_024, (index) => events.append(`session ${index % 30}`, 'stream', event));
-  const renewal = await timeSlowest(20, (part) => {
-    const renew = (_, index) => tasks.lease(`task ${part * 500 + index}`, 'owner', Date.now() + 30_000, Date.now());
-    return Promise.all(Array.from({ length: 500 }, renew));
-  });
+  const renewal = await timeSlowest(20, () => tasks.renew('owner', 30_000));
   await close();
   await rm(folder, { recursive: true });
   const ok = append <= 50 && renewal <= 100;
-  return { figure: `an append ${append.toFixed(1)} ms, 500 renewals ${renewal.toFixed(1)} ms`, ok };
+  return { figure: `an append ${append.toFixed(1)} ms, a renewal ${renewal.toFixed(1)} ms`, ok };
 }
 
 figures.push({
   rule: 18,
-  what: 'SQLite, flushed: the slowest of 1,024 appends beside 300,000 events, of 20 times 500 renewals of 10,000 running tasks',
+  what: 'SQLite, flushed: the slowest of 1,024 appends beside 300,000 events, of 20 renewals of 10,000 running tasks at once',
   goal: 'at most 50 and 100 ms',
   measure: writeBesideMuch,
 });
