@@ -281,11 +281,21 @@ async function writeBesideMuch() {
   const folder = await mkdtemp(join(tmpdir(), 'mortise-robustness-'));
   const path = join(folder, 'stores.db');
   const event = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(100) } };
-  const task = { generation: '2026-07-28', principal: 'ada', status: 'working', driver: 'engine', resumable: true, asks: [], ttlMs: null, owner: 'owner' };
+  const task = {
+    generation: '2026-07-28',
+    principal: 'ada',
+    status: 'working',
+    driver: 'engine',
+    resumable: true,
+    asks: [],
+    ttlMs: null,
+    owner: 'owner',
+  };
   const times = { createdAtMs: Date.now(), updatedAtMs: Date.now() };
   const filled = await createSqliteStores({ path, durability: 'normal', events: { maxEventsPerStream: 10_000 } });
   for (let index = 0; index < 300_000; index += 1) await filled.events.append(`session ${index % 30}`, 'stream', event);
-  for (let index = 0; index < 10_000; index += 1) await filled.tasks.create({ ...task, ...times, id: `task ${index}` }, { leaseMs: 30_000 });
+  for (let index = 0; index < 10_000; index += 1)
+    await filled.tasks.create({ ...task, ...times, id: `task ${index}` }, { leaseMs: 30_000 });
   await filled.close();
   // All events have expired, and each stream has nine tenths more than its limit.
   const { events, tasks, close } = await createSqliteStores({ path, events: { maxAgeMs: 1 } });
