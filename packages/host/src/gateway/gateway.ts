@@ -25,7 +25,7 @@ export interface GatewayHealth {
   readonly servers: Readonly<Record<string, Readonly<Partial<Record<ServerState['status'], number>>>>>;
 }
 
-/** A gateway: an endpoint that `serveHttp`, `serveStdio`, `serveWebSocket` and `createHttpHandler` serve, as any server. */
+/** A gateway: an endpoint like a server. Serve it with `serveHttp`, `serveStdio`, `serveWebSocket` or `createHttpHandler`. */
 export interface Gateway extends Server<Caller> {
   health(): GatewayHealth;
 }

@@ -17,8 +17,7 @@ export type BearerAuthMiddlewareOptions = {
 };
 
 declare global {
-  // The types of Express are extended in this way.
-  // oxlint-disable-next-line typescript/no-namespace
+  // oxlint-disable-next-line typescript/no-namespace -- Express has its types extended through this namespace, and in no other way
   namespace Express {
     interface Request {
       /** Who sent the request, once `requireBearerAuth` has let it through. */
