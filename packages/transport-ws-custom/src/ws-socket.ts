@@ -14,6 +14,10 @@ export interface Corkable {
 
 const OPEN = 1;
 
+/** A text of more characters than this is long. */
+const LONG_TEXT = 16 * 1024;
+const TEXT_FRAME = { binary: false };
+
 /** Runs `fn` after all microtasks on Node (`nextTick` in a microtask), so that all responses to one chunk of requests leave together. */
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
@@ -66,7 +70,9 @@ export class WsSocket implements MessageSocket {
 
   send(text: string): void {
     this.#cork();
-    this.#ws.send(text, this.#onSent);
+    // For a string Node reserves three bytes for each character until it is written. A long text is encoded here, to its exact size.
+    if (text.length > LONG_TEXT) this.#ws.send(Buffer.from(text), TEXT_FRAME, this.#onSent);
+    else this.#ws.send(text, this.#onSent);
   }
 
   pause(): void {
