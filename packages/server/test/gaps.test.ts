@@ -37,14 +37,14 @@ async function listen(server: McpServer, version: Version): Promise<RawPeer> {
 }
 
 describe.each([...LEGACY, MODERN] as const)('a client of %s, with a message bus between two servers,', (version) => {
-  it('[RES-013][SUB-003] is told of each change at the other server, from when its subscription is acknowledged', async () => {
+  it('[RES-013][SUB-003] receives each change at the other server from the acknowledgement of its subscription on', async () => {
     const { here, there } = startTwo();
     const peer = await listen(here.server, version);
     await there.server.sendResourceUpdated({ uri: URI });
     expect((await peer.nextNotification(UPDATED)).params).toMatchObject({ uri: URI });
   });
 
-  it('[ROBUSTNESS-20] is told to read again after a gap, and of changes as before', async () => {
+  it('[ROBUSTNESS-20] receives a change after a gap, so that it reads again, and each later change', async () => {
     const { here, there } = startTwo();
     const peer = await listen(here.server, version);
     here.messageBus.cut();

@@ -23,7 +23,7 @@ function createChatty(options = {}): McpServer {
 const levels = (peer: RawPeer): Loose[] => peer.notifications('notifications/message').map((message) => message.params.level);
 
 describe.each(LEGACY)('log messages in %s', (version) => {
-  it('[LOG-001] flow only where the server declares logging, which is told', async () => {
+  it('[LOG-001] flow only where the server declares logging', async () => {
     const silent = await RawPeer.attach(createChatty({ capabilities: {} }), version);
     const told = await silent.initialize();
     expect(told.result.capabilities).not.toHaveProperty('logging');
@@ -77,7 +77,7 @@ describe.each(LEGACY)('log messages in %s', (version) => {
     expect(levels(peer)).toEqual(['alert', 'emergency']);
   });
 
-  it('[LOG-007] keep their level where setting one fails, which is told by -32603', async () => {
+  it('[LOG-007] keep their level where setting one fails, and the client gets -32603', async () => {
     const server = createChatty();
     server.use('logging/setLevel', (_ctx, next) => {
       if (isBroken) throw new Error('the file /etc/levels is locked');

@@ -237,7 +237,7 @@ describe('what no compiler checks', () => {
     expect(new anything({ name: 'm', version: '1' }, { handlerTimeoutMS: undefined, pageSize: undefined })).toBeInstanceOf(McpServer);
   });
 
-  it('a transport without close() is told so', async () => {
+  it('a transport without close() is refused with what it needs', async () => {
     const parts = { start: async () => undefined, send: async () => undefined };
     await expect(server()['connect']?.(parts)).rejects.toThrow(/needs a transport, an object with start\(\), send\(\) and close\(\)/);
   });

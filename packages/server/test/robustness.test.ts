@@ -364,7 +364,7 @@ describe.each(ALL)('in %s', (version) => {
     expect((await peer.request('tools/call', { name })).error?.message).toBe(`Unknown tool: "${name}"${hint}`);
   });
 
-  it('[ROBUSTNESS-5] a visibility rule that rejects hides its tool, is told of once, and harms nobody', async () => {
+  it('[ROBUSTNESS-5] a visibility rule that rejects hides its tool, is logged once, and harms nobody', async () => {
     const logger = new MemoryLogger();
     const server = new McpServer({ name: 's', version: '1' }, { logger });
     const visible = (() => Promise.reject(new Error('the directory is down'))) as unknown as () => boolean;

@@ -38,7 +38,7 @@ describe.each(oldZods)('%s', (_name, library) => {
     expect(() => adapt(old.object({ a: old.number() }))).toThrow(/@mortise\/server\/zod/);
   });
 
-  it('is told and checked with the entry, as a shape and as an object', async () => {
+  it('is converted and checked by the entry, as a shape and as an object', async () => {
     const schema = fromZod(old);
     const shape = { a: old.number(), b: old.optional(old.string()), c: old._default(old.string(), 'x') };
     const told = {

@@ -17,7 +17,7 @@ const refusal = (schema: unknown, purpose: SchemaPurpose = 'tool input'): string
   throw new Error('was not refused');
 };
 
-describe('what a schema is told as', () => {
+describe('the JSON Schema that clients see', () => {
   it('[TOOL-006] tells a raw shape as an object schema, with the fields that must be there', () => {
     expect(tell({ a: z.number(), b: z.string().optional(), c: z.string().default('x'), d: z.string().nullable() })).toEqual({
       type: 'object',
