@@ -11,6 +11,8 @@ import { addGetters } from './commands/getters.ts';
 import { addInspect } from './commands/inspect.ts';
 import { addInstall } from './commands/install.ts';
 import { addListen } from './commands/listen.ts';
+import { addRecord } from './commands/record.ts';
+import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addTask } from './commands/tasks.ts';
 import type { Terminal } from './terminal.ts';
@@ -48,6 +50,8 @@ export function createProgram(terminal: Terminal): Command {
   addBench(program, terminal);
   addGateway(program, terminal);
   addDoctor(program, terminal);
+  addRecord(program, terminal);
+  addReplay(program, terminal);
   addInstall(program, terminal);
   addCreate(program, terminal);
   addCompletion(program, terminal);

@@ -27,6 +27,13 @@ export function toCount(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.');
 }
 
+/** Adds the options of a command that reaches a server: what `TargetOptions` has. */
+export const addTargetOptions = (command: Command): Command =>
+  command
+    .option('-H, --header <name: value>', 'send an HTTP header; may be repeated', collect)
+    .option('-e, --env <NAME=value>', 'set a variable for a server that is started; may be repeated', collect)
+    .option('--sse', 'use the HTTP+SSE transport of the first revision');
+
 /**
  * Adds a command whose first argument is a server.
  *
@@ -34,16 +41,11 @@ export function toCount(text: string): number {
  */
 export function addServerCommand(program: Command, usage: string, about: string): Command {
   const [name = '', ...args] = usage.split(' ');
-  return program
-    .command([name, '<server>', ...args].join(' '))
-    .description(about)
+  return addTargetOptions(program.command([name, '<server>', ...args].join(' ')).description(about))
     .option('--json', 'print JSON for programs')
     .option('--config <file>', '<server> is a name in this mcp.json')
-    .option('-H, --header <name: value>', 'send an HTTP header; may be repeated', collect)
-    .option('-e, --env <NAME=value>', 'set a variable for a server that is started; may be repeated', collect)
     .option('--root <folder>', 'a folder that the server may ask for; may be repeated', collect)
     .option('--protocol <revision>', 'use this revision of the protocol only')
-    .option('--sse', 'use the HTTP+SSE transport of the first revision')
     .option('--timeout <seconds>', 'how long a request may take', toPositive)
     .option('-v, --verbose', 'show what the server writes to its error output, and its log messages');
 }

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { nodeOAuth } from '@mortise/auth-oauth/node';
-import type { ClientTransportSource } from '@mortise/client';
+import type { TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { httpTransport, SSEClientTransport } from '@mortise/transport-http/client';
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
@@ -23,11 +23,13 @@ export interface TargetOptions {
 const SCRIPTS: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']);
 
 /**
- * Finds out what `target` names and makes a transport to it.
+ * Finds out what `target` names.
+ *
+ * @returns A factory of transports to it.
  *
  * @throws {CliError} The target is empty, an option does not fit it, or a header or variable is malformed.
  */
-export function toTransport(target: string, options: TargetOptions, terminal: Terminal): ClientTransportSource {
+export function toTransport(target: string, options: TargetOptions, terminal: Terminal): TransportFactory {
   const protocol = /^(https?|wss?):\/\//i.exec(target)?.[1]?.toLowerCase();
   if (protocol === undefined) return startProgram(target, options, terminal);
   if (options.env) throw new CliError('--env is for a server that is started: a server with a URL has its own environment');
@@ -39,7 +41,7 @@ export function toTransport(target: string, options: TargetOptions, terminal: Te
   return httpTransport(target, { headers, ...(isSigned || !terminal.isInteractive ? {} : { authorizer: nodeOAuth(target) }) });
 }
 
-function startProgram(target: string, options: TargetOptions, terminal: Terminal): ClientTransportSource {
+function startProgram(target: string, options: TargetOptions, terminal: Terminal): TransportFactory {
   if (options.header) throw new CliError('--header is for a server with a URL: set --env NAME=value for a server that is started');
   if (options.sse === true) throw new CliError('--sse is for a server with a URL');
   const [command, ...args] = toCommand(target, terminal.io.cwd);
