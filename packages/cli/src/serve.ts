@@ -32,9 +32,15 @@ function toPort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
-/** Serves until the user interrupts, or the client on stdio leaves. @throws {CliError} The options exclude each other. */
-export async function serve(server: Served, { http, ws, port, host }: ServingOptions, terminal: Terminal): Promise<void> {
+/** @throws {CliError} The options exclude each other. */
+export function checkServing({ http, ws }: ServingOptions): void {
   if (http === true && ws === true) throw new CliError('--http and --ws exclude each other: start the command twice');
+}
+
+/** Serves until the user interrupts, or the client on stdio leaves. @throws {CliError} The options exclude each other. */
+export async function serve(server: Served, options: ServingOptions, terminal: Terminal): Promise<void> {
+  checkServing(options);
+  const { http, ws, port, host } = options;
   const { stdin, stdout, signal } = terminal.io;
   if (http !== true && ws !== true) {
     const serving = await serveStdio(server, { stdin, stdout, ...(signal ? { signal } : {}) });
@@ -46,7 +52,8 @@ export async function serve(server: Served, { http, ws, port, host }: ServingOpt
   await serving.close();
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<void> {
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done) => {
     if (signal?.aborted) done();
     else signal?.addEventListener('abort', () => done(), { once: true });

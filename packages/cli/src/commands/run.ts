@@ -8,39 +8,56 @@ import { createJiti } from 'jiti';
 import { CliError, ExitCode } from '../errors.ts';
 import { addServingOptions, serve, type Served, type ServingOptions } from '../serve.ts';
 import { clean, type Terminal } from '../terminal.ts';
+import { serveWatched } from '../watch/serve-watched.ts';
+
+interface RunOptions extends ServingOptions {
+  readonly watch?: boolean;
+}
 
 export function addRun(program: Command, terminal: Terminal): void {
   const command = program.command('run <file>').description('Serve the server that a file exports; TypeScript runs as it is');
-  addServingOptions(command).action((file: string, options: ServingOptions) => run(file, options, terminal));
+  addServingOptions(command)
+    .option('-w, --watch', 'load the file again when it or a file beside it changes')
+    .action((name: string, options: RunOptions) => run(resolve(terminal.io.cwd, name), options, terminal));
 }
 
-async function run(file: string, options: ServingOptions, terminal: Terminal): Promise<void> {
-  const server = await load(resolve(terminal.io.cwd, file), terminal);
-  if (server !== undefined) await serve(server, options, terminal);
+async function run(file: string, options: RunOptions, terminal: Terminal): Promise<void> {
+  if (options.watch === true) return serveWatched(file, () => loadAgain(file), options, terminal);
+  const server = await load(file);
+  if (server !== undefined) return serve(server, options, terminal);
+  process.once('beforeExit', () => {
+    terminal.note(`${clean(file)} ${NO_SERVER}`);
+    process.exitCode = ExitCode.usage;
+  });
+}
+
+const NO_SERVER = 'exports no server and does not serve one: add "export default server"';
+
+/** @throws {CliError} The file is not there, fails while it is loaded, or exports no server. */
+async function loadAgain(file: string): Promise<Served> {
+  const server = await load(file, false);
+  if (server !== undefined) return server;
+  throw new CliError(`${clean(file)} ${NO_SERVER}`);
 }
 
 /**
  * Loads a file and finds the server that it exports.
  *
+ * @param isCached Whether a module that was loaded before is taken as it is.
  * @returns undefined if the file serves by itself, or goes on with something else.
  * @throws {CliError} The file is not there, or fails while it is loaded.
  */
-async function load(file: string, terminal: Terminal): Promise<Served | undefined> {
+async function load(file: string, isCached = true): Promise<Served | undefined> {
   if (!existsSync(file)) throw new CliError(`There is no file ${clean(file)}`);
-  const exported = await importFile(file);
+  const exported = await importFile(file, isCached);
   const candidates = [exported['default'], exported['server'], ...Object.values(exported)];
   const found = candidates.find((value) => isServed(value)) ?? (await callFactory(exported['default']));
-  if (isServed(found)) return found;
-  process.once('beforeExit', () => {
-    terminal.note(`${clean(file)} exports no server and does not serve one: add "export default server"`);
-    process.exitCode = ExitCode.usage;
-  });
-  return undefined;
+  return isServed(found) ? found : undefined;
 }
 
-async function importFile(file: string): Promise<Record<string, unknown>> {
+async function importFile(file: string, isCached: boolean): Promise<Record<string, unknown>> {
   try {
-    return await createJiti(pathToFileURL(file).href).import<Record<string, unknown>>(file);
+    return await createJiti(pathToFileURL(file).href, { moduleCache: isCached }).import<Record<string, unknown>>(file);
   } catch (error) {
     throw new CliError(`${clean(file)} failed while it was loaded`, ExitCode.failed, { cause: error });
   }

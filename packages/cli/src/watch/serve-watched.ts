@@ -1,0 +1,125 @@
+/** `serveWatched`: serves a file's server, and loads the file again when it or a file beside it changes. */
+
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
+import { serveHttp } from '@mortise/transport-http/node';
+import { createHttpHandler } from '@mortise/transport-http/server';
+import { StdioServerTransport } from '@mortise/transport-stdio/server';
+import { serveWebSocket } from '@mortise/transport-ws-custom/server';
+import { type FSWatcher, watch } from 'chokidar';
+import { toMessage } from '../errors.ts';
+import { aborted, checkServing, type Served, type ServingOptions } from '../serve.ts';
+import { clean, type Terminal } from '../terminal.ts';
+import { KeptClient } from './kept-client.ts';
+
+/** A server that is served, and that another can take the place of. */
+interface Serving {
+  replace(next: Served): Promise<void>;
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long a folder must be quiet before the file is loaded: an editor writes several files, or one in pieces. */
+const QUIET_MS = 50;
+/** Parts of a path that are not watched: what is installed, and folders and files with a dot. */
+const HIDDEN = /[/\\](?:node_modules|\.[^/\\]+)(?:[/\\]|$)/;
+
+/**
+ * Serves until the user interrupts, or the client on stdio leaves. A file that cannot be loaded is reported, and the last server stays.
+ *
+ * @param load Loads the file anew.
+ * @throws What the first `load` or opening the port throws.
+ */
+export async function serveWatched(file: string, load: () => Promise<Served>, options: ServingOptions, terminal: Terminal): Promise<void> {
+  checkServing(options);
+  const isIgnored = (path: string): boolean => HIDDEN.test(path.slice(dirname(file).length));
+  const watcher = watch(dirname(file), { ignored: isIgnored, ignoreInitial: true });
+  try {
+    // Only from then on no change is missed.
+    await once(watcher, 'ready');
+    const serving = await open(await load(), options, terminal);
+    try {
+      await followChanges(watcher, () => reload(serving, load, terminal), Promise.race([aborted(terminal.io.signal), serving.closed]));
+    } finally {
+      await serving.close();
+    }
+  } finally {
+    await watcher.close();
+  }
+}
+
+/** Calls `onChange` after each change until `end`: once for changes that come together, and never twice at once. */
+async function followChanges(watcher: FSWatcher, onChange: () => Promise<void>, end: Promise<void>): Promise<void> {
+  let reloading = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  watcher.on('all', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => (reloading = reloading.then(onChange)), QUIET_MS);
+  });
+  await end;
+  clearTimeout(timer);
+  await reloading;
+}
+
+async function reload(serving: Serving, load: () => Promise<Served>, terminal: Terminal): Promise<void> {
+  const startMs = performance.now();
+  try {
+    await serving.replace(await load());
+    terminal.note(terminal.styleNote('dim', `loaded again in ${Math.round(performance.now() - startMs)} ms`));
+  } catch (error) {
+    terminal.note(`${terminal.styleNote('red', 'error')}: ${clean(toMessage(error))}; the last server goes on`);
+  }
+}
+
+function open(server: Served, options: ServingOptions, terminal: Terminal): Promise<Serving> {
+  if (options.http === true) return onHttp(server, options, terminal);
+  return options.ws === true ? onWebSocket(server, options, terminal) : onStdio(server, terminal);
+}
+
+async function onHttp(server: Served, { port, host }: ServingOptions, terminal: Terminal): Promise<Serving> {
+  // Sessions and their streams outlive the server that they began with.
+  const options = { sessionStore: new MemorySessionStore(), eventStore: new MemoryEventStore() };
+  const serving = await serveHttp(server, { port, host, ...options });
+  say(serving.url, terminal);
+  let { handler } = serving;
+  return {
+    replace: async (next) => {
+      const last = handler;
+      serving.server.off('request', last.node);
+      handler = createHttpHandler(next, options);
+      serving.server.on('request', handler.node);
+      await last.close();
+    },
+    closed: NEVER,
+    close: async () => {
+      await handler.close();
+      await serving.close();
+    },
+  };
+}
+
+/** WebSockets are closed, and clients open them again. */
+async function onWebSocket(server: Served, { port, host }: ServingOptions, terminal: Terminal): Promise<Serving> {
+  let serving = await serveWebSocket(server, { port, host });
+  say(serving.url, terminal);
+  const samePort = Number(new URL(serving.url).port);
+  return {
+    replace: async (next) => {
+      await serving.close();
+      serving = await serveWebSocket(next, { port: samePort, host });
+    },
+    closed: NEVER,
+    close: () => serving.close(),
+  };
+}
+
+const NEVER = new Promise<void>(() => undefined);
+
+const say = (url: string, terminal: Terminal): void => terminal.note(`${terminal.styleNote('green', 'serving')} ${url} (Ctrl-C ends)`);
+
+async function onStdio(server: Served, { io: { stdin, stdout } }: Terminal): Promise<Serving> {
+  const client = new KeptClient(new StdioServerTransport(stdin, stdout, { exitWhenDone: false }));
+  await client.connect(server);
+  return { replace: (next) => client.connect(next), closed: client.closed, close: () => client.close() };
+}
