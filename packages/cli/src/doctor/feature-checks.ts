@@ -169,7 +169,9 @@ export const CALL_CHECKS: readonly Check[] = [
       const callable = (await toolsOf(dialogue)).filter(({ inputSchema }) => Object(Object(inputSchema).required).length === undefined);
       const faults: string[] = [];
       for (const tool of callable) {
-        const fault = checkResult(tool, resultOf(await dialogue.ask('tools/call', { name: tool['name'] ?? null, arguments: {} })));
+        const { message } = await dialogue.ask('tools/call', { name: tool['name'] ?? null, arguments: {} });
+        // An error is an answer, too: a tool may need what this client has not declared.
+        const fault = isObject(message?.['result']) ? checkResult(tool, message['result']) : undefined;
         if (fault !== undefined) faults.push(`tool ${nameOf(tool)}: ${fault}`);
       }
       return listFaults(faults);
@@ -178,7 +180,8 @@ export const CALL_CHECKS: readonly Check[] = [
 ];
 
 function checkResult({ outputSchema }: JsonObject, result: JsonObject): string | undefined {
-  if (result['resultType'] === 'input_required' || result['isError'] === true) return undefined;
+  const { resultType = 'complete', isError } = result;
+  if (resultType !== 'complete' || isError === true) return undefined;
   if (!Array.isArray(result['content'])) return 'the result has no content array';
   if (!isObject(outputSchema)) return undefined;
   if (!('structuredContent' in result)) return 'the result has no structuredContent';
