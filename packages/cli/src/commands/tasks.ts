@@ -32,8 +32,9 @@ async function waitFor(task: TaskHandle, terminal: Terminal): ReturnType<TaskHan
 }
 
 function printState(state: TaskState, terminal: Terminal): void {
-  if (terminal.isJson) return terminal.printJson(state);
-  const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs } = state;
+  const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = state;
+  // In the modern era a state also has the result; `--wait` prints it in both.
+  if (terminal.isJson) return terminal.printJson({ taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs });
   terminal.print(`${terminal.style('bold', clean(taskId))} ${status}${statusMessage === undefined ? '' : `: ${clean(statusMessage)}`}`);
   if (createdAt !== undefined) terminal.print(`  created ${clean(createdAt)}, changed ${clean(lastUpdatedAt ?? createdAt)}`);
   terminal.print(`  kept for ${ttlMs === null ? 'ever' : `${ttlMs / 1000} s after it was created`}`);
