@@ -40,10 +40,11 @@ function codesOf(error: unknown): { readonly code?: string; readonly rpcCode?: n
 }
 
 function ofProcess(): CliIo {
-  const interrupt = new AbortController();
-  process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
+  const aborting = new AbortController();
+  const interrupt = (): void => aborting.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt);
   const { stdin, stdout, stderr, env } = process;
   // What reads the output may have enough of it, as `head` does.
-  stdout.on('error', (error: NodeJS.ErrnoException) => interrupt.abort(error));
-  return { stdin, stdout, stderr, env, cwd: process.cwd(), signal: interrupt.signal };
+  stdout.on('error', (error: NodeJS.ErrnoException) => aborting.abort(error));
+  return { stdin, stdout, stderr, env, cwd: process.cwd(), signal: aborting.signal, interrupt };
 }

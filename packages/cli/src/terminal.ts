@@ -15,6 +15,8 @@ export interface CliIo {
   readonly cwd: string;
   /** Aborts the command, as Ctrl-C does. */
   readonly signal?: AbortSignal | undefined;
+  /** Aborts `signal`: called where Ctrl-C is typed at a question, which reaches no handler of signals. */
+  readonly interrupt?: (() => void) | undefined;
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -92,6 +94,10 @@ export class Terminal {
     if (!this.isInteractive) return undefined;
     this.#clearStatus();
     const lines = createInterface({ input: this.io.stdin, output: this.io.stderr, terminal: true });
+    lines.once('SIGINT', () => {
+      this.io.interrupt?.();
+      lines.close();
+    });
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
     try {
       return await Promise.race([lines.question(question, this.io.signal ? { signal: this.io.signal } : {}), ended]);
