@@ -45,10 +45,11 @@ describe.skipIf(!hasTmux)('mortise, in a real terminal,', () => {
     }
   });
 
-  it('shows the progress of a call in one line, and its result in the place of that', async () => {
-    const terminal = await Terminal.open([...mortise, 'call', calc, 'count', 'n=20']);
-    await terminal.see(' % working');
-    await terminal.see('done\nexit 0');
+  it('shows the progress of a call in one line, which is gone when the call is', async () => {
+    const terminal = await Terminal.open([...mortise, 'call', calc, 'count', 'n=100000']);
+    await terminal.see(' 0 % working');
+    await terminal.press('', 'C-c');
+    await terminal.see('exit 130');
     expect(await terminal.text()).not.toContain('working');
   });
 
