@@ -1,5 +1,6 @@
 /** `createOpenApiServer`: an OpenAPI document as an MCP server. */
 
+import { isMortiseError } from '@mortise/jsonrpc-core';
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -88,16 +89,14 @@ export function createOpenApiServer(document: string | object, options: OpenApiS
   const problems = new Map<string, OpenApiProblem>();
   const report = (problem: OpenApiProblem): void => void problems.set(`${problem.pointer} ${problem.message}`, problem);
   const server = new McpServer(options.info ?? infoOf(api), options.server);
-  for (const operation of readOperations(
-    api,
-    { headers: namesOf(headers).map((name) => name.toLowerCase()), query: namesOf(query) },
-    report,
-  )) {
+  const headerNames = namesOf(headers).map((name) => name.toLowerCase());
+  for (const operation of readOperations(api, { baseUrl: settings.baseUrl, headers: headerNames, query: namesOf(query) }, report)) {
     try {
       addTool(server, settings, operation, options.tools);
       if (options.resources) addResource(server, settings, operation);
     } catch (error) {
-      report({ pointer: operation.pointer, message: (error as Error).message });
+      if (!isMortiseError(error)) throw error;
+      report({ pointer: operation.pointer, message: error.message });
     }
   }
   return { server, problems: [...problems.values()] };

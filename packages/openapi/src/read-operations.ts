@@ -34,8 +34,9 @@ export interface ApiOperation {
   readonly inputSchema: JsonObject & { readonly type: 'object' };
 }
 
-/** Parameters that the program sets. */
+/** What the program sets: where calls go, and parameters that it gives itself. */
 export interface SetByProgram {
+  readonly baseUrl: URL;
   readonly query: readonly string[];
   readonly headers: readonly string[];
 }
@@ -68,20 +69,21 @@ export function readOperations(
   const paths = document.root['paths'] ?? {};
   if (!isJsonObject(paths)) throw new TypeError('createOpenApiServer: the member "paths" of the document must be an object');
   const operations: ApiOperation[] = [];
-  const attempt = (pointer: string, read: () => void): void => {
+  const attempt = (read: () => void): void => {
     try {
       read();
     } catch (error) {
-      report({ pointer: error instanceof DocumentFault ? error.pointer : pointer, message: (error as Error).message });
+      if (!(error instanceof DocumentFault)) throw error;
+      report({ pointer: error.pointer, message: error.message });
     }
   };
   for (const [path, given] of Object.entries(paths)) {
     if (!path.startsWith('/')) continue;
-    attempt(pointTo('#/paths', path), () => {
+    attempt(() => {
       const item = document.resolve(given, pointTo('#/paths', path));
       for (const method of Object.keys(item.value)) {
         const pointer = pointTo(item.pointer, method);
-        if (METHODS.has(method)) attempt(pointer, () => operations.push(readOperation({ document, set, report }, item, path, method)));
+        if (METHODS.has(method)) attempt(() => operations.push(readOperation({ document, set, report }, item, path, method)));
         else if (OTHER_METHODS.has(method)) report({ pointer, message: `${method.toUpperCase()} is not made a tool` });
       }
     });
@@ -98,9 +100,8 @@ interface Reading {
 function readOperation(reading: Reading, item: Located, path: string, method: string): ApiOperation {
   const { document } = reading;
   const { value, pointer } = document.resolve(item.value[method], pointTo(item.pointer, method));
-  for (const { value: owner, pointer: at } of [item, { value, pointer }])
-    if (owner['servers'] !== undefined)
-      throw new DocumentFault(pointTo(at, 'servers'), 'has servers of its own, but all calls go to the option baseUrl');
+  checkServers(item, reading.set.baseUrl);
+  checkServers({ value, pointer }, reading.set.baseUrl);
   const schemas = new SchemaReader(document);
   const found = readParameters(reading, schemas, item, { value, pointer });
   checkPath(path, found, pointer);
@@ -179,6 +180,20 @@ function readParameter({ document, set, report }: Reading, schemas: SchemaReader
     isRequired,
     schema: typeof description === 'string' && isJsonObject(schema) ? { ...schema, description } : schema,
   };
+}
+
+/** @throws {DocumentFault} What is here is at other servers than the program's. */
+function checkServers({ value: { servers }, pointer }: Located, baseUrl: URL): void {
+  if (!Array.isArray(servers)) return;
+  const urls = (servers as readonly JsonValue[]).map((server) => (isJsonObject(server) ? String(server['url']) : ''));
+  const isThere = (url: string): boolean =>
+    URL.canParse(url, baseUrl.href) && withoutSlash(new URL(url, baseUrl)) === withoutSlash(baseUrl);
+  if (urls.some(isThere)) return;
+  throw new DocumentFault(pointTo(pointer, 'servers'), `is at ${urls.join(' or ')}: make another server with that baseUrl`);
+}
+
+function withoutSlash({ href }: URL): string {
+  return href.replace(/\/$/u, '');
 }
 
 /** @throws {DocumentFault} A variable of the path has no parameter. */
