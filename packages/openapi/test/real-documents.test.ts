@@ -59,8 +59,7 @@ function pathsOf(text: string): Record<string, object> {
 }
 
 /** Serves the API of a document: answers with the operation that a request is for. */
-async function serveDocument(text: string): Promise<StubApi> {
-  const paths = pathsOf(text);
+async function serveDocument(paths: Record<string, object>): Promise<StubApi> {
   // Paths without variables come first, as OpenAPI wants it.
   const routes = Object.keys(paths)
     .sort((one, other) => one.split('{').length - other.split('{').length)
@@ -117,7 +116,8 @@ async function callAll(client: McpClient, tools: readonly Tool[]): Promise<Recor
 
 describe.each(documents)('$name', ({ text, problems: expected, operations }) => {
   it('becomes tools whose calls reach their operations', async () => {
-    const { baseUrl } = await serveDocument(text);
+    const paths = pathsOf(text);
+    const { baseUrl } = await serveDocument(paths);
     const { client, problems } = await openServer(text, {
       baseUrl,
       tools: (tool) => ({ ...tool, title: `${tool.method.toUpperCase()} ${tool.path}` }),
@@ -126,7 +126,6 @@ describe.each(documents)('$name', ({ text, problems: expected, operations }) => 
     const tools: Tool[] = [];
     for await (const tool of client.tools()) tools.push(tool);
     for (const { name } of tools) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/u);
-    const paths = pathsOf(text);
     const all = Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(item).flatMap((method) => (METHODS.includes(method) ? [`${method.toUpperCase()} ${path}`] : [])),
     );
@@ -134,4 +133,38 @@ describe.each(documents)('$name', ({ text, problems: expected, operations }) => 
     expect(tools).toHaveLength(operations - expected.length);
     expect(await callAll(client, tools)).toEqual(Object.fromEntries(tools.map(({ name, title }) => [name, title])));
   });
+});
+
+it('sends the requests that a real API documents: JSON in the query, lists in one, patches and headers', async () => {
+  const [directus, dialogporten, blockfrost] = documents.map(({ text }) => text);
+  const { baseUrl, seen } = await serveApi();
+  const headers = { project_id: 'key' };
+  const { client: one } = await openServer(directus ?? '', { baseUrl });
+  await one.callTool('getActivities', { fields: ['id', 'user.name'], filter: { action: { _eq: 'login' } }, limit: -1 });
+  const { client: two } = await openServer(dialogporten ?? '', { baseUrl });
+  const dialogId = '00000000-0000-4000-8000-000000000000';
+  const body = [{ op: 'replace', path: '/progress', value: 42 }];
+  await two.callTool('V1ServiceOwnerDialogsPatchDialog', { dialogId, 'If-Match': dialogId, body });
+  const { client: three } = await openServer(blockfrost ?? '', { baseUrl, headers });
+  await three.callTool('get_accounts_stake_address_rewards', { stake_address: 'stake1', count: 5, order: 'desc' });
+  expect(seen).toMatchObject([
+    { method: 'GET', url: '/v1/activity?fields=id%2Cuser.name&filter=%7B%22action%22%3A%7B%22_eq%22%3A%22login%22%7D%7D&limit=-1' },
+    {
+      method: 'PATCH',
+      url: `/v1/api/v1/serviceowner/dialogs/${dialogId}`,
+      headers: { 'if-match': dialogId, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    },
+    { method: 'GET', url: '/v1/accounts/stake1/rewards?count=5&order=desc', headers },
+  ]);
+});
+
+it('makes a server of the operations that a document has at another address', async () => {
+  const { text } = documents[2] ?? { text: '' };
+  const { client, problems } = await openServer(text, {
+    baseUrl: 'https://ipfs.blockfrost.io/api/v0',
+    tools: (tool) => (tool.path.startsWith('/ipfs/') ? tool : undefined),
+  });
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('ipfs_add');
+  expect(problems.map(({ pointer }) => pointer)).not.toContain('#/paths/~1ipfs~1add/servers');
 });
