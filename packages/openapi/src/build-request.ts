@@ -22,26 +22,31 @@ type Arguments = Readonly<Record<string, unknown>>;
 export function buildRequest(baseUrl: URL, { path, parameters, body }: ApiOperation, args: Arguments): ApiRequest {
   const url = new URL(baseUrl);
   const headers = new Headers({ accept: 'application/json, */*;q=0.5' });
-  const values: Record<string, string> = {};
+  const values = new Map<string, string>();
   for (const parameter of parameters) {
-    const value = args[parameter.argument];
+    const value = argumentOf(args, parameter.argument);
     if (value === undefined) continue;
     if (parameter.in === 'query') for (const [name, text] of toQuery(parameter, value)) url.searchParams.append(name, text);
-    else if (parameter.in === 'path') values[parameter.name] = toSimple(parameter, value, encodeURIComponent);
+    else if (parameter.in === 'path') values.set(parameter.name, toSimple(parameter, value, encodeURIComponent));
     else setHeader(headers, parameter.name, toSimple(parameter, value, String));
   }
   url.pathname = baseUrl.pathname.replace(/\/$/u, '') + expandPath(path, values);
-  const sent = args['body'];
+  const sent = argumentOf(args, 'body');
   if (!body || sent === undefined) return { url, headers, body: undefined };
   // `fetch` adds the boundary of a form with files.
   if (body.kind !== 'multipart') headers.set('content-type', body.mediaType);
   return { url, headers, body: toBody(body, sent) };
 }
 
+/** A parameter may be called `constructor`. */
+function argumentOf(args: Arguments, name: string): unknown {
+  return Object.hasOwn(args, name) ? args[name] : undefined;
+}
+
 /** @throws {ToolError} A value would lead to another path of the API. */
-function expandPath(path: string, values: Readonly<Record<string, string>>): string {
+function expandPath(path: string, values: ReadonlyMap<string, string>): string {
   const expanded = path.replaceAll(/\{([^{}]+)\}/gu, (_, name: string) => {
-    const value = values[name];
+    const value = values.get(name);
     if (!value) throw new ToolError(`the argument "${name}" is a part of the path and must not be empty`);
     return value;
   });

@@ -61,7 +61,10 @@ export async function callApi(
     if (response.status >= 300 && response.status < 400)
       throw fail(`the API answers with a redirect (${response.status}), which is not followed`);
     const bytes = await readBytes(response, maxResponseBytes);
-    if (!bytes) throw fail(`the answer is longer than ${maxResponseBytes} bytes: ask for less (the program's option maxResponseBytes)`);
+    if (!bytes)
+      throw fail(
+        `the answer (${response.status}) is longer than ${maxResponseBytes} bytes: ask for less (the program's option maxResponseBytes)`,
+      );
     const [mediaType = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';');
     return { status: response.status, statusText: response.statusText, mediaType: mediaType.trim(), bytes };
   } catch (error) {

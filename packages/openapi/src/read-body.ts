@@ -13,12 +13,11 @@ export interface ApiBody {
   readonly files: readonly string[];
 }
 
-/** A body as it was read. One that cannot be sent and need not be is only a problem. */
+/** A body as it was read. */
 export interface FoundBody {
-  readonly body: ApiBody | undefined;
+  readonly body: ApiBody;
   readonly schema: JsonValue;
   readonly isRequired: boolean;
-  readonly problem: OpenApiProblem | undefined;
 }
 
 /** The kinds that can be sent; the first that an operation offers is taken. */
@@ -30,8 +29,8 @@ const KINDS: readonly (readonly [kind: ApiBody['kind'], mediaType: RegExp])[] = 
   ['text', /^text\/[^;*]+(?:;|$)/iu],
 ];
 
-/** @throws {DocumentFault} The body is required and cannot be sent. */
-export function readBody(document: ApiDocument, schemas: SchemaReader, given: unknown, at: string): FoundBody {
+/** Reads a body. Returns a problem if it cannot be sent, and need not be. @throws {DocumentFault} It is required, and cannot be sent. */
+export function readBody(document: ApiDocument, schemas: SchemaReader, given: unknown, at: string): FoundBody | OpenApiProblem {
   const { value, pointer } = document.resolve(given, at);
   const isRequired = value['required'] === true;
   const content = isJsonObject(value['content']) ? value['content'] : {};
@@ -44,7 +43,7 @@ export function readBody(document: ApiDocument, schemas: SchemaReader, given: un
   if (kind === undefined) {
     const message = `a body of ${Object.keys(content).join(', ') || 'no media type'} is not supported`;
     if (isRequired) throw new DocumentFault(place, message);
-    return { body: undefined, schema: true, isRequired, problem: { pointer: place, message: `${message}: the tool sends no body` } };
+    return { pointer: place, message: `${message}: the tool sends no body` };
   }
   const media = document.resolve(content[mediaType], pointTo(place, mediaType));
   const schema = media.value['schema'] === undefined ? {} : schemas.read(media.value['schema'], pointTo(media.pointer, 'schema'));
@@ -53,7 +52,6 @@ export function readBody(document: ApiDocument, schemas: SchemaReader, given: un
     body: { mediaType, kind, files: kind === 'multipart' ? filesOf(document, media.value, media.pointer) : [] },
     schema: typeof description === 'string' && isJsonObject(schema) && !('description' in schema) ? { ...schema, description } : schema,
     isRequired,
-    problem: undefined,
   };
 }
 

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { type ApiDocument, DocumentFault, type Located, type OpenApiProblem, pointTo } from './document.ts';
-import { type ApiBody, readBody } from './read-body.ts';
+import { type ApiBody, type FoundBody, readBody } from './read-body.ts';
 import { SchemaReader } from './schema-reader.ts';
 
 /** Where an argument goes. */
@@ -105,16 +105,10 @@ function readOperation(reading: Reading, item: Located, path: string, method: st
   const schemas = new SchemaReader(document);
   const found = readParameters(reading, schemas, item, { value, pointer });
   checkPath(path, found, pointer);
-  const body =
-    value['requestBody'] === undefined ? undefined : readBody(document, schemas, value['requestBody'], pointTo(pointer, 'requestBody'));
-  if (body?.problem) reading.report(body.problem);
-  const names = new Set(body?.body && ['body']);
-  const taken = (name: string): number => found.filter((each) => each.name === name).length + (names.has(name) ? 1 : 0);
-  const parameters = found.map((each) => ({ ...each, argument: taken(each.name) > 1 ? `${each.in}_${each.name}` : each.name }));
-  const properties: Record<string, JsonValue> = Object.fromEntries(parameters.map(({ argument, schema }) => [argument, schema]));
-  const required = parameters.flatMap(({ argument, isRequired }) => (isRequired ? [argument] : []));
-  if (body?.body) properties['body'] = body.schema;
-  if (body?.body && body.isRequired) required.push('body');
+  const body = readBodyOf(reading, schemas, method, { value, pointer });
+  const names = [...found.map(({ name }) => name), ...(body ? ['body'] : [])];
+  const isShared = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name);
+  const parameters = found.map((each) => ({ ...each, argument: isShared(each.name) ? `${each.in}_${each.name}` : each.name }));
   return {
     method,
     path,
@@ -126,14 +120,42 @@ function readOperation(reading: Reading, item: Located, path: string, method: st
     isDeprecated: value['deprecated'] === true,
     parameters: parameters.map(({ schema: _, isRequired: __, ...parameter }) => parameter),
     body: body?.body,
-    inputSchema: {
-      type: 'object',
-      properties,
-      ...(required.length > 0 && { required }),
-      additionalProperties: false,
-      ...(Object.keys(schemas.defs).length > 0 && { $defs: schemas.defs }),
-    },
+    inputSchema: joinSchemas([...parameters, ...(body ? [{ ...body, argument: 'body' }] : [])], schemas.defs),
   };
+}
+
+/** Makes the schema of a tool's arguments. */
+function joinSchemas(
+  members: readonly { readonly argument: string; readonly schema: JsonValue; readonly isRequired: boolean }[],
+  defs: JsonObject,
+): ApiOperation['inputSchema'] {
+  const required = members.flatMap(({ argument, isRequired }) => (isRequired ? [argument] : []));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members.map(({ argument, schema }) => [argument, schema])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+    ...(Object.keys(defs).length > 0 && { $defs: defs }),
+  };
+}
+
+function readBodyOf(
+  { document, report }: Reading,
+  schemas: SchemaReader,
+  method: string,
+  { value, pointer }: Located,
+): FoundBody | undefined {
+  if (value['requestBody'] === undefined) return undefined;
+  const place = pointTo(pointer, 'requestBody');
+  // `fetch` sends none, and servers ignore it.
+  if (method === 'get') {
+    report({ pointer: place, message: 'a GET has no body: the tool sends none' });
+    return undefined;
+  }
+  const found = readBody(document, schemas, value['requestBody'], place);
+  if ('body' in found) return found;
+  report(found);
+  return undefined;
 }
 
 type FoundParameter = Omit<ApiParameter, 'argument'> & { readonly schema: JsonValue; readonly isRequired: boolean };

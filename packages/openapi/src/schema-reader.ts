@@ -27,7 +27,7 @@ export class SchemaReader {
   readonly #document: ApiDocument;
   /** The names in `$defs`, by the references to them. */
   readonly #names = new Map<string, string>();
-  readonly #defs: Record<string, JsonValue> = {};
+  readonly #defs = new Map<string, JsonValue>();
 
   constructor(document: ApiDocument) {
     this.#document = document;
@@ -35,7 +35,7 @@ export class SchemaReader {
 
   /** What the schemas that were read refer to, for the member `$defs` of the tool's schema. */
   get defs(): JsonObject {
-    return this.#defs;
+    return Object.fromEntries(this.#defs);
   }
 
   /** Returns a schema for values that are sent to the API: without members that only come from it. @throws {DocumentFault} */
@@ -67,11 +67,11 @@ export class SchemaReader {
     const known = this.#names.get(ref);
     if (known !== undefined) return known;
     const clean = ref.replace(/^#\/components\/schemas\/(?=[^/]+$)/u, '').replaceAll(/[^\w.-]+/gu, '_');
-    const name = Object.hasOwn(this.#defs, clean) ? `${clean}_${this.#names.size}` : clean;
+    const name = this.#defs.has(clean) ? `${clean}_${this.#names.size}` : clean;
     this.#names.set(ref, name);
     // The place is taken before the schema is read: it may refer to itself.
-    this.#defs[name] = true;
-    this.#defs[name] = this.read(this.#document.at(ref, pointer), ref);
+    this.#defs.set(name, true);
+    this.#defs.set(name, this.read(this.#document.at(ref, pointer), ref));
     return name;
   }
 }

@@ -364,6 +364,7 @@ describe('documents', () => {
           put: { requestBody: { content: { 'application/xml': {} } } },
         },
         '/cookie': { get: { parameters: [{ name: 'sid', in: 'cookie', required: true }] } },
+        '/body': { get: { operationId: 'body', parameters: [query('constructor')], requestBody: jsonBody({}) } },
         '/upload': { servers: [{ url: 'https://uploads.example' }], post: {} },
         '/regex': { post: { requestBody: jsonBody({ type: 'object', properties: { a: { type: 'string', pattern: '(?i)a' } } }) } },
         'x-other': 1,
@@ -371,7 +372,8 @@ describe('documents', () => {
       { components: { parameters: { A: { $ref: '#/components/parameters/B' }, B: { $ref: '#/components/parameters/A' } } } },
     );
     const { client, problems } = await openServer(document, { baseUrl });
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['good', 'put_xml']);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['good', 'put_xml', 'body']);
+    expect((await client.callTool('body')).structuredContent).toEqual({ method: 'GET', url: '/v1/body' });
     expect(Object.fromEntries(problems.map(({ pointer, message }) => [pointer, message]))).toEqual({
       '#/paths/~1twice/get': expect.stringContaining('good') as string,
       '#/paths/~1null/get': 'must be an object',
@@ -384,6 +386,7 @@ describe('documents', () => {
       '#/paths/~1xml/post/requestBody/content': 'a body of application/xml is not supported',
       '#/paths/~1xml/put/requestBody/content': 'a body of application/xml is not supported: the tool sends no body',
       '#/paths/~1cookie/get/parameters/0': 'a required parameter in "cookie" is not supported',
+      '#/paths/~1body/get/requestBody': 'a GET has no body: the tool sends none',
       '#/paths/~1upload/servers': 'is at https://uploads.example: make another server with that baseUrl',
       '#/paths/~1regex/post': expect.stringContaining('(?i)a') as string,
     });
