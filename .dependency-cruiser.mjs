@@ -155,6 +155,18 @@ const layers = [
     to: { path: folder(...parts) },
   },
   {
+    name: 'model-libraries-only-at-their-entries',
+    comment: 'A library of models is reached from the entry that adapts to it, so that a host without it loads all else.',
+    from: { path: src('host'), pathNot: '^packages/host/src/(?:ai-sdk|langchain)\\.ts$' },
+    to: { path: ['(?:^|/)node_modules/(?:ai|@langchain)/', '^(?:ai|@langchain)(?:/|$)'] },
+  },
+  {
+    name: 'openapi-builds-on-server',
+    comment: 'openapi makes a server: of our packages it needs server, protocol and jsonrpc-core.',
+    from: { path: src('openapi') },
+    to: { path: anyPackageOutside('openapi', 'server', 'protocol', 'jsonrpc-core') },
+  },
+  {
     name: 'testkit-only-in-tests',
     comment: 'The testkit is a development dependency: what is published never loads it.',
     from: { path: '^packages/(?!transport-testkit/)[^/]+/src/' },

@@ -27,6 +27,12 @@ export default {
       // What the programs that its tests rewrite import.
       ignoreDependencies: [/^@mortise\//, 'zod'],
     },
+    'packages/openapi': {
+      entry: [testFiles],
+      project: ['src/**', 'test/**'],
+      // Documents of real APIs, which its tests read as files.
+      ignoreDependencies: ['@blockfrost/openapi', '@digdir/dialogporten-schema', '@directus/specs', '@scalar/galaxy'],
+    },
     'apps/*': { entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
     interop: {

@@ -9,7 +9,7 @@
  */
 
 import { build } from 'esbuild';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { root, runNode } from './run-command.mjs';
 import { packageManifests } from './workspace-packages.mjs';
@@ -18,6 +18,8 @@ import { packageManifests } from './workspace-packages.mjs';
 
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
+/** What programs import that is installed for the tests of one package alone. */
+const librariesOfHost = ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'];
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
@@ -106,6 +108,11 @@ function writePrograms(programs) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions, include: ['*.ts'] }));
   for (const { file, code } of programs) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
+  for (const library of librariesOfHost) {
+    const link = join(folder, 'node_modules', library);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(root, 'packages/host/node_modules', library), link, 'dir');
+  }
 }
 
 /** `@mortise/x/y` -> the source file that the package's exports name for development. */

@@ -54,6 +54,8 @@ const forbidden: readonly Arrow[] = [
   { rule: 'part-not-to-part', from: 'packages/auth-proxy', code: value('@mortise/auth-oauth') },
   { rule: 'host-is-above-the-others', from: 'packages/client', code: value('@mortise/host') },
   { rule: 'host-not-to-parts', from: 'packages/host', code: value('@mortise/tasks') },
+  { rule: 'model-libraries-only-at-their-entries', from: 'packages/host', code: value('ai') },
+  { rule: 'openapi-builds-on-server', from: 'packages/openapi', code: value('@mortise/client') },
   { rule: 'testkit-only-in-tests', from: 'packages/server', code: value('@mortise/transport-testkit') },
   { rule: 'testkit-imports-only-contracts', from: 'packages/transport-testkit', code: value('@mortise/protocol/contracts') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/jsonrpc-core/test', code: value('@mortise/transport-testkit') },
@@ -91,12 +93,13 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
   { from: 'packages/compat-v1', code: value('@mortise/protocol/schemas') },
   { from: 'packages/compat-v1', code: value('zod') },
   { from: 'packages/host', code: value('@mortise/server') },
+  { from: 'packages/openapi', code: value('@mortise/server') },
   { from: 'apps/one', code: value('@mortise/server') },
   { from: 'benchmarks', code: value('@mortise/client') },
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host openapi'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };
@@ -112,7 +115,12 @@ function filesOfPackage(name: string): Record<string, string> {
     exports: Object.fromEntries(
       entries.map((entry) => [entry === 'index' ? '.' : `./${entry}`, { 'mortise-source': `./src/${entry}.ts` }]),
     ),
-    dependencies: { zod: '*', 'left-pad': '*', ...Object.fromEntries(packages.map((other) => [`@mortise/${other}`, 'workspace:*'])) },
+    dependencies: {
+      zod: '*',
+      'left-pad': '*',
+      ai: '*',
+      ...Object.fromEntries(packages.map((other) => [`@mortise/${other}`, 'workspace:*'])),
+    },
     devDependencies: { 'only-dev': '*' },
   };
   const sources = entries.map((entry) => [`packages/${name}/src/${entry}.ts`, 'export const x = 1;\nexport type X = number;\n']);
@@ -128,7 +136,7 @@ function filesOfTree(): Record<string, string> {
     'packages/client/src/cycle-back.ts': `export { y as x } from './bad-${cycle}.ts';\n`,
   };
   for (const name of packages) Object.assign(files, filesOfPackage(name));
-  for (const name of ['zod', 'left-pad', 'undeclared', 'only-dev']) {
+  for (const name of ['zod', 'left-pad', 'ai', 'undeclared', 'only-dev']) {
     files[`node_modules/${name}/package.json`] = JSON.stringify({ name, version: '1.0.0', type: 'module', exports: './index.js' });
     files[`node_modules/${name}/index.js`] = 'export const x = 1;\n';
   }

@@ -1,0 +1,113 @@
+/** Makes JSON Schema of the schemas of a document. A `$ref` stays one, to `$defs`: a schema may hold itself, and is not repeated. */
+
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { type ApiDocument, DocumentFault, pointTo } from './document.ts';
+
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const SINGLES = new Set([
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+/** What is OpenAPI's own, names a place in the document, or is for people who read it. */
+const LEFT_OUT =
+  /^(?:x-.*|example|examples|xml|externalDocs|discriminator|nullable|readOnly|writeOnly|\$schema|\$id|\$anchor|\$dynamicRef|\$dynamicAnchor|\$comment)$/u;
+
+/** Reads the schemas of one tool. */
+export class SchemaReader {
+  readonly #document: ApiDocument;
+  /** The names in `$defs`, by the references to them. */
+  readonly #names = new Map<string, string>();
+  readonly #defs = new Map<string, JsonValue>();
+
+  constructor(document: ApiDocument) {
+    this.#document = document;
+  }
+
+  /** What the schemas that were read refer to, for the member `$defs` of the tool's schema. */
+  get defs(): JsonObject {
+    return Object.fromEntries(this.#defs);
+  }
+
+  /** Returns a schema for values that are sent to the API: without members that only come from it. @throws {DocumentFault} */
+  read(schema: unknown, pointer: string): JsonValue {
+    if (typeof schema === 'boolean') return schema;
+    if (!isJsonObject(schema)) throw new DocumentFault(pointer, 'must be a schema');
+    const { $ref: ref } = schema;
+    const members = typeof ref === 'string' && this.#document.is30 ? {} : this.#readMembers(schema, pointer);
+    if (typeof ref === 'string') members['$ref'] = `#/$defs/${this.#define(ref, pointer)}`;
+    return this.#document.is30 ? fromOpenApi30(schema, members) : members;
+  }
+
+  #readMembers(schema: JsonObject, pointer: string): Record<string, JsonValue> {
+    const members: Record<string, JsonValue> = {};
+    for (const [key, value] of Object.entries(schema))
+      if (value !== undefined && key !== '$ref' && !LEFT_OUT.test(key)) members[key] = this.#readMember(key, value, pointTo(pointer, key));
+    return withoutReadOnly(schema, members);
+  }
+
+  #readMember(key: string, value: JsonValue, pointer: string): JsonValue {
+    if (MAPS.has(key) && isJsonObject(value))
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.read(each, pointTo(pointer, name))]));
+    if (LISTS.has(key) && Array.isArray(value)) return value.map((each, index) => this.read(each, pointTo(pointer, index)));
+    return SINGLES.has(key) ? this.read(value, pointer) : value;
+  }
+
+  /** Puts what a reference names into `$defs`, once. @returns Its name there. */
+  #define(ref: string, pointer: string): string {
+    const known = this.#names.get(ref);
+    if (known !== undefined) return known;
+    const clean = ref.replace(/^#\/components\/schemas\/(?=[^/]+$)/u, '').replaceAll(/[^\w.-]+/gu, '_');
+    const name = this.#defs.has(clean) ? `${clean}_${this.#names.size}` : clean;
+    this.#names.set(ref, name);
+    // The place is taken before the schema is read: it may refer to itself.
+    this.#defs.set(name, true);
+    this.#defs.set(name, this.read(this.#document.at(ref, pointer), ref));
+    return name;
+  }
+}
+
+/** @see OpenAPI 3.0.4 section 4.7.24.2: a member with `readOnly` should not be sent, and is then not required. */
+function withoutReadOnly({ properties }: JsonObject, members: Record<string, JsonValue>): Record<string, JsonValue> {
+  if (!isJsonObject(properties)) return members;
+  const isSent = (name: string): boolean => {
+    const property = properties[name];
+    return !(isJsonObject(property) && property['readOnly'] === true);
+  };
+  const { properties: read, required } = members;
+  if (isJsonObject(read)) members['properties'] = Object.fromEntries(Object.entries(read).filter(([name]) => isSent(name))) as JsonObject;
+  if (Array.isArray(required)) members['required'] = required.filter((name) => typeof name === 'string' && isSent(name));
+  return members;
+}
+
+/** Says what OpenAPI 3.0 says in its own way as JSON Schema does. */
+function fromOpenApi30(schema: JsonObject, members: Record<string, JsonValue>): JsonValue {
+  for (const [exclusive, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    if (typeof members[exclusive] !== 'boolean') continue;
+    const { [exclusive]: isExclusive, [bound]: value } = members;
+    delete members[exclusive];
+    if (!isExclusive || value === undefined) continue;
+    delete members[bound];
+    members[exclusive] = value;
+  }
+  if (members['format'] === 'binary' || members['format'] === 'byte') {
+    delete members['format'];
+    members['contentEncoding'] = 'base64';
+  }
+  if (schema['nullable'] !== true) return members;
+  const { type, enum: values } = members;
+  if (typeof type !== 'string') return { anyOf: [members, { type: 'null' }] };
+  return { ...members, type: [type, 'null'], ...(Array.isArray(values) && !values.includes(null) && { enum: [...values, null] }) };
+}
