@@ -9,7 +9,7 @@ import { root, runNode } from '../run-command.mjs';
 
 const apps = join(root, 'apps');
 const programs = readdirSync(apps)
-  .flatMap((app) => [`${app}/dist/server.js`, `${app}/dist/client.js`])
+  .flatMap((app) => [`${app}/dist/server.js`, `${app}/dist/client.js`, `${app}/dist/gateway.js`])
   .filter((program) => existsSync(join(apps, program.replace('dist', 'src').replace('.js', '.ts'))));
 
 let folder: string;
