@@ -27,7 +27,12 @@ export default {
       // What the programs that its tests rewrite import.
       ignoreDependencies: [/^@mortise\//, 'zod'],
     },
-    'apps/*': { entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
+    'apps/*': {
+      entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms],
+      project: ['src/**', 'test/**'],
+      // Started as programs.
+      ignoreDependencies: [/^@modelcontextprotocol\/server-/],
+    },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
     interop: {
       entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],
