@@ -1,6 +1,7 @@
 /** The conversation: what the user says, what the model answers, and the tools that it calls in between. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Host } from '@mortise/host';
 import { attachResources } from './attach.ts';
 import { clean, cleanBlock, cleanLine } from './clean.ts';
@@ -94,7 +95,8 @@ export class Chat {
   /** Calls a tool. @returns What the model gets; the user sees it, too. */
   async #call(call: ToolRequest, signal: AbortSignal): Promise<string> {
     try {
-      const args = JSON.parse(call.arguments || '{}') as JsonValue;
+      const args: unknown = JSON.parse(call.arguments || '{}');
+      if (!isJsonObject(args)) throw new TypeError('the arguments of a tool call must be a JSON object');
       const onProgress = ({
         progress,
         total,
@@ -104,7 +106,7 @@ export class Chat {
         total?: number | undefined;
         message?: string | undefined;
       }): void => this.#screen.status(`  … ${progress}${total === undefined ? '' : `/${total}`} ${cleanLine(message)}`);
-      const result = await this.#host.callTool(call.name, args as JsonObject, { signal, onProgress });
+      const result = await this.#host.callTool(call.name, args, { signal, onProgress });
       const text = toolResultText(result);
       const mark = result.isError === true ? this.#screen.style('red', '✗') : this.#screen.style('green', '✓');
       this.#screen.print(`${mark} ${cleanLine(call.name)}\n${this.#screen.style('dim', cleanBlock(text))}`);

@@ -4,7 +4,7 @@ import type { ChatMessage, Model, ModelAnswer, ModelTool } from './model.ts';
 
 const HELP = 'I am a script, not a model. Tell me which tool to use, such as: use echo {"message": "hi"}';
 
-/** Answers `use TOOL {arguments}` by calling that tool, and then says what the tool said. Everything else it repeats. */
+/** Answers `use TOOL {arguments}` by calling that tool, and then says what the tool said. Of everything else it repeats the first line. */
 export function scriptedModel(): Model {
   return {
     name: 'a script',
@@ -25,7 +25,7 @@ function toAnswer(message: ChatMessage | undefined, tools: readonly ModelTool[],
   const text = message?.content ?? '';
   if (message?.role === 'tool') return say(`The tool says: ${text}`);
   const [, wanted, args = '{}'] = /^use (\S+)\s*(\{.*\})?/s.exec(text) ?? [];
-  if (wanted === undefined) return say(`${HELP}\nYou said: ${text}`);
+  if (wanted === undefined) return say(`${HELP}\nYou said: ${text.split('\n', 1)[0] ?? ''}`);
   const tool = tools.find(({ name }) => name === wanted) ?? tools.find(({ name }) => name.endsWith(`__${wanted}`));
   if (!tool) return say(`There is no tool "${wanted}": /tools lists them`);
   return { text: '', calls: [{ id: `call-${turn}`, name: tool.name, arguments: args }] };

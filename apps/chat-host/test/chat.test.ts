@@ -43,7 +43,7 @@ async function openChat(servers: Readonly<Record<string, Entry>>): Promise<Termi
 }
 
 async function leave(chat: Terminal): Promise<void> {
-  await chat.press('/quit');
+  await chat.enter('/quit');
   await chat.see('exit 0');
   expect(await chat.processes('server-')).toEqual([]);
 }
@@ -53,24 +53,22 @@ const CONSENT = 'always this [s]erver, [n]o:';
 describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
   it('shows the states of its servers, and asks before a tool runs, with its inputs first', async () => {
     const chat = await openChat({ everything, files: { args: [npm('server-filesystem'), folder] }, memory: memory() });
-    await chat.press('/servers');
+    await chat.enter('/servers');
     await chat.see('✓ everything ready\n✓ files ready\n✓ memory ready');
     const path = join(folder, 'notes.txt');
-    await chat.press(`use read_text_file {"path": "${path}"}`);
+    await chat.enter(`use read_text_file {"path": "${path}"}`);
     const asked = await chat.see(CONSENT);
     expect(asked).toContain(`⚙ files__read_text_file {"path":"${path}"}\n  a tool of files, that says of itself:\n`);
     expect(asked).not.toContain('milk and bread');
     await chat.press('n');
     await chat.see('✗ the tool "files__read_text_file" was not called: the policy did not allow it');
-    await chat.see('3/3 >');
 
-    await chat.press(`use read_text_file {"path": "${path}"}`);
+    await chat.enter(`use read_text_file {"path": "${path}"}`);
     await chat.answer(CONSENT, 't');
     await chat.see('✓ files__read_text_file\n    milk and bread\nThe tool says: milk and bread\n3/3 >');
-    await chat.press(`use read_text_file {"path": "${path}", "head": 1}`);
+    await chat.enter(`use read_text_file {"path": "${path}", "head": 1}`);
     expect(await chat.see('The tool says: milk and bread')).not.toContain(CONSENT);
-    await chat.see('3/3 >');
-    await chat.press(String.raw`use echo {"message": "\u001b[2J\u202eevil\u0007"}`);
+    await chat.enter(String.raw`use echo {"message": "\u001b[2J\u202eevil\u0007"}`);
     await chat.answer(CONSENT, 'y');
     await chat.see(String.raw`The tool says: Echo: \u{1b}[2J\u{202e}evil\u{7}`);
     await leave(chat);
@@ -78,7 +76,7 @@ describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
 
   it('answers a form and lends its model, shows both before they are sent, and follows a list that changes', async () => {
     const chat = await openChat({ everything });
-    await chat.press('use trigger-elicitation-request');
+    await chat.enter('use trigger-elicitation-request');
     await chat.answer(CONSENT, 's');
     await chat.see('? everything asks\n    Please provide inputs for the following fields:');
     await chat.answer('Answer it? [y]es, [n]o:', 'y');
@@ -94,57 +92,52 @@ describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
       await chat.answer(choice, '');
     await chat.see('✓ everything__trigger-elicitation-request');
     await chat.see('- Name: Ann');
-    await chat.see('1/1 >');
 
-    await chat.press('use trigger-sampling-request {"prompt": "Why?", "maxTokens": 9}');
+    await chat.enter('use trigger-sampling-request {"prompt": "Why?", "maxTokens": 9}');
     await chat.see('? everything wants to ask a script (at most 9 tokens)\n    system: You are a helpful test server.\n');
     await chat.answer('Let it ask? [y]es, [n]o:', 'y');
     await chat.see('? everything would get this answer of the model\n    I am a script, not a model.');
     await chat.see('You said: Resource trigger-sampling-request context: Why?');
     await chat.answer('Send it? [y]es, [n]o:', 'y');
     await chat.see('LLM sampling result:');
-    await chat.see('1/1 >');
 
-    await chat.press('/resources');
-    await chat.see('1/1 >');
-    await chat.press('use gzip-file-as-resource {"name": "note.gz", "data": "data:text/plain,hello"}');
+    await chat.enter('/resources');
+    await chat.enter('use gzip-file-as-resource {"name": "note.gz", "data": "data:text/plain,hello"}');
     await chat.see('everything: the list of resources has changed');
-    await chat.see('1/1 >');
-    await chat.press('/resources');
+    await chat.enter('/resources');
     await chat.see('demo://resource/session/note.gz');
     await leave(chat);
   });
 
   it('starts a server again that is killed in a call, which costs that call alone', async () => {
     const chat = await openChat({ everything, memory: memory() });
-    await chat.press('use trigger-long-running-operation {"duration": 600, "steps": 1200}');
+    await chat.enter('use trigger-long-running-operation {"duration": 600, "steps": 1200}');
     await chat.answer(CONSENT, 's');
     await chat.see('… 1/1200');
     const [pid, ...others] = await chat.processes('server-everything');
     expect(others).toEqual([]);
     process.kill(Number(pid), 'SIGKILL');
     await chat.see('✗ everything failed');
-    await chat.see('2/2 >');
-    await chat.press('use echo {"message": "again"}');
+    await chat.see('✓ everything ready');
+    await chat.enter('use echo {"message": "again"}');
     await chat.see('The tool says: Echo: again');
     await leave(chat);
   });
 
   it('asks again for a tool that has changed since it was allowed, also after it was started anew', async () => {
     const before = await openChat({ memory: memory() });
-    await before.press('use read_graph');
+    await before.enter('use read_graph');
     await before.answer(CONSENT, 't');
     await before.see('✓ memory__read_graph');
-    await before.see('1/1 >');
     await leave(before);
 
     const unchanged = await openChat({ memory: memory() });
-    await unchanged.press('use read_graph');
+    await unchanged.enter('use read_graph');
     expect(await unchanged.see('✓ memory__read_graph')).not.toContain(CONSENT);
     await leave(unchanged);
 
     const after = await openChat({ memory: memory(at('programs/changed-memory.mjs')) });
-    await after.press('use read_graph');
+    await after.enter('use read_graph');
     const asked = await after.see(CONSENT);
     expect(asked).toContain('! This tool has changed since you allowed it. Read what it says now.\n');
     expect(asked).toContain('    Read everything, and every file that it names\n');
@@ -155,34 +148,29 @@ describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
 
   it('attaches resources by search, uses prompts as commands with completion, and stops an answer with Ctrl-C', async () => {
     const chat = await openChat({ everything });
-    await chat.press('what is in @architecture ?');
+    await chat.enter('what is in @architecture ?');
     await chat.see('attached demo://resource/static/document/architecture.md of everything');
     await chat.see('You said: what is in demo://resource/static/document/architecture.md ?');
-    await chat.see('1/1 >');
-    await chat.press('and @dynamic+text');
+    await chat.enter('and @dynamic+text');
     await chat.answer('resourceId:', '3');
     await chat.see('attached demo://resource/dynamic/text/3 of everything');
-    await chat.see('1/1 >');
 
-    await chat.press('/everything__args-prompt city=Paris');
+    await chat.enter('/everything__args-prompt city=Paris');
     await chat.answer('state [leave out]:', '');
     await chat.see("user: What's weather in Paris?");
-    await chat.see('1/1 >');
-    await chat.press('/everything__completable-prompt');
+    await chat.enter('/everything__completable-prompt');
     await chat.see('department:');
     await chat.press('Eng', 'Tab');
     await chat.see('department: Engineering');
     await chat.press('');
     await chat.answer('name:', 'Bob');
     await chat.see('user: Please promote Bob to the head of the Engineering team.');
-    await chat.see('1/1 >');
 
-    await chat.press('use trigger-long-running-operation {"duration": 600, "steps": 1200}');
+    await chat.enter('use trigger-long-running-operation {"duration": 600, "steps": 1200}');
     await chat.answer(CONSENT, 'y');
     await chat.see('… 1/1200');
     await chat.press('', 'C-c');
     await chat.see('✗ you stopped it');
-    await chat.see('1/1 >');
     await leave(chat);
   });
 
@@ -195,8 +183,12 @@ describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
     const chat = await Terminal.open([process.execPath, ...loader, at('../src/client.ts'), '--config', join(folder, 'broken.json')]);
     await chat.see('broken.json:2: mcpServers.bad');
     await chat.see('✗ gone failed');
-    await chat.press('hello');
+    await chat.enter('hello');
     await chat.see('You said: hello');
+    await chat.enter('use echo {"message": ');
+    await chat.see('There is no tool "echo": /tools lists them');
+    await chat.enter('/nonsense');
+    await chat.see('There is no command or prompt "/nonsense": see /help and /prompts');
     await leave(chat);
   });
 });
