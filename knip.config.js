@@ -33,7 +33,12 @@ export default {
       // Documents of real APIs, which its tests read as files.
       ignoreDependencies: ['@blockfrost/openapi', '@digdir/dialogporten-schema', '@directus/specs', '@scalar/galaxy'],
     },
-    'apps/*': { entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
+    'apps/*': {
+      entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms],
+      project: ['src/**', 'test/**'],
+      // Started as programs.
+      ignoreDependencies: [/^@modelcontextprotocol\/server-/],
+    },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
     interop: {
       entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],

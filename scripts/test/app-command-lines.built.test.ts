@@ -10,7 +10,8 @@ import { root, runNode } from '../run-command.mjs';
 const apps = join(root, 'apps');
 const programs = readdirSync(apps)
   .flatMap((app) => [`${app}/dist/server.js`, `${app}/dist/client.js`])
-  .filter((program) => existsSync(join(apps, program.replace('dist', 'src').replace('.js', '.ts'))));
+  .filter((program) => existsSync(join(apps, program.replace('dist', 'src').replace('.js', '.ts'))))
+  .concat('gateway/dist/gateway.js');
 
 let folder: string;
 beforeAll(() => {

@@ -118,6 +118,24 @@ describe.each(pairings)('a %s client and a %s server', (front, back) => {
     expect(ran).toHaveBeenCalledTimes(back === 'legacy' ? 1 : 3);
   });
 
+  it('exchange roots that change, and completions that depend on other arguments', async () => {
+    const server = makeServer('asking');
+    server.registerTool('where', {}, async (ctx) => (await ctx.listRoots()).roots.map(({ uri }) => uri).join());
+    const cities: Readonly<Record<string, readonly string[]>> = { fr: ['Paris'], it: ['Rome', 'Pisa'] };
+    const city = completable(z.string(), (_value, context) => [...(cities[context?.arguments?.['country'] ?? ''] ?? [])]);
+    server.registerPrompt('visit', { argsSchema: { country: z.string(), city } }, ({ city: where }) => `Visit ${where}`);
+    let folder = 'file:///home/ann';
+    const client = await connect(openGateway({ asking: behind(server, back) }), front, { roots: () => [{ uri: folder }] });
+    expect(textOf(await client.callTool('asking__where'))).toBe('file:///home/ann');
+    folder = 'file:///home/bob';
+    if (front === 'legacy') await client.sendRootsListChanged();
+    expect(textOf(await client.callTool('asking__where'))).toBe('file:///home/bob');
+    const ref = { type: 'ref/prompt', name: 'asking__visit' } as const;
+    const argument = { name: 'city', value: '' };
+    const { completion } = await client.complete({ ref, argument, context: { arguments: { country: 'it' } } });
+    expect(completion.values).toEqual(['Rome', 'Pisa']);
+  });
+
   it('exchange questions in prompts and resources, too', async () => {
     const server = makeServer('asking');
     const name = async (ctx: { elicit(params: typeof who): Promise<unknown> }): Promise<string> =>
