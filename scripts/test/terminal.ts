@@ -81,6 +81,12 @@ export class Terminal {
     await this.press(text);
   }
 
+  /** Types a line once the program waits for one, which its last line shows, and presses Enter. */
+  async enter(line: string): Promise<void> {
+    await vi.waitFor(async () => expect((await this.text()).endsWith(' >')).toBe(true), { timeout: 60_000, interval: 50 });
+    await this.press(line);
+  }
+
   async press(text: string, key = 'Enter'): Promise<void> {
     await this.type(text);
     await this.#tmux('send-keys', key);
