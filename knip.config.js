@@ -45,6 +45,6 @@ export default {
       ],
     },
   },
-  ignoreBinaries: ['mkfifo'],
+  ignoreBinaries: ['mkfifo', 'redis-server', 'redis-cli'],
   ignoreExportsUsedInFile: true,
 };
