@@ -1,11 +1,11 @@
 /**
- * The `EventStore` in Redis: a Redis stream for each stream of a session, and a sorted set of the session, which names its
+ * The `EventStore` in Redis: a Redis stream for each stream of a session, a hash of its owner, and a sorted set of the session, which names its
  * streams by the number of their last event. The numbers are times of Redis in microseconds, each greater than the last, so that none comes twice.
  */
 
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
-import { duration, list, type RedisConnection, script, tag } from './connection.ts';
+import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { EventStore, EventTerms, StoredEvent, StoredStream } from '@mortise/protocol/contracts';
+import { duration, list, pairs, type RedisConnection, type Script, script, tag } from './connection.ts';
 
 /** The limits of the Redis event store. */
 export interface RedisEventOptions {
@@ -15,22 +15,42 @@ export interface RedisEventOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
-const APPEND = script(`
-local stream = KEYS[1] .. ':' .. ARGV[1]
-local number = string.format('%.0f', math.max(micros, (tonumber(redis.call('ZSCORE', KEYS[1], 'last')) or 0) + 1))
-redis.call('ZADD', KEYS[1], number, 'last', number, 's' .. ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', micros - ARGV[4] * 1000)
-redis.call('XADD', stream, 'MAXLEN', ARGV[3], number .. '-1', 'm', ARGV[2])
-redis.call('PEXPIRE', stream, ARGV[4])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return number`);
+/** Lua for the keys of a stream, of which the arguments of each script tell: its id, how many events are kept, and for how long. */
+const STREAM = `
+local stream, owned = KEYS[1] .. ':' .. ARGV[1], KEYS[1] .. '!' .. ARGV[1]
+`;
 
-/** Answers with the numbers and messages in turn, from the given event on, which shows that it is still there. */
-const REPLAY = script(`
-if tonumber(ARGV[2]) < micros - ARGV[3] * 1000 then return {} end
-local events = redis.call('XRANGE', KEYS[1] .. ':' .. ARGV[1], ARGV[2] .. '-1', '+')
-local reply = {}
-for _, event in ipairs(events) do
+const ADD = `${STREAM}
+local function add(json)
+  local number = string.format('%.0f', math.max(micros, (tonumber(redis.call('ZSCORE', KEYS[1], 'last')) or 0) + 1))
+  redis.call('ZADD', KEYS[1], number, 'last', number, 's' .. ARGV[1])
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', micros - ARGV[3] * 1000)
+  redis.call('XADD', stream, 'MAXLEN', ARGV[2], number .. '-1', 'm', json)
+  for _, key in ipairs({stream, owned, KEYS[1]}) do redis.call('PEXPIRE', key, ARGV[3]) end
+  return number
+end
+`;
+
+/** Then the message, the epoch ('' for none), and whether it is the last ('1'). */
+const APPEND = script(`${ADD}
+if ARGV[5] ~= '' then
+  local f = redis.call('HMGET', owned, 'epoch', 'finished')
+  if f[1] ~= ARGV[5] or f[2] == '1' then return false end
+  if ARGV[6] == '1' then redis.call('HSET', owned, 'finished', '1') end
+end
+return add(ARGV[4])`);
+
+/** Then what the owner says of it ('' for nothing). */
+const CLAIM = script(`${ADD}
+if redis.call('HGET', owned, 'finished') == '1' then return {} end
+if ARGV[4] ~= '' then redis.call('HSETNX', owned, 'about', ARGV[4]) end
+return {redis.call('HINCRBY', owned, 'epoch', 1), add('')}`);
+
+/** Then the number of an event. Answers with the fields of the owner, and numbers and messages in turn, from that event on. */
+const REPLAY = script(`${STREAM}
+if tonumber(ARGV[4]) < micros - ARGV[3] * 1000 then return {} end
+local reply = {redis.call('HGETALL', owned)}
+for _, event in ipairs(redis.call('XRANGE', stream, ARGV[4] .. '-1', '+')) do
   reply[#reply + 1] = event[1]
   reply[#reply + 1] = event[2][2]
 end
@@ -42,11 +62,11 @@ if ARGV[1] then names = {'s' .. ARGV[1]} else names = redis.call('ZRANGE', KEYS[
 for _, name in ipairs(names) do
   if name ~= 'last' then
     redis.call('ZREM', KEYS[1], name)
-    redis.call('UNLINK', KEYS[1] .. ':' .. string.sub(name, 2))
+    redis.call('UNLINK', KEYS[1] .. ':' .. string.sub(name, 2), KEYS[1] .. '!' .. string.sub(name, 2))
   end
 end`);
 
-/** Keeps the events of SSE streams in Redis, so that clients can resume a stream on any machine. Has the guarantees V1 to V3 of `EventStore`. */
+/** Keeps the events of SSE streams in Redis, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
 export class RedisEventStore implements EventStore {
   readonly #redis: RedisConnection;
   readonly #maxEvents: number;
@@ -58,27 +78,46 @@ export class RedisEventStore implements EventStore {
     this.#maxAgeMs = duration(options.maxAgeMs ?? 300_000);
   }
 
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
     const json = message === undefined ? '' : JSON.stringify(message);
-    const number = await this.#redis.run(APPEND, this.#key(sessionId), streamId, json, this.#maxEvents, this.#maxAgeMs);
-    return `${streamId}~${String(number)}`;
+    const number = await this.#run(APPEND, sessionId, streamId, json, terms?.epoch ?? '', terms?.isLast === true ? 1 : 0);
+    return number === null ? undefined : `${streamId}~${String(number)}`;
   }
 
-  async replay(
+  async claim(
     sessionId: string,
-    lastEventId: string,
-  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+    streamId: string,
+    about?: JsonObject,
+  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
+    const [epoch, number] = list(await this.#run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about)));
+    return epoch === undefined ? undefined : { epoch: Number(epoch), eventId: `${streamId}~${String(number)}` };
+  }
+
+  async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
     const [, streamId = '', number] = /^([^]*)~([1-9]\d{0,15})$/.exec(lastEventId) ?? [];
     if (number === undefined) return undefined;
-    const reply = list(await this.#redis.run(REPLAY, this.#key(sessionId), streamId, number, this.#maxAgeMs));
-    if (reply[0] !== `${number}-1`) return undefined;
+    const [owned, ...entries] = list(await this.#run(REPLAY, sessionId, streamId, number));
+    if (entries[0] !== `${number}-1`) return undefined;
     const events: StoredEvent[] = [];
-    for (let n = 2; n < reply.length; n += 2) events.push(toEvent(streamId, String(reply[n]), String(reply[n + 1])));
-    return { streamId, events };
+    for (let n = 2; n < entries.length; n += 2) events.push(toEvent(streamId, String(entries[n]), String(entries[n + 1])));
+    const fields = pairs(owned);
+    const about = fields.get('about');
+    return {
+      streamId,
+      events,
+      ...(fields.size > 0 && { isFinished: fields.get('finished') === '1' }),
+      ...(about !== undefined && { about: JSON.parse(about) as JsonObject }),
+    };
   }
 
   async delete(sessionId: string, streamId?: string): Promise<void> {
     await this.#redis.run(DELETE, this.#key(sessionId), ...(streamId === undefined ? [] : [streamId]));
+  }
+
+  #run(what: Script, sessionId: string, streamId: string, ...args: readonly (string | number)[]): Promise<unknown> {
+    return this.#redis.run(what, this.#key(sessionId), streamId, this.#maxEvents, this.#maxAgeMs, ...args);
   }
 
   #key(sessionId: string): string {

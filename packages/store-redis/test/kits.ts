@@ -66,7 +66,7 @@ export function runEveryKit(where: string, open: (options: OpenOptions) => Promi
       },
     });
     describeKit("Redis's event store", eventStoreCases, {
-      traits: { shared: true, maxEvents: true },
+      traits: { shared: true, claims: true, maxEvents: true },
       async create() {
         const { one, other, close } = await openTwice();
         return { store: one.events, other: other.events, maxEvents: MAX_EVENTS, close };
