@@ -1,6 +1,5 @@
 /** Opening the stores, losing Redis and finding it again, and what is refused. */
 
-import { once } from 'node:events';
 import type { BusMessage } from '@mortise/protocol/contracts';
 import { createRedisStores, type RedisStoresOptions, RedisStoreError } from '@mortise/store-redis';
 import { createClient } from '@redis/client';
@@ -78,7 +77,7 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
       () => reportGap(),
     );
     await stores.sessions.put(session('kept'), 0, HOUR_MS);
-    const isGone = once(client, 'reconnecting');
+    const isGone = new Promise<void>((resolve) => void client.once('reconnecting', resolve));
     await server.kill();
     await isGone;
     const waiting = stores.sessions.put(session('late'), 0, HOUR_MS);
