@@ -56,6 +56,6 @@ export default {
       ],
     },
   },
-  ignoreBinaries: ['mkfifo'],
+  ignoreBinaries: ['mkfifo', 'redis-server', 'redis-cli'],
   ignoreExportsUsedInFile: true,
 };

@@ -1,7 +1,7 @@
 /** The `EventStore` in SQLite. One counter numbers the events of all streams, and never reuses a number, even after a deletion. */
 
-import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
+import type { Clock, JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { EventStore, EventTerms, StoredEvent, StoredStream } from '@mortise/protocol/contracts';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 
 /** The limits of the SQLite event store. */
@@ -19,7 +19,7 @@ const EVENTS_PER_TRIM = 2 * APPENDS_PER_TRIM;
 /** The most expired events that one append deletes, so that no append takes long. */
 const OLD_EVENTS_AT_ONCE = 1024;
 
-/** Keeps the events of SSE streams in a SQLite file, so that clients can resume a stream. Has the guarantees V1 to V3 of `EventStore`. */
+/** Keeps the events of SSE streams in a SQLite file, so that clients can resume a stream. Has the guarantees V1 to V4 of `EventStore`. */
 export class SqliteEventStore implements EventStore {
   readonly #db: SqliteConnection;
   readonly #clock: Clock;
@@ -33,7 +33,43 @@ export class SqliteEventStore implements EventStore {
     this.#maxAgeMs = options.maxAgeMs ?? 300_000;
   }
 
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
+    if (terms === undefined) return this.#append(sessionId, streamId, message);
+    return this.#db.transaction(() => {
+      const isOwner = this.#db.run(
+        'UPDATE mortise_streams SET is_finished = ?, at_ms = ? WHERE session_id = ? AND stream_id = ? AND epoch = ? AND is_finished = 0',
+        terms.isLast === true ? 1 : 0,
+        this.#clock.now(),
+        sessionId,
+        streamId,
+        terms.epoch,
+      );
+      return isOwner > 0 ? this.#append(sessionId, streamId, message) : undefined;
+    });
+  }
+
+  async claim(
+    sessionId: string,
+    streamId: string,
+    about?: JsonObject,
+  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
+    return this.#db.transaction(() => {
+      const row = this.#db.get(
+        `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, about, at_ms) VALUES (?, ?, 1, 0, ?, ?)
+         ON CONFLICT (session_id, stream_id) DO UPDATE SET epoch = epoch + 1, at_ms = excluded.at_ms WHERE is_finished = 0
+         RETURNING epoch`,
+        sessionId,
+        streamId,
+        about === undefined ? null : JSON.stringify(about),
+        this.#clock.now(),
+      );
+      return row && { epoch: number(row, 'epoch'), eventId: this.#append(sessionId, streamId, undefined) };
+    });
+  }
+
+  #append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): string {
     const row = this.#db.get(
       `INSERT INTO mortise_events (session_id, stream_id, message, at_ms, place) VALUES (?, ?, ?, ?, 1 + coalesce(
          (SELECT place FROM mortise_events WHERE session_id = ? AND stream_id = ? ORDER BY number DESC LIMIT 1), 0))
@@ -55,10 +91,7 @@ export class SqliteEventStore implements EventStore {
     return `${streamId}~${row === undefined ? 0 : number(row, 'number')}`;
   }
 
-  async replay(
-    sessionId: string,
-    lastEventId: string,
-  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+  async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
     const [, streamId = '', count = ''] = /^([^]*)~([1-9]\d{0,14})$/.exec(lastEventId) ?? [];
     // Reads one event more than may be kept, newest first. Older events count as dropped even if they are still in the file.
     const rows = this.#db.all(
@@ -72,8 +105,15 @@ export class SqliteEventStore implements EventStore {
     );
     const last = rows.at(-1);
     if (count === '' || last === undefined || number(last, 'number') !== Number(count)) return undefined;
+    const owned = this.#db.get(
+      'SELECT is_finished, about FROM mortise_streams WHERE session_id = ? AND stream_id = ?',
+      sessionId,
+      streamId,
+    );
     return {
       streamId,
+      ...(owned && { isFinished: number(owned, 'is_finished') === 1 }),
+      ...(owned && owned['about'] !== null && { about: JSON.parse(text(owned, 'about')) as JsonObject }),
       events: rows
         .slice(0, -1)
         .toReversed()
@@ -82,8 +122,9 @@ export class SqliteEventStore implements EventStore {
   }
 
   async delete(sessionId: string, streamId?: string): Promise<void> {
-    if (streamId === undefined) this.#db.run('DELETE FROM mortise_events WHERE session_id = ?', sessionId);
-    else this.#db.run('DELETE FROM mortise_events WHERE session_id = ? AND stream_id = ?', sessionId, streamId);
+    for (const table of ['mortise_events', 'mortise_streams'])
+      if (streamId === undefined) this.#db.run(`DELETE FROM ${table} WHERE session_id = ?`, sessionId);
+      else this.#db.run(`DELETE FROM ${table} WHERE session_id = ? AND stream_id = ?`, sessionId, streamId);
   }
 
   #oldest(): number {
@@ -105,6 +146,11 @@ export class SqliteEventStore implements EventStore {
     this.#db.run(
       `DELETE FROM mortise_events WHERE number IN (
          SELECT number FROM mortise_events WHERE at_ms < ? ORDER BY at_ms LIMIT ${OLD_EVENTS_AT_ONCE})`,
+      this.#oldest(),
+    );
+    this.#db.run(
+      `DELETE FROM mortise_streams WHERE (session_id, stream_id) IN (
+         SELECT session_id, stream_id FROM mortise_streams WHERE at_ms < ? ORDER BY at_ms LIMIT ${OLD_EVENTS_AT_ONCE})`,
       this.#oldest(),
     );
   }

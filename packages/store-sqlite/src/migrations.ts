@@ -120,6 +120,17 @@ const migrations: readonly string[] = [
      WHERE driver = 'engine' AND status IN ('working', 'input_required');
    CREATE INDEX mortise_tasks_owned ON mortise_tasks (owner, id, version)
      WHERE driver = 'engine' AND status IN ('working', 'input_required');`,
+  // 6: the owners of streams.
+  `CREATE TABLE mortise_streams (
+     session_id TEXT NOT NULL,
+     stream_id TEXT NOT NULL,
+     epoch INTEGER NOT NULL,
+     is_finished INTEGER NOT NULL,
+     about TEXT,
+     at_ms REAL NOT NULL,
+     PRIMARY KEY (session_id, stream_id)
+   ) WITHOUT ROWID;
+   CREATE INDEX mortise_streams_age ON mortise_streams (at_ms);`,
 ];
 
 /** The SQL of a trigger that adds to the sums of a principal and of all. */

@@ -2,18 +2,11 @@
 
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskClaim, TaskPage, TaskRecord, TaskStore, TaskTerms } from '@mortise/protocol/contracts';
+import { readTaskCursor, TASK_BOUNDS, toTaskCursor } from '@mortise/protocol/edge';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 import { SqliteStoreError } from './errors.ts';
 
 type NewRecord = Omit<TaskRecord, 'version'>;
-
-/** The limits of one principal's tasks, or of all (guarantee K9). */
-interface Bound {
-  readonly maxEnded: number;
-  readonly maxCharacters: number;
-}
-const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxCharacters: 32 * 2 ** 20 };
-const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxCharacters: 128 * 2 ** 20 };
 
 const COLUMNS = 'id, record, version, owner, created_at_ms';
 const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
@@ -98,7 +91,7 @@ export class SqliteTaskStore implements TaskStore {
   }
 
   async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
-    const { createdAtMs, id } = readCursor(options.cursor);
+    const { createdAtMs, id } = readTaskCursor(options.cursor) ?? { createdAtMs: -Infinity, id: '' };
     const rows = this.#db.all(
       `SELECT ${COLUMNS} FROM mortise_tasks
        WHERE principal = ? AND (created_at_ms, id) > (?, ?) AND ${LIVE}
@@ -111,7 +104,7 @@ export class SqliteTaskStore implements TaskStore {
     );
     const tasks = rows.slice(0, options.limit).map(toRecord);
     const last = tasks.at(-1);
-    return { tasks, ...(last !== undefined && rows.length > tasks.length && { nextCursor: `${last.createdAtMs} ${last.id}` }) };
+    return { tasks, ...(last !== undefined && rows.length > tasks.length && { nextCursor: toTaskCursor(last) }) };
   }
 
   async claim(id: string, owner: string, leaseMs: number): Promise<TaskClaim | undefined> {
@@ -236,12 +229,17 @@ export class SqliteTaskStore implements TaskStore {
         ...values,
       );
     return (
-      this.#makeRoomIn(`=${principal}`, BOUND_OF_EACH, characters, () => deleteFirst('AND principal = ?', principal)) &&
-      this.#makeRoomIn('*', BOUND_OF_ALL, characters, () => deleteFirst(''))
+      this.#makeRoomIn(`=${principal}`, TASK_BOUNDS.each, characters, () => deleteFirst('AND principal = ?', principal)) &&
+      this.#makeRoomIn('*', TASK_BOUNDS.all, characters, () => deleteFirst(''))
     );
   }
 
-  #makeRoomIn(owner: string, { maxEnded, maxCharacters }: Bound, characters: number, deleteFirst: () => number): boolean {
+  #makeRoomIn(
+    owner: string,
+    { maxEnded, maxCharacters }: (typeof TASK_BOUNDS)['each'],
+    characters: number,
+    deleteFirst: () => number,
+  ): boolean {
     for (;;) {
       const sums = this.#db.get('SELECT ended, characters FROM mortise_task_sums WHERE owner = ?', owner);
       const [ended, stored] = sums ? [number(sums, 'ended'), number(sums, 'characters')] : [0, 0];
@@ -285,13 +283,4 @@ function toRecord(row: Row): TaskRecord {
 /** Orders the rows of an UPDATE, which gives them in any order. */
 function byCreation(one: Row, other: Row): number {
   return number(one, 'created_at_ms') - number(other, 'created_at_ms') || (text(one, 'id') < text(other, 'id') ? -1 : 1);
-}
-
-/** Reads from a cursor of `list` after which task the next page begins. */
-function readCursor(cursor: string | undefined): { readonly createdAtMs: number; readonly id: string } {
-  if (cursor === undefined) return { createdAtMs: -Infinity, id: '' };
-  const at = cursor.indexOf(' ');
-  const createdAtMs = Number(cursor.slice(0, at));
-  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('invalid cursor: it is not from this task store');
-  return { createdAtMs, id: cursor.slice(at + 1) };
 }

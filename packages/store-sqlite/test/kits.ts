@@ -58,12 +58,12 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
   });
 
   describeKit(`SQLite's event store by ${driver}`, eventStoreCases, {
-    traits: { maxEvents: true, maxAge: true },
+    traits: { shared: true, claims: true, maxEvents: true, maxAge: true },
     async create() {
       const clock = new FakeClock();
-      const { one, close } = await openTwice(driver, { clock, events: { maxEventsPerStream: 100, maxAgeMs: 60_000 } });
+      const { one, two, close } = await openTwice(driver, { clock, events: { maxEventsPerStream: 100, maxAgeMs: 60_000 } });
       const age = (): void => clock.advance(60_001);
-      return { store: one.events, maxEvents: 100, age, close };
+      return { store: one.events, other: two.events, maxEvents: 100, age, close };
     },
   });
 

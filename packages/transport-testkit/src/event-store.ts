@@ -1,6 +1,6 @@
-/** `@mortise/transport-testkit/event-store`: test cases for the guarantees V1 to V3 of an `EventStore`. */
+/** `@mortise/transport-testkit/event-store`: test cases for the guarantees V1 to V4 of an `EventStore`. */
 
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore } from '@mortise/protocol/contracts';
 import { check, checkEqual } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
@@ -8,6 +8,8 @@ import type { KitCase, KitSubject } from './kit-case.ts';
 /** The object that the `EventStore` cases test: an empty store. */
 export interface EventStoreSubject extends KitSubject {
   readonly store: EventStore;
+  /** For stores that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
+  readonly other?: EventStore;
   /** For stores that declare the trait `maxEvents`: how many events of a stream (or of a session, or in total) the store keeps. */
   readonly maxEvents?: number;
   /** For stores that declare the trait `maxAge`: advances the store's clock until every stored event is too old to be kept. */
@@ -25,6 +27,17 @@ async function append(store: EventStore, sessionId: string, streamId: string, fr
   const ids: string[] = [];
   for (let n = from; n < from + count; n++) ids.push(await store.append(sessionId, streamId, message(n)));
   return ids;
+}
+
+/** The claim of a stream, by a store that declares the trait `claims`. */
+async function claim(
+  store: EventStore,
+  streamId: string,
+  about?: JsonObject,
+): Promise<{ readonly epoch: number; readonly eventId: string }> {
+  const claimed = await store.claim?.('s', streamId, about);
+  check(claimed !== undefined, 'A stream that is not finished can be claimed');
+  return claimed;
 }
 
 async function replayNumbers(
@@ -163,6 +176,67 @@ export const eventStoreCases: readonly EventStoreCase[] = [
       await store.delete('s');
       checkEqual(await replayNumbers(store, 's', b), undefined, 'What is replayed of a deleted session');
       checkEqual(await replayNumbers(store, 'other', c), [1], 'What is replayed of another session');
+    },
+  },
+  {
+    id: 'V4.1',
+    title: 'takes events of the last owner of a stream alone',
+    needs: ['claims'],
+    async run({ store, other = store }) {
+      const first = await claim(store, 'a');
+      const before = await store.append('s', 'a', message(1), first);
+      const second = await claim(other, 'a');
+      checkEqual(await store.append('s', 'a', message(2), first), undefined, 'What an append of the former owner gives');
+      const after = await other.append('s', 'a', message(3), second);
+      check(before !== undefined && after !== undefined, 'An append of the owner should give an id');
+      checkEqual(
+        (await other.replay('s', first.eventId))?.events,
+        [{ id: before, message: message(1) }, { id: second.eventId }, { id: after, message: message(3) }],
+        'What is replayed from the first claim on',
+      );
+      checkEqual(await store.append('s', 'b', message(4), second), undefined, 'What an append to a stream that nobody claimed gives');
+    },
+  },
+  {
+    id: 'V4.2',
+    title: 'lets exactly one of many concurrent claims be the last, and gives each a right of its own',
+    needs: ['claims'],
+    async run({ store, other = store }) {
+      const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(n % 2 === 0 ? store : other, 'a')));
+      checkEqual(new Set(claims.map(({ epoch }) => epoch)).size, 20, 'The number of different epochs');
+      const appended = await Promise.all(claims.map((terms) => store.append('s', 'a', message(1), terms)));
+      checkEqual(appended.filter((id) => id !== undefined).length, 1, 'The number of owners that can append');
+    },
+  },
+  {
+    id: 'V4.3',
+    title: 'takes nothing after the last event of a stream, and gives it to no other owner',
+    needs: ['claims'],
+    async run({ store, other = store }) {
+      const terms = await claim(store, 'a');
+      checkEqual((await other.replay('s', terms.eventId))?.isFinished, false, 'Whether a stream is finished before its last event');
+      await store.append('s', 'a', message(1), { ...terms, isLast: true });
+      checkEqual(await store.append('s', 'a', message(2), terms), undefined, 'What an append after the last event gives');
+      checkEqual(await other.claim?.('s', 'a'), undefined, 'What a claim after the last event gives');
+      const replayed = await other.replay('s', terms.eventId);
+      checkEqual([replayed?.isFinished, replayed?.events.length], [true, 1], 'Whether it is finished then, and how many events it has');
+    },
+  },
+  {
+    id: 'V4.4',
+    title: 'keeps what the first owner said of a stream, until the stream is deleted',
+    needs: ['claims'],
+    async run({ store, other = store }) {
+      const { eventId } = await claim(store, 'a', { node: 'one', requests: [1, 'x'] });
+      await claim(other, 'a', { node: 'two' });
+      checkEqual((await store.replay('s', eventId))?.about, { node: 'one', requests: [1, 'x'] }, 'What was said of it');
+      await store.delete('s', 'a');
+      const again = await claim(store, 'a');
+      const replayed = await store.replay('s', again.eventId);
+      checkEqual([replayed?.about, replayed?.isFinished], [undefined, false], 'What is known of a new stream of this name');
+      const [unclaimed] = await append(store, 's', 'b', 0, 1);
+      const plain = await store.replay('s', unclaimed ?? '');
+      checkEqual([plain?.about, plain?.isFinished], [undefined, undefined], 'What is known of a stream that nobody claimed');
     },
   },
 ];

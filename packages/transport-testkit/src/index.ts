@@ -21,7 +21,16 @@ export {
   type ExchangeTraits,
   toExchangeKitSetup,
 } from './exchange-cases.ts';
-export { type CaseResult, type KitCase, type KitSetup, type KitSubject, type KitTraits, runCase, runCases } from './kit-case.ts';
+export {
+  type CaseResult,
+  type KitCase,
+  type KitSetup,
+  type KitSubject,
+  type KitTraits,
+  runCase,
+  runCases,
+  setShortLife,
+} from './kit-case.ts';
 
 // For authors of further test kits.
 export { check, checkCode, checkEqual, checkRejects, KitFailure, setPatience, settlesWithin, turns, within } from './check.ts';

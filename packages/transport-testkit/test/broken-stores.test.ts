@@ -1,7 +1,8 @@
 /** Each way to break a promise of a bus or a store must fail a case of that promise. */
 
 import { MemoryMessageBus } from '@mortise/protocol';
-import type { BusMessage, EventStore, MessageBus, SessionStore } from '@mortise/protocol/contracts';
+import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { BusMessage, EventStore, EventTerms, MessageBus, SessionStore } from '@mortise/protocol/contracts';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { type KitCase, type KitSubject, runCases, setPatience } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
@@ -26,7 +27,7 @@ function breakIt<T extends object>(real: T, breaker: Breaker<T>): T {
 async function failingIds<S extends KitSubject>(cases: readonly KitCase<S>[], id: string, create: () => S): Promise<readonly string[]> {
   const results = await runCases(
     cases.filter((kitCase) => kitCase.id === id),
-    { create: async () => create(), traits: { shared: true, gaps: true, maxEvents: true, maxAge: true } },
+    { create: async () => create(), traits: { shared: true, gaps: true, claims: true, maxEvents: true, maxAge: true } },
   );
   return results.filter((result) => result.outcome === 'failed').map((result) => result.id);
 }
@@ -273,6 +274,31 @@ const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] =
   ['keeps everything', 'V3.2', () => new MemoryEventStore({ maxEventsPerStream: 10_000 })],
   ['never ages', 'V3.3', () => ({})],
   ['never deletes', 'V3.4', () => ({ delete: async () => undefined })],
+  ['takes events of anyone', 'V4.1', (store) => ({ append: async (session, stream, message) => store.append(session, stream, message) })],
+  [
+    'gives all the same right',
+    'V4.2',
+    (store) => {
+      const claims = new Map<string, ReturnType<NonNullable<EventStore['claim']>>>();
+      return {
+        async claim(session, stream, about) {
+          const claimed = claims.get(stream) ?? store.claim?.(session, stream, about);
+          if (claimed) claims.set(stream, claimed);
+          return claimed;
+        },
+      };
+    },
+  ],
+  [
+    'knows no last event',
+    'V4.3',
+    (store) =>
+      ({
+        append: async (session: string, stream: string, message: JsonRpcMessage | undefined, terms?: EventTerms) =>
+          terms ? store.append(session, stream, message, { epoch: terms.epoch }) : store.append(session, stream, message),
+      }) as Partial<EventStore>,
+  ],
+  ['forgets what was said of a stream', 'V4.4', (store) => ({ claim: async (session, stream) => store.claim?.(session, stream) })],
 ];
 
 const isWhole = (store: Partial<EventStore>): store is EventStore => store instanceof MemoryEventStore || store instanceof RestartingStore;

@@ -37,7 +37,7 @@ describeKit('the memory session store', sessionStoreCases, { create: () => creat
 describeKit('a session store that is 50 ms away', sessionStoreCases, { create: () => createSessions(DELAY_MS) });
 
 describeKit('the memory event store', eventStoreCases, {
-  traits: { maxEvents: true, maxAge: true },
+  traits: { claims: true, maxEvents: true, maxAge: true },
   async create() {
     const clock = new FakeClock();
     const store = new MemoryEventStore({ maxEventsPerStream: 100, maxAgeMs: 60_000, clock });
@@ -47,7 +47,7 @@ describeKit('the memory event store', eventStoreCases, {
 });
 
 describeKit('an event store that is 50 ms away', eventStoreCases, {
-  traits: { maxEvents: true, maxAge: true },
+  traits: { claims: true, maxEvents: true, maxAge: true },
   async create() {
     const clock = new FakeClock();
     const store = withDelay(new MemoryEventStore({ maxEventsPerStream: 100, maxAgeMs: 60_000, clock }), DELAY_MS);

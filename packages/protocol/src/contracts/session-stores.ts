@@ -5,7 +5,7 @@
  * The store tells the time: how long something is kept is given as a duration, because the clocks of machines differ.
  */
 
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { Principal } from './auth.ts';
 import type { SessionState } from './mcp-endpoint.ts';
 
@@ -51,20 +51,50 @@ export interface StoredEvent {
   readonly message?: JsonRpcMessage;
 }
 
+/** The events of a stream after a given one, as `EventStore.replay` finds them. */
+export interface StoredStream {
+  readonly streamId: string;
+  readonly events: readonly StoredEvent[];
+  /** What the first owner said of the stream; absent if nobody has claimed it. */
+  readonly about?: JsonObject;
+  /** Whether the last event of a stream that was claimed is stored. */
+  readonly isFinished?: boolean;
+}
+
+/** By what right an event is appended. */
+export interface EventTerms {
+  /** What `EventStore.claim` gave the owner of the stream. */
+  readonly epoch: number;
+  /** Whether the stream ends with this event. @default false */
+  readonly isLast?: boolean;
+}
+
 /**
  * Stores the events that were sent on streams of legacy sessions, so that a client can resume a broken stream.
  *
  * V1  An event id is unique in its session, and tells which stream the event belongs to.
  * V2  `replay` returns the events after the given one, only of its stream, in the order of the `append` calls, even within a millisecond.
  * V3  Old events are dropped by count and by age. For the id of a dropped or unknown event, `replay` resolves to undefined.
+ * V4  A stream that was claimed takes events of its last owner alone, and none after its last event.
  */
 export interface EventStore {
   /** Stores a message as the next event of a stream. @returns The event's id. */
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  replay(
+  /** Stores a message as above, for the owner of the stream. @returns Undefined if another has claimed the stream, or it is finished. */
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms: EventTerms): Promise<string | undefined>;
+  /**
+   * Makes the caller the owner of a stream, in place of an earlier one, and stores an event without a message. A store that only one process
+   * uses need not have this.
+   *
+   * @param about Kept with a stream that was not claimed before, for whoever takes it over.
+   * @returns The right to append, and the event's id. Undefined if the stream is finished.
+   */
+  claim?(
     sessionId: string,
-    lastEventId: string,
-  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined>;
+    streamId: string,
+    about?: JsonObject,
+  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined>;
+  replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined>;
   /** Deletes the events of one stream; without `streamId`, those of all streams of the session. */
   delete(sessionId: string, streamId?: string): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /** An `EventStore` that keeps the events of streams in memory. */
 
-import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { EventStore, StoredEvent } from '../contracts/session-stores.ts';
+import type { EventStore, EventTerms, StoredEvent, StoredStream } from '../contracts/session-stores.ts';
 
 /** The options of `MemoryEventStore`. */
 export interface MemoryEventStoreOptions {
@@ -32,6 +32,10 @@ interface Stream {
   next: number;
   /** The stored events, numbered `next - events.length` to `next - 1`. */
   readonly events: Kept[];
+  /** How often the stream was claimed. */
+  epoch: number;
+  about?: JsonObject;
+  isFinished: boolean;
 }
 
 interface Session {
@@ -45,7 +49,7 @@ const EVENT_BYTES = 500;
 const SESSION_SHARE = 1 / 4;
 
 /**
- * An in-memory `EventStore`, with limits by count, size and age. Fulfils the guarantees V1 to V3 of `EventStore`.
+ * An in-memory `EventStore`, with limits by count, size and age. Fulfils the guarantees V1 to V4 of `EventStore`.
  *
  * The newest event is always kept, so a very large event can exceed `maxBytes`.
  */
@@ -74,9 +78,37 @@ export class MemoryEventStore implements EventStore {
     return this.#bytes;
   }
 
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
+    if (terms !== undefined) {
+      const owned = this.#sessions.get(sessionId)?.streams.get(streamId);
+      if (owned?.epoch !== terms.epoch || owned.isFinished) return Promise.resolve(undefined);
+      owned.isFinished = terms.isLast === true;
+    }
+    const { session, stream } = this.#use(sessionId, streamId);
+    return Promise.resolve(this.#append(session, stream, streamId, message));
+  }
+
+  claim(
+    sessionId: string,
+    streamId: string,
+    about?: JsonObject,
+  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
+    const { session, stream } = this.#use(sessionId, streamId);
+    if (stream.isFinished) return Promise.resolve(undefined);
+    stream.epoch += 1;
+    if (about !== undefined) stream.about ??= structuredClone(about);
+    return Promise.resolve({ epoch: stream.epoch, eventId: this.#append(session, stream, streamId, undefined) });
+  }
+
+  #use(sessionId: string, streamId: string): { readonly session: Session; readonly stream: Stream } {
     const session = useLast(this.#sessions, sessionId, (): Session => ({ streams: new Map(), bytes: 0 }));
-    const stream = useLast(session.streams, streamId, (): Stream => ({ next: this.#highest + 1, events: [] }));
+    const create = (): Stream => ({ next: this.#highest + 1, events: [], epoch: 0, isFinished: false });
+    return { session, stream: useLast(session.streams, streamId, create) };
+  }
+
+  #append(session: Session, stream: Stream, streamId: string, message: JsonRpcMessage | undefined): string {
     const id = `${streamId}~${stream.next}`;
     this.#highest = Math.max(this.#highest, stream.next);
     stream.next += 1;
@@ -85,13 +117,10 @@ export class MemoryEventStore implements EventStore {
     this.#count(session, sizeOf(event));
     this.#dropOld(session, stream);
     this.#makeRoom(session, stream);
-    return Promise.resolve(id);
+    return id;
   }
 
-  replay(
-    sessionId: string,
-    lastEventId: string,
-  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+  replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
     const [, streamId = '', number = ''] = /^([^]*)~([1-9]\d{0,14})$/.exec(lastEventId) ?? [];
     const session = this.#sessions.get(sessionId);
     const stream = session?.streams.get(streamId);
@@ -100,7 +129,9 @@ export class MemoryEventStore implements EventStore {
     if (stream.events.length === 0) void this.delete(sessionId, streamId);
     const index = stream.events.length - (stream.next - Number(number));
     if (index < 0 || index >= stream.events.length) return Promise.resolve(undefined);
-    return Promise.resolve({ streamId, events: stream.events.slice(index + 1).map(toStoredEvent) });
+    const { about, isFinished } = stream;
+    const events = stream.events.slice(index + 1).map(toStoredEvent);
+    return Promise.resolve({ streamId, events, ...(stream.epoch > 0 && { isFinished }), ...(about && { about: structuredClone(about) }) });
   }
 
   delete(sessionId: string, streamId?: string): Promise<void> {

@@ -5,6 +5,9 @@
  * @see 2025-11-25 basic/transports#listening-for-messages-from-the-server
  */
 
+import type { RequestId } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import type { StoredStream } from '@mortise/protocol/contracts';
 import { decodeEventId, LAST_EVENT_ID_HEADER, namesEventStream } from '../../headers.ts';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
 import { watchExpiry } from '../http/authorize.ts';
@@ -61,13 +64,16 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   const found = await session.eventLog?.store.replay(session.id, lastEventId);
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
-  // A POST stream that is not here has ended or is on another machine. The client gets the stored events and may resume again.
+  // A POST stream that is not here has ended, or is on another machine: the client gets the stored events and may resume again.
   const known = session.findStream(found.streamId);
   const stream = known ?? new SessionStream(found.streamId, session.eventLog, !isGet);
   // Added before the replay, so that new messages already use this stream.
   if (isGet) session.addGet(stream);
   // Also of a GET stream that is known here: another machine may have resumed it without this one hearing of it.
-  if (isGet || known === undefined) await http.shared.sessions.takeStream(session, stream.id);
+  if (isGet) {
+    await stream.takeOver();
+    await http.shared.sessions.takeStream(session, stream.id);
+  } else if (known === undefined) await takePost(get, stream, found);
   const open = (): ResponseStream => {
     const sse = openSse(get, stream);
     // Again, because another GET may have taken its place before it was connected.
@@ -75,6 +81,17 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
     return sse;
   };
   await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
+}
+
+/** Takes a POST stream that another machine serves or served. If that machine is gone, the stream ends with errors that name it. */
+async function takePost({ http, session }: Get, stream: SessionStream, { about, events, isFinished }: StoredStream): Promise<void> {
+  const { sessions } = http.shared;
+  if (about === undefined || isFinished === true) return sessions.takeStream(session, stream.id);
+  if ((await sessions.isHeldElsewhere(session, stream.id)) || !(await stream.takeOver())) return;
+  const answered = new Set(events.map(({ message }) => message && !('method' in message) && message.id));
+  const message = `The machine that ran this call is gone (${String(about['node'])}): its outcome is not known`;
+  const lost = ((about['requests'] ?? []) as RequestId[]).filter((id) => !answered.has(id));
+  await stream.abandon(lost.map((id) => ({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } })));
 }
 
 /** Returns the `retry` time to send to the client; undefined in revisions that have none. */

@@ -39,6 +39,8 @@ export class HttpSession implements SessionLink {
   unsubscribe: (() => void) | undefined;
   /** How many times the session has taken over a state that another machine stored. */
   restores = 0;
+  /** Called when another machine says that it serves the stream with this id. */
+  readonly holders: Map<string, () => void> = new Map();
   readonly #logger: Logger;
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
@@ -115,9 +117,11 @@ export class HttpSession implements SessionLink {
   }
 
   /** Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on. */
-  yieldStream(streamId: string): void {
+  /** @returns Whether it is the stream of a POST that is still being answered here. */
+  yieldStream(streamId: string): boolean {
     this.findStream(streamId)?.pause(undefined);
     this.#gets = this.#gets.filter(({ id }) => id !== streamId);
+    return this.#posts?.has(streamId) === true;
   }
 
   findStream(streamId: string): SessionStream | undefined {

@@ -161,7 +161,7 @@ async function respond(
   ready?: readonly JsonRpcResponse[],
 ): Promise<void> {
   const expected = requests.length + (ready?.length ?? 0);
-  const reply = new LegacyReply(http, { session, expected, isBatch: ready !== undefined });
+  const reply = new LegacyReply(http, { session, expected, requests: requests.map(({ id }) => id), isBatch: ready !== undefined });
   for (const response of ready ?? []) void reply.settle(response);
   try {
     await Promise.all(requests.map((request) => respondToRequest(http, session, new RequestCall(reply, request))));

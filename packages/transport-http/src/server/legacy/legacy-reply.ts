@@ -5,7 +5,7 @@
  * @see 2025-11-25 basic/transports#sending-messages-to-the-server
  */
 
-import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { NEWEST_LEGACY, type Revision } from '@mortise/protocol';
@@ -19,8 +19,10 @@ import { createStreamId, SessionStream } from './session-stream.ts';
 /** What decides whether the HTTP response to a legacy POST is JSON or an event stream. */
 export interface LegacyReplyTerms {
   readonly session: HttpSession;
-  /** How many requests the POST contains. */
+  /** How many responses the POST gets. */
   readonly expected: number;
+  /** The ids of the requests that the endpoint handles. @default none */
+  readonly requests?: readonly RequestId[];
   readonly isBatch?: boolean;
   /** Whether nothing but the response may be sent. Set for `initialize`, whose response is JSON if the client accepts JSON. */
   readonly isAlone?: boolean;
@@ -96,7 +98,7 @@ export class LegacyReply {
   settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (response !== undefined) {
       if (this.#stream === undefined) this.#responses.push(response);
-      else sendResponse(this.#stream, response);
+      else sendResponse(this.#stream, response, this.#open === 1);
     }
     return --this.#open === 0 ? this.#finish() : resolvedPromise;
   }
@@ -138,15 +140,17 @@ export class LegacyReply {
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session.addPost(stream);
-    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.shared.settings.retryMs : undefined);
-    for (const response of this.#responses.splice(0)) sendResponse(stream, response);
+    const about = { node: this.http.shared.sessions.node, requests: [...(this.#terms.requests ?? [])] };
+    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.shared.settings.retryMs : undefined, about);
+    const responses = this.#responses.splice(0);
+    for (const [n, response] of responses.entries()) sendResponse(stream, response, this.#open === 0 && n === responses.length - 1);
     return stream;
   }
 }
 
-function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
+function sendResponse(stream: SessionStream, response: JsonRpcResponse, isLast: boolean): void {
   const { message, json } = writeResponse(response);
-  stream.sendAnswer(message, json);
+  stream.sendAnswer(message, json, isLast);
 }
 
 /** The `Call` that the endpoint gets with a legacy request. */

@@ -10,6 +10,8 @@ export type SessionNews =
   | { readonly message: JsonRpcMessage }
   /** The client has resumed the stream with this id here: other machines send nothing more on it. */
   | { readonly taken: string }
+  /** This machine serves the stream with this id, which was resumed elsewhere: its end is still to come. */
+  | { readonly held: string }
   /** A changed state has been stored, with this version. Undefined if something may have changed, after a gap of the bus. */
   | { readonly changed: number | undefined }
   /** The client has ended the session. */
@@ -19,9 +21,11 @@ export class SessionRelay {
   readonly #bus: MessageBus;
   readonly #logger: Logger;
   /** Marks the messages that this machine publishes on the bus, so that it ignores them when they come back. */
-  readonly #origin: string = crypto.randomUUID();
+  readonly #origin: string;
 
-  constructor(bus: MessageBus, logger: Logger) {
+  /** @param origin The name of this machine. */
+  constructor(bus: MessageBus, logger: Logger, origin: string) {
+    this.#origin = origin;
     this.#bus = bus;
     this.#logger = logger;
   }

@@ -4,13 +4,14 @@
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
 
-import type { JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../http/refusal.ts';
+import { rejectUnreachable } from './legacy-call.ts';
 
 /** Where the events of a session's streams are stored. */
 export interface StreamLog {
@@ -48,6 +49,10 @@ export function streamKindOf(streamId: string): StreamKind {
 export class SessionStream {
   readonly id: string;
   readonly #log: StreamLog | undefined;
+  /** By which right events are stored; undefined if the store has no owners of streams. */
+  #epoch: number | undefined;
+  /** Whether another machine owns the stream now. Nothing is sent on it here any more. */
+  #isLost = false;
   #sse: ResponseStream | undefined;
   #isFinished: boolean;
   #isLogged = true;
@@ -70,17 +75,34 @@ export class SessionStream {
 
   /** Whether a message sent now can reach the client, at once or when the client resumes the stream. */
   get isReachable(): boolean {
-    return this.#log !== undefined || this.isConnected;
+    return !this.#isLost && (this.#log !== undefined || this.isConnected);
   }
 
-  /** Gives a new stream its connection. @param primingRetryMs If set, first sends an event with an id from which the client can resume. */
-  connect(sse: ResponseStream, primingRetryMs?: number): void {
+  /**
+   * Gives a new stream its connection.
+   *
+   * @param primingRetryMs If set, first sends an event with an id from which the client can resume.
+   * @param about What another machine must know to take the stream over.
+   */
+  connect(sse: ResponseStream, primingRetryMs?: number, about?: JsonObject): void {
     this.#attach(sse);
-    if (this.#log === undefined || primingRetryMs === undefined) return;
+    const log = this.#log;
+    if (log === undefined || (log.store.claim === undefined && primingRetryMs === undefined)) return;
     void this.#inTurn(async () => {
-      const id = await this.#append(undefined);
-      if (id !== undefined) void sse.write(encodeEvent({ id, retryMs: primingRetryMs, data: '' }));
+      const id = log.store.claim === undefined ? await this.#append(undefined) : await this.#claim(about);
+      if (typeof id === 'string' && primingRetryMs !== undefined) void sse.write(encodeEvent({ id, retryMs: primingRetryMs, data: '' }));
     });
+  }
+
+  /** Makes this machine the owner of the stream, in place of another. @returns Whether it is; not if the stream is finished. */
+  async takeOver(): Promise<boolean> {
+    return (await this.#inTurn(() => this.#claim())) !== undefined;
+  }
+
+  /** Ends the stream of a machine that is gone with these answers. */
+  async abandon(answers: readonly JsonRpcResponse[]): Promise<void> {
+    for (const [n, answer] of answers.entries()) await this.#inTurn(() => this.#append(answer, n === answers.length - 1));
+    this.#isFinished = true;
   }
 
   /**
@@ -97,15 +119,18 @@ export class SessionStream {
       return Promise.reject(error as Error);
     }
     if (this.#log === undefined) return this.#sse?.write(encodeMessageEvent(text)) ?? resolvedPromise;
+    // A request that cannot be sent must fail. Of a change, the machine that owns the stream tells the client itself.
+    const request = 'method' in message && 'id' in message ? message : undefined;
     let written: Promise<void> | undefined;
     this.#behind++;
     const logged = this.#inTurn(async () => {
       const id = await this.#append(message);
       this.#behind--;
+      if (id === null) return request && rejectUnreachable(request, 'the client goes on at another machine');
       written = this.#sse?.write(encodeMessageEvent(text, id));
       this.#written = written ?? resolvedPromise;
     });
-    if (this.#behind < MOST_BEHIND && this.#written === resolvedPromise) return resolvedPromise;
+    if (request === undefined && this.#behind < MOST_BEHIND && this.#written === resolvedPromise) return resolvedPromise;
     return logged.then(() => written);
   }
 
@@ -113,16 +138,17 @@ export class SessionStream {
    * Sends a response as soon as the connection has room for it, which a slow client delays. Later messages wait for it too.
    *
    * @param json The response as JSON text.
+   * @param isLast Whether the stream ends with it.
    */
-  sendAnswer(message: JsonRpcResponse, json: string): void {
+  sendAnswer(message: JsonRpcResponse, json: string, isLast: boolean): void {
     if (this.#log === undefined) {
       const sent = this.#sse?.writeWhenRoom(encodeMessageEvent(json)) ?? resolvedPromise;
       if (sent !== resolvedPromise) void this.#inTurn(() => sent);
       return;
     }
     void this.#inTurn(async () => {
-      const id = await this.#append(message);
-      await this.#sse?.writeWhenRoom(encodeMessageEvent(json, id));
+      const id = await this.#append(message, isLast);
+      if (id !== null) await this.#sse?.writeWhenRoom(encodeMessageEvent(json, id));
     });
   }
 
@@ -195,16 +221,39 @@ export class SessionStream {
     });
   }
 
-  /** Stores a message and returns its event id. If the store fails, returns undefined, and the message is sent without an event id. */
-  async #append(message: JsonRpcMessage | undefined): Promise<string | undefined> {
+  /** Becomes the owner of the stream. @returns The id of the event that the store has for it; undefined if it is finished, or on failure. */
+  async #claim(about?: JsonObject): Promise<string | undefined> {
     const log = this.#log;
     if (log === undefined || !this.#isLogged) return undefined;
     try {
-      return await log.store.append(log.sessionId, this.id, message);
+      const claimed = await log.store.claim?.(log.sessionId, this.id, about);
+      if (claimed !== undefined) [this.#epoch, this.#isLost] = [claimed.epoch, false];
+      return claimed?.eventId;
+    } catch (error) {
+      log.logger.log('error', 'The event store failed: a stream cannot be resumed at another machine', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  /**
+   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here.
+   * If the store fails, returns undefined, and the message is sent without an event id.
+   */
+  async #append(message: JsonRpcMessage | undefined, isLast = false): Promise<string | undefined | null> {
+    const log = this.#log;
+    if (this.#isLost) return null;
+    if (log === undefined || !this.#isLogged) return undefined;
+    try {
+      if (this.#epoch === undefined) return await log.store.append(log.sessionId, this.id, message);
+      const id = await log.store.append(log.sessionId, this.id, message, { epoch: this.#epoch, isLast });
+      if (id !== undefined) return id;
     } catch (error) {
       log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
       return undefined;
     }
+    this.#isLost = true;
+    this.#sse?.end();
+    return null;
   }
 
   #inTurn<T>(fn: () => Promise<T>): Promise<T> {

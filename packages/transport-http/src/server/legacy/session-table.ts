@@ -22,7 +22,12 @@ import { StoredSessions } from './stored-sessions.ts';
 const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
 
+/** How long a machine has to say that it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
+const HOLDER_MS = 5_000;
+
 export class SessionTable {
+  /** The name of this machine, for the others. */
+  readonly node: string = crypto.randomUUID();
   readonly #settings: Settings;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
@@ -35,7 +40,7 @@ export class SessionTable {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger);
+    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger, this.node);
     this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings, this.#relay);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
@@ -146,6 +151,26 @@ export class SessionTable {
     await this.#relay?.tryToTell(session, { taken: streamId });
   }
 
+  /**
+   * Takes a resumed stream as above, and finds out whether another machine still serves it: that machine says so. Without a message bus
+   * there is no other machine.
+   *
+   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached.
+   */
+  async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
+    if (this.#relay === undefined) return false;
+    let timer: ClockTimer | undefined;
+    const answered = new Promise<boolean>((resolve) => {
+      session.holders.set(streamId, () => resolve(true));
+      timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS);
+    });
+    await this.takeStream(session, streamId);
+    const isHeld = await answered;
+    timer?.cancel();
+    session.holders.delete(streamId);
+    return isHeld;
+  }
+
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
   async close(): Promise<void> {
     this.#sweepTimer?.cancel();
@@ -217,7 +242,11 @@ export class SessionTable {
 
   /** Handles what another machine tells of a session. @throws Errors of the endpoint and of the session store. */
   async #onNews(session: HttpSession, news: SessionNews): Promise<void> {
-    if ('taken' in news) return session.yieldStream(news.taken);
+    if ('taken' in news) {
+      if (session.yieldStream(news.taken)) await this.#relay?.tryToTell(session, { held: news.taken });
+      return;
+    }
+    if ('held' in news) return session.holders.get(news.held)?.();
     if ('changed' in news) {
       if ((await this.#stored?.update(session, news.changed)) !== false) return;
     } else if (!('ended' in news)) return deliver(session, news.message);

@@ -1,0 +1,116 @@
+/** `RedisConnection`: runs the scripts of the stores, and names their keys. */
+
+import { createHash } from 'node:crypto';
+import { RedisStoreError, toStoreError } from './errors.ts';
+
+/** What the stores need of a client of `@redis/client` or `redis`: one of `createClient`, or a cluster of `createCluster`. */
+export interface RedisClient {
+  readonly isOpen: boolean;
+  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  sPublish(channel: string, message: string): Promise<unknown>;
+  sSubscribe(channel: string, listener: (message: unknown) => void): Promise<unknown>;
+  sUnsubscribe(channel: string, listener: (message: unknown) => void): Promise<unknown>;
+  duplicate(): RedisClient;
+  connect(): Promise<unknown>;
+  close(): Promise<unknown>;
+  destroy(): void;
+  on(event: string, listener: (...values: unknown[]) => void): unknown;
+}
+
+/** A Lua script. Redis knows it by its hash after the first run. */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+/** Lua for `now`: the time of Redis in milliseconds since the epoch, and `micros`. */
+const TIME = `local time = redis.call('TIME')
+local micros = time[1] * 1000000 + time[2]
+local now = math.floor(micros / 1000)
+`;
+
+/** Makes a script, which runs as one step of Redis. It has the time of Redis as `now` (in milliseconds) and `micros`. */
+export function script(lua: string): Script {
+  const text = TIME + lua;
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+const PROBE = script('return 1');
+
+/** The connection that all stores of one process share. */
+export class RedisConnection {
+  readonly client: RedisClient;
+  readonly #prefix: string;
+  readonly #maxWaiting: number;
+  #waiting = 0;
+
+  constructor(client: RedisClient, prefix: string, maxWaiting: number) {
+    this.client = client;
+    this.#prefix = prefix;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** Makes a name that only the processes with this prefix use. */
+  name(...parts: readonly string[]): string {
+    return [this.#prefix, ...parts].join(':');
+  }
+
+  /** Runs a script. @throws {RedisStoreError} Redis cannot be reached, or refuses. */
+  run(what: Script, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
+    const options = { keys: [key], arguments: args.map(String) };
+    return this.#ask(async () => {
+      try {
+        return await this.client.evalSha(what.sha, options);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return this.client.eval(what.text, options);
+      }
+    });
+  }
+
+  /** Sends a message to the subscribers of a channel. @throws {RedisStoreError} Redis cannot be reached, or refuses. */
+  async publish(channel: string, message: string): Promise<void> {
+    await this.#ask(() => this.client.sPublish(channel, message));
+  }
+
+  /** The limit of the client library would also keep it from connecting again while it is reached. */
+  async #ask(call: () => Promise<unknown>): Promise<unknown> {
+    if (this.#waiting >= this.#maxWaiting)
+      throw new RedisStoreError('ERR_REDIS_UNAVAILABLE', `${this.#waiting} calls wait for Redis already: is it running, and fast enough?`);
+    this.#waiting++;
+    try {
+      return await call();
+    } catch (error) {
+      throw toStoreError(error);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Resolves if Redis answers. @throws {RedisStoreError} It does not. */
+  async probe(): Promise<void> {
+    await this.run(PROBE, this.name('probe'));
+  }
+}
+
+/** The part of a key by which a cluster chooses its machine: keys with the same part can be used in one step. */
+export function tag(text: string): string {
+  return `{${text.replaceAll(/[%{}]/g, encodeURIComponent)}}`;
+}
+
+/** A duration for Redis: whole milliseconds, and never more than it can add to its time. */
+export function duration(ms: number): number {
+  return Math.min(Math.ceil(ms), 9e15);
+}
+
+/** Reads an array that a script returned. */
+export function list(reply: unknown): readonly unknown[] {
+  return Array.isArray(reply) ? reply : [];
+}
+
+/** Reads names and values in turn that a script returned. */
+export function pairs(reply: unknown): ReadonlyMap<string, string> {
+  const flat = list(reply);
+  return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), String(flat[n + 1])] as const] : [])));
+}

@@ -1,0 +1,158 @@
+/** `createRedisStores`: connects to Redis and returns the stores and the message bus in it. */
+
+import type { Logger } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable, silentLogger } from '@mortise/jsonrpc-core/transport';
+import type {
+  EventStore,
+  MessageBus,
+  ReplayStore,
+  SessionStore,
+  StateStore,
+  TaskHandleStore,
+  TaskStore,
+} from '@mortise/protocol/contracts';
+import { createClient } from '@redis/client';
+import { type RedisClient, RedisConnection } from './connection.ts';
+import { toStoreError } from './errors.ts';
+import { RedisEventStore, type RedisEventOptions } from './event-store.ts';
+import { RedisMessageBus } from './message-bus.ts';
+import { RedisSessionStore } from './session-store.ts';
+import { RedisReplayStore, RedisStateStore, RedisTaskHandleStore } from './small-stores.ts';
+import { RedisTaskStore } from './task-store.ts';
+
+/** The options of `createRedisStores`. Set exactly one of `url` and `client`. */
+export interface RedisStoresOptions {
+  /** The URL of Redis, such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. @default none: set `client` */
+  readonly url?: string | undefined;
+  /**
+   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. The options
+   * of that client say how long calls wait for Redis. @default none: set `url`
+   */
+  readonly client?: RedisClient | undefined;
+  /** Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. @default 'mortise' */
+  readonly prefix?: string | undefined;
+  /** How long a call waits while Redis cannot be reached, in milliseconds; then it rejects. Not for `client`. @default 5_000 */
+  readonly waitMs?: number | undefined;
+  /** The most calls that wait for answers of Redis at once. Further ones reject. @default 10_000 */
+  readonly maxWaiting?: number | undefined;
+  /** How many events the event store keeps, and for how long. @default the defaults of `RedisEventOptions` */
+  readonly events?: RedisEventOptions | undefined;
+  /** Is told when the connection is lost. @default nothing is logged */
+  readonly logger?: Logger | undefined;
+}
+
+const OPTIONS: OptionTable<RedisStoresOptions> = {
+  url: 'string',
+  client: { methods: ['evalSha', 'eval', 'sPublish', 'duplicate'] },
+  prefix: 'string',
+  waitMs: 1,
+  maxWaiting: 1,
+  events: { maxEventsPerStream: 1, maxAgeMs: 1 },
+  logger: { methods: ['log'] },
+};
+
+/** Whether Redis answers, for the health route of a load balancer. */
+export interface RedisHealth {
+  readonly isUp: boolean;
+  /** What does not work, as sentences; empty if all is well. */
+  readonly problems: readonly string[];
+}
+
+/** The stores in one Redis, and the message bus through it. */
+export interface RedisStores extends AsyncDisposable {
+  readonly bus: MessageBus;
+  readonly tasks: TaskStore;
+  readonly sessions: SessionStore;
+  readonly events: EventStore;
+  readonly states: StateStore;
+  readonly replays: ReplayStore;
+  /** A store for clients: keeps the ids of the tasks that a client has started. */
+  readonly taskHandles: TaskHandleStore;
+  /** Asks Redis, by each connection. Never rejects; waits no longer than a call. */
+  health(): Promise<RedisHealth>;
+  /** Ends the connections when their last answers are there, but not that of a `client`. Calls then reject. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** A connection that says nothing for this long is dead. Pings come three times as often. */
+const SILENCE_MS = 15_000;
+
+/**
+ * Connects to Redis and returns the stores and the message bus in it. Reconnects by itself when the connection is lost.
+ *
+ * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `url` and `client` are set.
+ * @throws {RedisStoreError} `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or refuses the login.
+ */
+export async function createRedisStores(options: RedisStoresOptions): Promise<RedisStores> {
+  checkOptions('createRedisStores options', options, OPTIONS);
+  const { url, prefix = 'mortise', maxWaiting = 10_000, logger = silentLogger } = options;
+  if ((url === undefined) === (options.client === undefined))
+    throw new TypeError('createRedisStores options: set "url" or "client", and not both');
+  if (!/^[^{}]+$/.test(prefix)) throw new TypeError('createRedisStores options: "prefix" must be a text without { and }');
+  const onError = (error: unknown): void => logger.log('warning', 'The connection to Redis has an error', { error: String(error) });
+  const client = options.client ?? (await connect(url ?? '', options, onError));
+  const connection = new RedisConnection(client, prefix, maxWaiting);
+  const bus = new RedisMessageBus(connection, onError);
+  let closed: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await bus.close();
+    if (options.client === undefined) await closeClient(client);
+  };
+  const close = (): Promise<void> => (closed ??= end());
+  return {
+    bus,
+    tasks: new RedisTaskStore(connection),
+    sessions: new RedisSessionStore(connection),
+    events: new RedisEventStore(connection, options.events),
+    states: new RedisStateStore(connection),
+    replays: new RedisReplayStore(connection),
+    taskHandles: new RedisTaskHandleStore(connection),
+    health: () => checkHealth(connection, bus),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Connects a client whose calls do not wait without end. Later connections are made by the client itself. */
+async function connect(url: string, options: RedisStoresOptions, onError: (error: unknown) => void): Promise<RedisClient> {
+  const { waitMs = 5000 } = options;
+  let wasConnected = false;
+  const client = createClient({
+    url,
+    commandOptions: { timeout: Math.min(waitMs, 2 ** 31 - 1) },
+    pingInterval: SILENCE_MS / 3,
+    socket: {
+      connectTimeout: Math.min(waitMs, 2 ** 31 - 1),
+      socketTimeout: SILENCE_MS,
+      reconnectStrategy: (retries, cause) => (wasConnected ? pauseBefore(retries) : cause),
+    },
+  });
+  client.on('error', onError);
+  await client.connect().catch((error: unknown) => {
+    if (client.isOpen) client.destroy();
+    throw toStoreError(error);
+  });
+  wasConnected = true;
+  return client;
+}
+
+/** How long to wait before the next connection, in milliseconds: longer each time, and not the same for all processes. */
+function pauseBefore(retries: number): number {
+  return Math.min(2 ** retries * 50, 1000) * (0.5 + Math.random() / 2);
+}
+
+async function closeClient(client: RedisClient): Promise<void> {
+  if (!client.isOpen) return;
+  // Closing waits for answers. Where no connection is, none will come.
+  if ('isReady' in client && client.isReady === false) client.destroy();
+  else await client.close();
+}
+
+async function checkHealth(connection: RedisConnection, bus: RedisMessageBus): Promise<RedisHealth> {
+  const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
+  const problems = [
+    ...(stores.status === 'rejected' ? [`The stores do not work: ${String(stores.reason)}`] : []),
+    ...(messages.status === 'rejected' ? [`The message bus gets no messages: ${String(messages.reason)}`] : []),
+  ];
+  return { isUp: problems.length === 0, problems };
+}

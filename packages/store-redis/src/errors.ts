@@ -1,0 +1,30 @@
+/** The errors of stores that cannot reach Redis, that Redis refuses, or that are full. */
+
+import { MortiseError } from '@mortise/jsonrpc-core';
+
+/**
+ * The Redis stores could not do what they were asked to.
+ *
+ * `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or the connection broke before its answer. Then it is not known whether Redis did it.
+ * `ERR_REDIS_REPLY`: Redis answered with an error, such as `OOM` (no memory left) or `READONLY` (a replica). `cause` has it.
+ * `ERR_TASK_LIMIT`: the unfinished tasks of one principal, or of all, fill the task store.
+ */
+export class RedisStoreError extends MortiseError {
+  override readonly name: string = 'RedisStoreError';
+  override readonly code: 'ERR_REDIS_UNAVAILABLE' | 'ERR_REDIS_REPLY' | 'ERR_TASK_LIMIT';
+
+  constructor(code: RedisStoreError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Converts an error of the client library to a `RedisStoreError`. */
+export function toStoreError(error: unknown): RedisStoreError {
+  const message = error instanceof Error ? error.message : String(error);
+  // What Redis itself answers begins with a code in capitals.
+  if (/^-?[A-Z]{2,}\b/.test(message)) return new RedisStoreError('ERR_REDIS_REPLY', `Redis refused: ${message}`, { cause: error });
+  return new RedisStoreError('ERR_REDIS_UNAVAILABLE', `Redis did not answer (${message}): is it running, and reachable from here?`, {
+    cause: error,
+  });
+}

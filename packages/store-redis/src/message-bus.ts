@@ -1,0 +1,118 @@
+/**
+ * The `MessageBus` over sharded Pub/Sub of Redis, on a connection of its own. Redis sends a subscriber everything while its connection lives. When
+ * the connection was lost and is there again, every subscriber hears of a gap: nothing has to be stored.
+ */
+
+import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
+import type { RedisClient, RedisConnection } from './connection.ts';
+import { RedisStoreError, toStoreError } from './errors.ts';
+
+/** Carries messages between the processes that share a Redis. Has the guarantees B1 to B6 of `MessageBus`. */
+export class RedisMessageBus implements MessageBus {
+  readonly #connection: RedisConnection;
+  readonly #onError: (error: unknown) => void;
+  readonly #gaps = new Set<() => void>();
+  #subscriber: Promise<RedisClient> | undefined;
+  #isClosed = false;
+
+  constructor(connection: RedisConnection, onError: (error: unknown) => void) {
+    this.#connection = connection;
+    this.#onError = onError;
+  }
+
+  async publish(message: BusMessage): Promise<void> {
+    if (this.#isClosed) throw closedError();
+    await this.#connection.publish(this.#channel(message.topic), JSON.stringify(message));
+  }
+
+  async subscribe(topic: string, onMessage: (message: BusMessage) => void, onGap?: () => void): Promise<() => void> {
+    if (this.#isClosed) throw closedError();
+    const channel = this.#channel(topic);
+    let isActive = true;
+    const listener = (text: unknown): void => {
+      if (isActive) this.#call(() => onMessage(JSON.parse(String(text)) as BusMessage));
+    };
+    const gap = (): void => {
+      if (isActive && onGap) this.#call(onGap);
+    };
+    const subscriber = await (this.#subscriber ??= this.#connect());
+    // From before the answer: if the connection breaks right after it, messages may be missing.
+    this.#gaps.add(gap);
+    await subscriber.sSubscribe(channel, listener).catch((error: unknown) => {
+      this.#gaps.delete(gap);
+      rethrow(error);
+    });
+    return () => {
+      if (!isActive) return;
+      isActive = false;
+      this.#gaps.delete(gap);
+      // Redis need not be told of it if it cannot be reached: a new connection subscribes to what is left.
+      void subscriber.sUnsubscribe(channel, listener).catch(() => undefined);
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#gaps.clear();
+    const subscriber = await this.#subscriber?.catch(() => undefined);
+    if (subscriber?.isOpen) subscriber.destroy();
+  }
+
+  /** Resolves if this bus gets messages. @throws {RedisStoreError} Redis cannot be reached by its connection. */
+  async probe(): Promise<void> {
+    const subscriber = await this.#subscriber;
+    if (!subscriber) return;
+    const channel = this.#connection.name('probe', String(Math.random()));
+    const listener = (): void => undefined;
+    await subscriber.sSubscribe(channel, listener).catch(rethrow);
+    await subscriber.sUnsubscribe(channel, listener).catch(rethrow);
+  }
+
+  async #connect(): Promise<RedisClient> {
+    const subscriber = this.#connection.client.duplicate();
+    subscriber.on('error', (error) => this.#onError(error));
+    try {
+      await subscriber.connect();
+    } catch (error) {
+      this.#subscriber = undefined;
+      if (subscriber.isOpen) subscriber.destroy();
+      rethrow(error);
+    }
+    this.#reportGaps(subscriber);
+    return subscriber;
+  }
+
+  /** Calls `onGap` of every subscriber when a connection that was lost is there again. A cluster has a connection to each machine. */
+  #reportGaps(subscriber: RedisClient): void {
+    const lost = new Set<unknown>();
+    const report = (): void => {
+      for (const gap of this.#gaps) gap();
+    };
+    for (const of of ['', 'node-']) {
+      subscriber.on(`${of}reconnecting`, (node) => lost.add(node));
+      subscriber.on(`${of}ready`, (node) => void (lost.delete(node) && report()));
+    }
+    subscriber.on('sharded-channel-moved', report);
+  }
+
+  #channel(topic: string): string {
+    return this.#connection.name('topic', topic);
+  }
+
+  #call(fn: () => void): void {
+    try {
+      fn();
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw toStoreError(error);
+}
+
+function closedError(): RedisStoreError {
+  return new RedisStoreError('ERR_REDIS_UNAVAILABLE', 'the message bus is closed: create new stores');
+}

@@ -1,0 +1,144 @@
+/** Opening the stores, losing Redis and finding it again, and what is refused. */
+
+import type { BusMessage } from '@mortise/protocol/contracts';
+import { createRedisStores, type RedisStoresOptions, RedisStoreError } from '@mortise/store-redis';
+import { createClient } from '@redis/client';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { hasRedis, type RedisProxy, RedisServer } from './redis-server.ts';
+
+const HOUR_MS = 3_600_000;
+const session = (id: string) => ({ id, principal: 'ada', state: { layout: 1 } });
+
+it.each<[string, RedisStoresOptions, RegExp]>([
+  ['neither url nor client', {}, /set "url" or "client", and not both/],
+  ['braces in the prefix', { url: 'redis://127.0.0.1:1', prefix: 'a{b}' }, /"prefix" must be a text without/],
+  ['an empty prefix', { url: 'redis://127.0.0.1:1', prefix: '' }, /"prefix" must be a text without/],
+  ['a bound that is not a number', { url: 'redis://127.0.0.1:1', maxWaiting: NaN }, /"maxWaiting" must be a number, 1 or more/],
+  ['what is no client', { client: {} as never }, /"client" must be an object with a function "evalSha"/],
+])('[ROBUSTNESS-7] refuses %s', async (_, options, message) => {
+  await expect(createRedisStores(options)).rejects.toThrow(message);
+});
+
+it('says at once that Redis is not there', async () => {
+  const opened = createRedisStores({ url: 'redis://127.0.0.1:1' });
+  await expect(opened).rejects.toThrow(RedisStoreError);
+  await expect(opened).rejects.toMatchObject({ code: 'ERR_REDIS_UNAVAILABLE' });
+});
+
+describe.skipIf(!hasRedis)('stores in a Redis', () => {
+  const server = new RedisServer(['--appendonly', 'yes']);
+  let proxy: RedisProxy;
+  beforeAll(async () => {
+    await server.start();
+    proxy = await server.openProxy();
+  });
+  afterAll(() => server.close());
+
+  async function open(options: Partial<RedisStoresOptions> = {}) {
+    const line = await server.openProxy();
+    const stores = await createRedisStores({ url: line.url, ...options });
+    onTestFinished(() => stores.close());
+    return { ...stores, line };
+  }
+
+  it('sees nothing of a cluster with another prefix', async () => {
+    const [one, other] = [await open({ prefix: 'one' }), await open({ prefix: 'other' })];
+    const heard: BusMessage[] = [];
+    await other.bus.subscribe('a', (message) => void heard.push(message));
+    await one.sessions.put(session('s'), 0, HOUR_MS);
+    await one.states.put('s', 'x', HOUR_MS);
+    await one.replays.claim('s', HOUR_MS);
+    const eventId = await one.events.append('s', 'a', undefined);
+    await one.bus.publish({ topic: 'a', payload: 1 });
+    expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
+    expect(await other.states.get('s')).toBeUndefined();
+    expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
+    expect(await other.events.replay('s', eventId)).toBeUndefined();
+    // What is published later arrives: the first message would have come before it.
+    const arrived = new Promise<BusMessage>(
+      (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),
+    );
+    expect((await arrived).payload).toBe(2);
+    expect(heard.map(({ payload }) => payload)).toEqual([2]);
+  });
+
+  it('waits while Redis is gone, then goes on with all that it acknowledged, and tells subscribers of the gap', async () => {
+    const line = await server.openProxy();
+    const client = createClient({ url: line.url, commandOptions: { timeout: 120_000 } });
+    client.on('error', () => undefined);
+    await client.connect();
+    onTestFinished(() => client.destroy());
+    const stores = await open({ url: undefined, client });
+    let reportGap = (): void => undefined;
+    const gap = new Promise<void>((resolve) => (reportGap = resolve));
+    await stores.bus.subscribe(
+      'a',
+      () => undefined,
+      () => reportGap(),
+    );
+    await stores.sessions.put(session('kept'), 0, HOUR_MS);
+    const isGone = new Promise<void>((resolve) => void client.once('reconnecting', resolve));
+    await server.kill();
+    await isGone;
+    const waiting = stores.sessions.put(session('late'), 0, HOUR_MS);
+    await server.start();
+    expect(await waiting).toEqual({ isWritten: true });
+    expect((await stores.sessions.get('kept', HOUR_MS))?.version).toBe(1);
+    await gap;
+    expect(await stores.health()).toEqual({ isUp: true, problems: [] });
+  });
+
+  it('rejects what waits too long, and what is too much, and says what is down', async () => {
+    const stores = await open({ waitMs: 300, maxWaiting: 3 });
+    await stores.bus.subscribe('a', () => undefined);
+    stores.line.cut();
+    const calls = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => stores.sessions.get(`s${n}`, HOUR_MS)));
+    const reasons = calls.map((call) => (call.status === 'rejected' ? (call.reason as RedisStoreError) : undefined));
+    expect(new Set(reasons.map((reason) => reason?.code))).toEqual(new Set(['ERR_REDIS_UNAVAILABLE']));
+    expect(reasons.filter((reason) => reason?.message.includes('3 calls wait')).length).toBeGreaterThanOrEqual(7);
+    const { isUp, problems } = await stores.health();
+    expect({ isUp, problems: problems.map((problem) => problem.slice(0, 30)) }).toEqual({
+      isUp: false,
+      problems: ['The stores do not work: RedisS', 'The message bus gets no messag'],
+    });
+    stores.line.mend();
+  });
+
+  it('passes on what Redis refuses, with its reason', async () => {
+    const stores = await open({ prefix: 'wrong' });
+    const client = await createClient({ url: proxy.url }).connect();
+    onTestFinished(() => client.destroy());
+    await client.set('wrong:session:s', 'no hash');
+    await expect(stores.sessions.get('s', HOUR_MS)).rejects.toMatchObject({ code: 'ERR_REDIS_REPLY', message: /WRONGTYPE/ });
+  });
+
+  it('runs its scripts also after Redis has forgotten them', async () => {
+    const stores = await open();
+    const client = await createClient({ url: proxy.url }).connect();
+    onTestFinished(() => client.destroy());
+    await client.scriptFlush();
+    expect(await stores.replays.claim('flushed', HOUR_MS)).toBe(true);
+    expect(await stores.replays.claim('flushed', HOUR_MS)).toBe(false);
+  });
+
+  it("uses the program's client, and leaves it open", async () => {
+    const client = await createClient({ url: proxy.url }).connect();
+    onTestFinished(() => client.destroy());
+    const stores = await createRedisStores({ client });
+    await stores.bus.subscribe('a', () => undefined);
+    await stores.states.put('s', 'x', HOUR_MS);
+    await stores.close();
+    await stores.close();
+    expect(await client.ping()).toBe('PONG');
+    await expect(stores.bus.subscribe('a', () => undefined)).rejects.toThrow(/closed/);
+  });
+
+  it('leaves no connection behind when it is closed, also while Redis is gone', async () => {
+    const [one, gone] = [await open(), await open()];
+    for (const stores of [one, gone]) await stores.bus.subscribe('a', () => undefined);
+    gone.line.cut();
+    await Promise.all([one.close(), gone.close()]);
+    await expect(one.states.get('s')).rejects.toMatchObject({ code: 'ERR_REDIS_UNAVAILABLE' });
+    await Promise.all([one.line, gone.line].map((line) => line.idle()));
+  });
+});

@@ -1,0 +1,42 @@
+/** Three `redis-server` processes that are a cluster. */
+
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { RedisServer } from './redis-server.ts';
+
+/** Finds ports that are free now, in the range in which a cluster's second port, 10,000 above, exists. */
+async function freePorts(wanted: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: wanted }, () => createServer());
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  for (const server of servers) {
+    server.close();
+    await once(server, 'close');
+  }
+  return ports;
+}
+
+export interface RedisCluster {
+  readonly urls: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startCluster(): Promise<RedisCluster> {
+  const ports = await freePorts(6);
+  const nodes = ports.slice(0, 3).map((port, n) => {
+    const bus = String(ports[n + 3]);
+    return new RedisServer(['--port', String(port), '--bind', '127.0.0.1', '--cluster-enabled', 'yes', '--cluster-port', bus]);
+  });
+  await Promise.all(nodes.map((node) => node.start()));
+  const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
+  await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+  const close = async (): Promise<void> => {
+    for (const node of nodes) await node.close();
+  };
+  return { urls: addresses.map((address) => `redis://${address}`), close };
+}
