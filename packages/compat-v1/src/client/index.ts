@@ -233,19 +233,20 @@ export class Client<
   }
 
   #watchLists({ tools, prompts, resources }: v1.ServerCapabilities): void {
-    const wanted = this.#listChanged;
-    if (wanted?.tools && tools?.listChanged) {
-      const handler = createListChangedHandler('tools', wanted.tools, async () => (await this.listTools()).tools);
-      this.setNotificationHandler(v1.ToolListChangedNotificationSchema, handler);
-    }
-    if (wanted?.prompts && prompts?.listChanged) {
-      const handler = createListChangedHandler('prompts', wanted.prompts, async () => (await this.listPrompts()).prompts);
-      this.setNotificationHandler(v1.PromptListChangedNotificationSchema, handler);
-    }
-    if (wanted?.resources && resources?.listChanged) {
-      const handler = createListChangedHandler('resources', wanted.resources, async () => (await this.listResources()).resources);
-      this.setNotificationHandler(v1.ResourceListChangedNotificationSchema, handler);
-    }
+    const wanted = this.#listChanged ?? {};
+    const watch = <T>(
+      list: string,
+      schema: AnyObjectSchema,
+      options: v1.ListChangedOptions<T> | undefined,
+      fetch: () => Promise<T[]>,
+    ): void => {
+      if (options) this.setNotificationHandler(schema, createListChangedHandler(list, options, fetch));
+    };
+    if (tools?.listChanged) watch('tools', v1.ToolListChangedNotificationSchema, wanted.tools, async () => (await this.listTools()).tools);
+    if (prompts?.listChanged)
+      watch('prompts', v1.PromptListChangedNotificationSchema, wanted.prompts, async () => (await this.listPrompts()).prompts);
+    if (resources?.listChanged)
+      watch('resources', v1.ResourceListChangedNotificationSchema, wanted.resources, async () => (await this.listResources()).resources);
   }
 
   // ---- what must be declared

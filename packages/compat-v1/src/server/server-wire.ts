@@ -155,8 +155,8 @@ export class ServerWire implements Wire {
 
   // ---- out
 
-  request(method: string, params: JsonObject | undefined, { signal, timeoutMs }: WireRequestOptions): Promise<JsonObject> {
-    const ask = { method, timeoutMs, ...(params && { params }), ...(signal && { signal }) };
+  request(method: string, params: JsonObject | undefined, { signal, timeoutMs, onProgress }: WireRequestOptions): Promise<JsonObject> {
+    const ask = { method, timeoutMs, ...(params && { params }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
     const ctx = handled();
     if (ctx) return ctx.run.ask(ask);
     if (this.#session) return this.#session.request(ask);

@@ -40,6 +40,7 @@ export class HttpSession implements SessionLink {
   /** How many times the session has taken over a state that another machine stored. */
   restores = 0;
   readonly #logger: Logger;
+  readonly #retryMs: number;
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
   /** The event streams of GETs, the newest last. */
@@ -59,6 +60,7 @@ export class HttpSession implements SessionLink {
     this.auth = http.auth;
     if (id !== undefined && settings.eventStore) this.eventLog = { store: settings.eventStore, sessionId: id, logger: settings.logger };
     this.#logger = settings.logger;
+    this.#retryMs = settings.retryMs;
     this.endpointSession = server.openSession(this, saved);
   }
 
@@ -75,6 +77,12 @@ export class HttpSession implements SessionLink {
   /** Whether the client has a GET stream open. */
   get isConnected(): boolean {
     return this.#gets.some((stream) => stream.isConnected);
+  }
+
+  /** Ends the connection of the newest GET stream, so that the client polls. Undefined if it cannot resume it. */
+  get closeStream(): (() => void) | undefined {
+    if (this.eventLog === undefined || this.revision?.http.polling !== true) return undefined;
+    return () => this.#gets.findLast((stream) => stream.isConnected)?.pause(this.#retryMs);
   }
 
   onStateChange(): void {
