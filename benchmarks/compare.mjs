@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { httpRows } from './http-rows.mjs';
 import { withBefore } from './measure/before.mjs';
+import { compatRows } from './rows/compat.mjs';
 import { taskRows } from './rows/tasks.mjs';
 import { webSocketRows } from './rows/websocket.mjs';
 import { openPeer, pump, startPeer } from './measure/line-peer.mjs';
@@ -191,6 +192,7 @@ const rows = [
   },
   ...httpRows(programCpu),
   ...webSocketRows,
+  ...compatRows,
   ...taskRows(programCpu),
 ].filter((row) => !options.only || row.name.includes(options.only));
 
