@@ -57,6 +57,7 @@ export const compatRows = [
     name: 'a v1 program over HTTP with a session, 16 in flight, server CPU',
     unit: 'us/call',
     systems: Object.keys(systems),
+    showsCallsPerSecond: true,
     run: overHttp,
   },
 ];

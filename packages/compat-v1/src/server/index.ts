@@ -17,7 +17,6 @@ import * as v1 from '../types.ts';
 import { OwnJsonSchemaValidator } from '../validation/own-validator.ts';
 import type { jsonSchemaValidator } from '../validation/types.ts';
 import { read } from '../shared/read.ts';
-import { current } from './incoming.ts';
 import { assertToolMessages } from './sampling-rules.ts';
 import { ServerWire } from './server-wire.ts';
 import { type AnyObjectSchema, getMethodLiteral, type SchemaOutput } from './zod-compat.ts';
@@ -93,7 +92,7 @@ export class Server<
 
   /** @internal Whether the client that is being served has no core tasks, so that a tool that needs them runs to its end. */
   get _isWithoutTasks(): boolean {
-    return current.getStore()?.ctx.revision.rules.coreTasks === false;
+    return this.#wire?.isWithoutTasks === true;
   }
 
   // ---- the client

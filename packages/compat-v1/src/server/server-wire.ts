@@ -1,13 +1,13 @@
 /** The wire of a v1 `Server`: our low-level `Server`, which serves clients of every revision. */
 
 import { type JsonObject, isMortiseError, ProtocolError, type RequestId, type ServerConnection } from '@mortise/jsonrpc-core';
-import { type Era, revisionsOf } from '@mortise/protocol';
+import { type Revision, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
 import type { Transport } from '../shared/transport.ts';
-import { toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
+import { type Inbound, toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
 import * as v1 from '../types.ts';
 import { current, incoming, type Running } from './incoming.ts';
 import type { Server } from './index.ts';
@@ -38,7 +38,10 @@ export class ServerWire implements Wire {
   #client: ClientFacts | undefined;
   /** The way to the client outside of its requests. */
   #session: ExtensionCall | undefined;
-  #era: Era = 'legacy';
+  /** The requests that are being handled, by the ids that their clients gave them. */
+  readonly #running = new Map<RequestId, HandlerContext>();
+  /** That of the request that came last. */
+  #revision: Revision | undefined;
 
   /** @param onClosed Called once, when the connection has ended. */
   constructor(server: Server, { info, capabilities, instructions }: Declared, transport: Transport, onClosed: () => void) {
@@ -127,21 +130,19 @@ export class ServerWire implements Wire {
 
   /** Runs a handler. What it throws reaches the client with its message, as in v1. */
   async #serve({ method, params }: { readonly method: string; readonly params: JsonObject }, ctx: HandlerContext): Promise<JsonObject> {
-    this.#era = ctx.era;
-    const known = ctx.era === 'modern' ? (NEWEST_LEGACY?.toWire.params.get(method)?.(params) ?? params) : params;
-    const request = { jsonrpc: '2.0', id: ctx.requestId ?? 0, method, params: known } as v1.JSONRPCRequest;
-    const inbound = {
-      // Made when a handler asks for it: few do, and it costs more than the rest of a call.
-      get signal() {
-        return ctx.signal;
-      },
-      sessionId: ctx.sessionId,
-      info: incoming.getStore(),
-    };
+    this.#revision = ctx.revision;
+    const isModern = ctx.era === 'modern';
+    const known = isModern ? (NEWEST_LEGACY?.toWire.params.get(method)?.(params) ?? params) : params;
+    const id = ctx.requestId ?? 0;
+    const request = { jsonrpc: '2.0', id, method, params: known } as v1.JSONRPCRequest;
+    const inbound = new CallOfContext(ctx, incoming.getStore());
     // What starts a task outlives its request: what it asks goes by the session.
     const running: Running = { ctx, isOver: params['task'] !== undefined };
+    if (!running.isOver) this.#running.set(id, ctx);
+    const answer = (): unknown => this.#server._answer(request, inbound);
     try {
-      return (await current.run(running, () => this.#server._answer(request, inbound))) as JsonObject;
+      // With one connection and a session, all that a handler sends has one way. The storage would make every promise of the program dearer.
+      return (await (isModern || isEndpointTransport(this.#transport) ? current.run(running, answer) : answer())) as JsonObject;
     } catch (error) {
       // The question of a modern handler travels as an error; only our server may see it.
       if (isMortiseError(error) && (error.code === 'ERR_SUSPENDED' || error.code === 'ERR_PROTOCOL')) throw error;
@@ -149,15 +150,17 @@ export class ServerWire implements Wire {
       throw new ProtocolError(code, message, data as JsonObject | undefined, { cause: error });
     } finally {
       running.isOver = true;
+      if (this.#running.get(id) === ctx) this.#running.delete(id);
       if (!this.#server._handles(method)) this.#core.removeRequestHandler(method);
     }
   }
 
   // ---- out
 
-  request(method: string, params: JsonObject | undefined, { signal, timeoutMs, onProgress }: WireRequestOptions): Promise<JsonObject> {
+  request(method: string, params: JsonObject | undefined, options: WireRequestOptions): Promise<JsonObject> {
+    const { signal, timeoutMs, onProgress, relatedRequestId } = options;
     const ask = { method, timeoutMs, ...(params && { params }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
-    const ctx = handled();
+    const ctx = this.#find(relatedRequestId);
     if (ctx) return ctx.run.ask(ask);
     if (this.#session) return this.#session.request(ask);
     return Promise.reject(
@@ -170,14 +173,20 @@ export class ServerWire implements Wire {
 
   async notify(method: string, params: JsonObject | undefined, relatedRequestId: RequestId | undefined): Promise<void> {
     const core = this.#core;
-    const ctx = handled();
-    const isModern = (ctx?.era ?? this.#era) === 'modern';
+    const ctx = this.#find(relatedRequestId);
+    const isModern = (ctx?.revision ?? this.#revision)?.era === 'modern';
     if (ctx && (isModern || relatedRequestId !== undefined)) return ctx.sendNotification({ method, params });
     if (!isModern) return core.notify(method, params);
     if (method === 'notifications/tools/list_changed') return core.sendToolListChanged();
     if (method === 'notifications/prompts/list_changed') return core.sendPromptListChanged();
     if (method === 'notifications/resources/list_changed') return core.sendResourceListChanged();
     if (method === 'notifications/resources/updated') return core.sendResourceUpdated({ uri: String(params?.['uri']) });
+  }
+
+  /** Finds the request that is being handled: the one whose handler calls, or the one named. */
+  #find(id: RequestId | undefined): HandlerContext | undefined {
+    const ctx = handled() ?? (id === undefined ? undefined : this.#running.get(id));
+    return ctx?.signal.aborted === true ? undefined : ctx;
   }
 
   /** Sends a log message, if the client's log level includes it. */
@@ -190,10 +199,34 @@ export class ServerWire implements Wire {
 
   // ---- the client
 
+  /** Whether the client that is being served has no core tasks. Read before the handler of its request awaits anything. */
+  get isWithoutTasks(): boolean {
+    return this.#revision?.rules.coreTasks === false;
+  }
+
   /** The client that asks, or that has opened the session. */
   get client(): ClientFacts | undefined {
     const ctx = current.getStore()?.ctx;
     return ctx?.era === 'modern' ? toClient(ctx.client) : this.#client;
+  }
+}
+
+/** What a handler can know of a call. The signal is made when it is asked for. */
+class CallOfContext implements Inbound {
+  readonly info: v1.MessageExtraInfo | undefined;
+  readonly #ctx: HandlerContext;
+
+  constructor(ctx: HandlerContext, info: v1.MessageExtraInfo | undefined) {
+    this.#ctx = ctx;
+    this.info = info;
+  }
+
+  get signal(): AbortSignal {
+    return this.#ctx.signal;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#ctx.sessionId;
   }
 }
 

@@ -18,6 +18,7 @@ import {
   isShape,
   normalizeObjectSchema,
   objectFromShape,
+  type ParseOutcome,
   safeParseMaybeAsync,
   type ZodRawShapeCompat,
 } from './zod-compat.ts';
@@ -111,29 +112,36 @@ export class Tools {
       );
     if (support === 'required' && !task && !this.#server._isWithoutTasks)
       throw new v1.McpError(v1.ErrorCode.MethodNotFound, `Tool ${name} requires task augmentation (taskSupport: 'required')`);
-    const args = await this.#readArguments(name, tool, params.arguments);
+    const read = this.#readArguments(name, tool, params.arguments);
+    const args = read instanceof Promise ? await read : read;
     const hasArguments = tool.inputSchema !== undefined;
     if (isTask) return runTask(handler as unknown as ToolTaskHandler, hasArguments ? [args] : [], extra, task !== undefined);
     const callback = handler as Callback;
     const result = await (hasArguments ? callback(args, extra) : callback(extra));
-    await checkOutput(name, tool, result);
+    const checked = checkOutput(name, tool, result);
+    if (checked instanceof Promise) await checked;
     return result;
   }
 
-  async #readArguments(name: string, { inputSchema }: RegisteredTool, args: unknown): Promise<unknown> {
+  #readArguments(name: string, { inputSchema }: RegisteredTool, args: unknown): unknown {
     if (countElements(args, this.#maxElements) > this.#maxElements)
       throw new v1.McpError(
         v1.ErrorCode.InvalidParams,
         `Invalid arguments for tool ${name}: arguments contain more than the maximum of ${this.#maxElements} elements`,
       );
-    if (!inputSchema) return undefined;
-    const outcome = await safeParseMaybeAsync(inputSchema, args ?? {});
-    if (outcome.success) return outcome.data;
-    throw new v1.McpError(
-      v1.ErrorCode.InvalidParams,
-      `Input validation error: Invalid arguments for tool ${name}: ${getParseErrorMessage(outcome.error)}`,
-    );
+    return inputSchema && parseMaybeAsync(inputSchema, args ?? {}, `Input validation error: Invalid arguments for tool ${name}`);
   }
+}
+
+/** Reads a value by a schema; returns no promise if the schema needs none. @throws {McpError} `problem`, and what the schema says. */
+function parseMaybeAsync(schema: AnySchema, value: unknown, problem: string): unknown {
+  const outcome = safeParseMaybeAsync(schema, value);
+  return outcome instanceof Promise ? outcome.then((settled) => toParsed(settled, problem)) : toParsed(outcome, problem);
+}
+
+function toParsed(outcome: ParseOutcome<AnySchema>, problem: string): unknown {
+  if (outcome.success) return outcome.data;
+  throw new v1.McpError(v1.ErrorCode.InvalidParams, `${problem}: ${getParseErrorMessage(outcome.error)}`);
 }
 
 /** Reads what a tool returned. What our own check finds right is not read again by the schema, which takes longer than the call. */
@@ -150,20 +158,16 @@ function isForClient(error: unknown): boolean {
   return error instanceof v1.McpError && error.code === v1.ErrorCode.UrlElicitationRequired;
 }
 
-async function checkOutput(name: string, { outputSchema }: RegisteredTool, result: unknown): Promise<void> {
+/** Returns a promise if the schema needs one. @throws {McpError} The output does not fit. */
+function checkOutput(name: string, { outputSchema }: RegisteredTool, result: unknown): unknown {
   const { isError, structuredContent, content } = (result ?? {}) as Partial<v1.CallToolResult>;
-  if (!outputSchema || isError || content === undefined) return;
+  if (!outputSchema || isError || content === undefined) return undefined;
   if (!structuredContent)
     throw new v1.McpError(
       v1.ErrorCode.InvalidParams,
       `Output validation error: Tool ${name} has an output schema but no structured content was provided`,
     );
-  const outcome = await safeParseMaybeAsync(outputSchema, structuredContent);
-  if (outcome.success) return;
-  throw new v1.McpError(
-    v1.ErrorCode.InvalidParams,
-    `Output validation error: Invalid structured content for tool ${name}: ${getParseErrorMessage(outcome.error)}`,
-  );
+  return parseMaybeAsync(outputSchema, structuredContent, `Output validation error: Invalid structured content for tool ${name}`);
 }
 
 // ---- tools that run as tasks

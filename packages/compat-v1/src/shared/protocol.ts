@@ -246,14 +246,13 @@ export abstract class Protocol<SendRequestT extends v1.Request, SendNotification
     return this.#notificationHandlers.has(method);
   }
 
-  /** @internal Runs the handler of a request. Rejects with what it throws. */
-  async _answer(request: v1.JSONRPCRequest, inbound: Inbound): Promise<v1.Result> {
+  /** @internal Runs the handler of a request. Throws, or rejects with, what it throws. */
+  _answer(request: v1.JSONRPCRequest, inbound: Inbound): unknown {
     const { method } = request;
     const handler = this.#requestHandlers.get(method) ?? (this.fallbackRequestHandler as RequestHandler | undefined);
     if (!handler) throw Object.assign(new Error('Method not found'), { code: v1.ErrorCode.MethodNotFound });
     if (request.params?.['task'] !== undefined) this.assertTaskHandlerCapability(method);
-    const extra = this.#toExtra(request, inbound);
-    return (await handler(request, extra)) as v1.Result;
+    return handler(request, this.#toExtra(request, inbound));
   }
 
   /** @internal Runs the handler of a notification, if there is one. */
@@ -271,34 +270,35 @@ export abstract class Protocol<SendRequestT extends v1.Request, SendNotification
   }
 
   #toExtra(request: v1.JSONRPCRequest, inbound: Inbound): AnyExtra {
-    const { id: requestId } = request;
+    const { id: relatedRequestId } = request;
     const { sessionId, info } = inbound;
     const _meta = request.params?._meta;
     const taskId = _meta?.[v1.RELATED_TASK_META_KEY]?.taskId;
-    const related = taskId === undefined ? {} : { relatedTask: { taskId } };
-    return {
+    const relatedTask = taskId === undefined ? undefined : { taskId };
+    const extra: AnyExtra = {
+      // Made when a handler asks for it: few do, and it costs more than the rest of a call.
       get signal() {
         return inbound.signal;
       },
       sessionId,
       _meta,
-      requestId,
+      requestId: relatedRequestId,
       authInfo: info?.authInfo,
       requestInfo: info?.requestInfo,
       closeSSEStream: info?.closeSSEStream,
       closeStandaloneSSEStream: info?.closeStandaloneSSEStream,
       sendNotification: async (notification) => {
         if (inbound.signal.aborted) return;
-        await this.notification(notification as SendNotificationT, { relatedRequestId: requestId, ...related });
+        await this.notification(notification as SendNotificationT, { relatedRequestId, relatedTask });
       },
       sendRequest: async (asked, schema, options) => {
         if (inbound.signal.aborted) throw new v1.McpError(v1.ErrorCode.ConnectionClosed, 'Request was cancelled');
-        const all = { ...related, ...options, relatedRequestId: requestId };
+        const all = { ...(relatedTask && { relatedTask }), ...options, relatedRequestId };
         if (all.relatedTask) await this.#tasks?.onAsk(all.relatedTask.taskId, request, sessionId);
         return this.request(asked as SendRequestT, schema, all);
       },
-      ...this.#tasks?.extraOf(request, sessionId, taskId),
     };
+    return this.#tasks ? Object.assign(extra, this.#tasks.extraOf(request, sessionId, taskId)) : extra;
   }
 
   // ---- tasks of the other side
