@@ -54,6 +54,11 @@ export class HttpServerTransport extends OwnTransport {
     return super.attach(this.#remember(endpoint));
   }
 
+  /** @internal Tells the program of a request that was refused, as v1 does. */
+  _reportRefusal(status: number): void {
+    if (status >= 400) this.onerror?.(new Error(`A request was refused with HTTP status ${status}`));
+  }
+
   /** Closes the stream of a request, so that the client polls for the rest. */
   closeSSEStream(requestId: RequestId): void {
     this.#calls.get(requestId)?.closeStream?.();

@@ -30,6 +30,10 @@ export class WebStandardStreamableHTTPServerTransport extends WebTransport {
     const requestInfo = { headers: Object.fromEntries(request.headers), url };
     // The platform does not tell the socket's address: a public host name stands for a public server.
     const info = { isLoopback: isLoopbackHost(url.hostname), auth: authInfo as unknown as OwnAuthInfo | undefined, parsedBody };
-    return incoming.run({ requestInfo, ...(authInfo === undefined ? {} : { authInfo }) }, () => this.handleFetch(request, info));
+    return incoming.run({ requestInfo, ...(authInfo === undefined ? {} : { authInfo }) }, async () => {
+      const response = await this.handleFetch(request, info);
+      this._reportRefusal(response.status);
+      return response;
+    });
   }
 }

@@ -4,25 +4,25 @@ import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { revisionsOf } from '@mortise/protocol';
 import * as z from 'zod/v4';
 import {
-  CursorSchema,
-  EmptyResultSchema,
+  type CursorSchema,
+  type EmptyResultSchema,
   notificationOf,
   NotificationParamsSchema,
   NotificationSchema,
-  PaginatedRequestParamsSchema,
-  PaginatedRequestSchema,
-  PaginatedResultSchema,
+  type PaginatedRequestParamsSchema,
+  type PaginatedRequestSchema,
+  type PaginatedResultSchema,
   ProgressTokenSchema,
-  RelatedTaskMetadataSchema,
+  type RelatedTaskMetadataSchema,
   RequestIdSchema,
-  RequestMetaSchema,
+  type RequestMetaSchema,
   requestOf,
   RequestParamsSchema,
   RequestSchema,
   ResultSchema,
   TaskAugmentedRequestParamsSchema,
-  TaskCreationParamsSchema,
-  TaskMetadataSchema,
+  type TaskCreationParamsSchema,
+  type TaskMetadataSchema,
 } from './parts.ts';
 
 export {
