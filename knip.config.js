@@ -28,12 +28,16 @@ export default {
       ignoreDependencies: [/^@mortise\//, 'zod'],
     },
     'apps/*': { entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
-    benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
+    benchmarks: {
+      entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'],
+      ignoreDependencies: ['esbuild', '@mortise/compat-v1'],
+    },
     interop: {
       entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],
       // Found by their path, started as programs, or imported by the seed's code alone.
       ignoreDependencies: [
         'tsx',
+        'ajv',
         'cors',
         'hono',
         '@hono/node-server',
