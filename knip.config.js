@@ -39,12 +39,16 @@ export default {
       // Started as programs.
       ignoreDependencies: [/^@modelcontextprotocol\/server-/],
     },
-    benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
+    benchmarks: {
+      entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'],
+      ignoreDependencies: ['esbuild', '@mortise/compat-v1'],
+    },
     interop: {
       entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],
       // Found by their path, started as programs, or imported by the seed's code alone.
       ignoreDependencies: [
         'tsx',
+        'ajv',
         'cors',
         'hono',
         '@hono/node-server',

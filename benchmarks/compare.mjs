@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { httpRows } from './http-rows.mjs';
 import { withBefore } from './measure/before.mjs';
+import { compatRows } from './rows/compat.mjs';
 import { gatewayRows } from './rows/gateway.mjs';
 import { taskRows } from './rows/tasks.mjs';
 import { webSocketRows } from './rows/websocket.mjs';
@@ -192,6 +193,7 @@ const rows = [
   },
   ...httpRows(programCpu),
   ...webSocketRows,
+  ...compatRows,
   ...taskRows(programCpu),
   ...gatewayRows(programCpu),
 ].filter((row) => !options.only || row.name.includes(options.only));

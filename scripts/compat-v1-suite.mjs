@@ -13,14 +13,19 @@ import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
 import { root } from './run-command.mjs';
 
-/** The files whose subject has no HTTP and no authorization. */
+/** The files that test public behaviour, and of those about HTTP and authorization the ones that need no package of the checkout. */
 const FILES = [
   'server/mcp',
+  'server/streamableHttp',
+  'server/auth/middleware/bearerAuth',
+  'server/auth/providers/proxyProvider',
   'server/index',
   'server/elicitation',
   'server/title',
   'server/completable',
   'client/index',
+  'client/auth',
+  'client/auth-extensions',
   'inMemory',
   'types',
   'types.capabilities',
@@ -91,7 +96,10 @@ export async function runSuite(checkout, files = FILES) {
     const tests = [...module.children.allTests()];
     const failed = tests
       .filter((test) => test.result().state === 'failed')
-      .map((test) => ({ name: test.fullName, error: String(test.result().errors?.[0]?.message ?? '').split('\n', 1)[0] }));
+      .map((test) => ({
+        name: test.fullName.replace(/^'Zod v\d' > /u, ''),
+        error: String(test.result().errors?.[0]?.message ?? '').split('\n', 1)[0],
+      }));
     const errors = module.errors().map((error) => ({ name: '(the file)', error: String(error.message).split('\n', 1)[0] }));
     return {
       file: relative(join(checkout, 'test'), module.moduleId),

@@ -9,13 +9,16 @@ export const differences: Readonly<Record<string, Reason>> = {
   'client/streamableHttp StreamableHTTPClientTransport': 'no `resumeStream`: broken streams are resumed by themselves',
   'client/streamableHttp StreamableHTTPReconnectionOptions':
     'only `maxRetries` has an effect: the waits grow from half a second to 30 seconds',
+  'shared/transport TransportSendOptions':
+    '`resumptionToken` and `onresumptiontoken` have no effect: broken streams are resumed by themselves',
+  'shared/protocol RequestOptions': '`resumptionToken` and `onresumptiontoken` have no effect: broken streams are resumed by themselves',
   'server/sse SSEServerTransport': '`Host` and `Origin` are always checked',
   'server/sse SSEServerTransportOptions': '`enableDnsRebindingProtection` has no effect: always on',
-  'server/streamableHttp StreamableHTTPServerTransport': 'no `closeStandaloneSSEStream`; `Host` and `Origin` are always checked',
+  'server/streamableHttp StreamableHTTPServerTransport': '`Host` and `Origin` are always checked',
   'server/streamableHttp StreamableHTTPServerTransportOptions':
     '`enableDnsRebindingProtection` and `keepAliveMs` have no effect: always on, and 15 seconds',
   'server/webStandardStreamableHttp WebStandardStreamableHTTPServerTransport':
-    'no `closeStandaloneSSEStream`; `Host` and `Origin` are always checked: list pages in `allowedOrigins`',
+    '`Host` and `Origin` are always checked: list pages in `allowedOrigins`',
   'server/webStandardStreamableHttp WebStandardStreamableHTTPServerTransportOptions':
     '`enableDnsRebindingProtection` and `keepAliveMs` have no effect: always on, and 15 seconds',
   'server/auth/providers/proxyProvider ProxyOAuthServerProvider': 'of the protected members only `endpoints`',

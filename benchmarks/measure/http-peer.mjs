@@ -56,20 +56,21 @@ export class HttpDriver {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  async call(name, args) {
+  /** @param session The id of a legacy session; without one the call stands alone. */
+  async call(name, args, session) {
     const id = ++this.#lastId;
     const isModern = this.#era === 'modern';
     const _meta = { ...(isModern && meta), progressToken: id };
     const headers = isModern
       ? { 'mcp-protocol-version': modernVersion, 'mcp-method': 'tools/call', 'mcp-name': name }
-      : { 'mcp-protocol-version': legacyVersion };
+      : { 'mcp-protocol-version': legacyVersion, ...(session && { 'mcp-session-id': session }) };
     const text = await this.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, _meta } }, headers);
     const message = JSON.parse(text.startsWith('{') ? text : text.trimEnd().slice(text.trimEnd().lastIndexOf('data: ') + 6));
     if (message.id !== id || message.result === undefined) throw new Error(`wrong answer: ${text.slice(0, 300)}`);
     return { result: message.result, text };
   }
 
-  /** Opens a legacy session and forgets it. */
+  /** Opens a legacy session. @returns Its id. */
   async open() {
     const params = { protocolVersion: legacyVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
     let session;
@@ -79,6 +80,7 @@ export class HttpDriver {
       { 'mcp-session-id': session, 'mcp-protocol-version': legacyVersion },
     );
     if (session === undefined) throw new Error('no session');
+    return session;
   }
 
   post(message, headers, onHeaders) {

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 
 const probe = new URL('./probe.mjs', import.meta.url).href;
 
-export function startPeer(file, args = []) {
-  const child = spawn(process.execPath, ['--import', probe, file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+export function startPeer(file, args = [], nodeArgs = []) {
+  const child = spawn(process.execPath, [...nodeArgs, '--import', probe, file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   const waiting = new Map();
   let cpuWaiter;
   let stderr = '';

@@ -83,10 +83,10 @@ export class ExamplePrograms {
     side: Side,
     file: string,
     port: number,
-    { args = [], typed = [] }: { args?: readonly string[]; typed?: readonly string[] } = {},
+    { args = [], typed = [], env = {} }: Omit<RunOptions, 'ownPorts'> & { typed?: readonly string[] } = {},
   ): Promise<string> {
     const child = spawn(process.execPath, ['--import', toPort, this.#path(side, 'client', file), ...args], {
-      env: { ...process.env, TO_PORT: String(port) },
+      env: { ...process.env, TO_PORT: String(port), ...env },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     this.#running.add(child);

@@ -137,6 +137,8 @@ export interface Scenario {
   readonly title: string;
   /** Whether the original loses the questions that it asks before the client listens, so that only compat's arrive. */
   readonly losesQuestions?: boolean;
+  /** Whether the server keeps no sessions, so that ours does not say that it will send `list_changed`. */
+  readonly isStateless?: boolean;
   /** Whether it needs ports that its environment names: for MCP and for its authorization server. */
   readonly ports?: boolean;
   readonly args?: readonly string[];
@@ -257,6 +259,7 @@ export const scenarios: readonly Scenario[] = [
   {
     server: 'honoWebStandardStreamableHttp',
     title: 'web Request and Response, without sessions',
+    isStateless: true,
     connect: overHttp,
     async run(recorder) {
       await recorder.lists();
@@ -275,6 +278,7 @@ export const scenarios: readonly Scenario[] = [
   {
     server: 'simpleStatelessStreamableHttp',
     title: 'without sessions',
+    isStateless: true,
     connect: overHttp,
     async run(recorder) {
       await recorder.lists();

@@ -154,8 +154,8 @@ class ChannelSession extends Session {
   protected override sendRequest(
     method: string,
     params: JsonObject | undefined,
-    { call, signal, timeoutMs }: ClientRequestOptions,
+    { call, signal, timeoutMs, onProgress }: ClientRequestOptions,
   ): Promise<JsonObject> {
-    return (call instanceof ChannelCall ? call.inbound : this.#connection).request(method, params, { signal, timeoutMs });
+    return (call instanceof ChannelCall ? call.inbound : this.#connection).request(method, params, { signal, timeoutMs, onProgress });
   }
 }

@@ -34,6 +34,7 @@ export class HostedSession extends Session implements LegacySession {
     if (isJsonRpcResponse(message)) this.#requests?.settle(message);
     else if (message.method === 'notifications/cancelled') this.#cancel(message.params);
     else {
+      if (message.method === 'notifications/progress') this.#requests?.progress(message.params);
       this.notice(message, call);
       await this.ready;
     }

@@ -34,6 +34,8 @@ export interface ClientRequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the client's response, in milliseconds. @default 600_000 */
   readonly timeoutMs?: number | undefined;
+  /** Called with the client's progress on the request. @default none */
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
 }
 
 const NO_TOPICS: ReadonlySet<string> = new Set();

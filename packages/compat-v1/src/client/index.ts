@@ -3,76 +3,16 @@
 import { withTaskMethods } from '../experimental/tasks/declare.ts';
 import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalClientTasks } from '../experimental/tasks/client.ts';
+import { assertCanHandle, assertCanRequest, assertClientCanNotify } from '../shared/capabilities.ts';
 import { read } from '../shared/read.ts';
-import {
-  DEFAULT_REQUEST_TIMEOUT_MSEC,
-  mergeCapabilities,
-  Protocol,
-  type ProtocolOptions,
-  type RequestHandlerExtra,
-  type RequestOptions,
-} from '../shared/protocol.ts';
+import { mergeCapabilities, Protocol, type ProtocolOptions, type RequestHandlerExtra, type RequestOptions } from '../shared/protocol.ts';
 import type { Transport } from '../shared/transport.ts';
-import { toMcpError, type Wire } from '../shared/wire.ts';
+import { type AnyProtocol, toMcpError } from '../shared/wire.ts';
 import { type AnyObjectSchema, getMethodLiteral, type SchemaOutput } from '../server/zod-compat.ts';
-import {
-  type CallToolRequest,
-  type CallToolResult,
-  CallToolResultSchema,
-  type ClientCapabilities,
-  type ClientNotification,
-  type ClientRequest,
-  type ClientResult,
-  type CompatibilityCallToolResult,
-  type CompatibilityCallToolResultSchema,
-  type CompleteRequest,
-  type CompleteResult,
-  CompleteResultSchema,
-  CreateMessageRequestSchema,
-  CreateMessageResultSchema,
-  CreateMessageResultWithToolsSchema,
-  CreateTaskResultSchema,
-  ElicitRequestSchema,
-  ElicitResultSchema,
-  type EmptyResult,
-  EmptyResultSchema,
-  ErrorCode,
-  type GetPromptRequest,
-  type GetPromptResult,
-  GetPromptResultSchema,
-  type Implementation,
-  type ListChangedHandlers,
-  type ListPromptsRequest,
-  type ListPromptsResult,
-  ListPromptsResultSchema,
-  type ListResourcesRequest,
-  type ListResourcesResult,
-  ListResourcesResultSchema,
-  type ListResourceTemplatesRequest,
-  type ListResourceTemplatesResult,
-  ListResourceTemplatesResultSchema,
-  type ListToolsRequest,
-  type ListToolsResult,
-  ListToolsResultSchema,
-  type LoggingLevel,
-  McpError,
-  type Notification,
-  PromptListChangedNotificationSchema,
-  type ReadResourceRequest,
-  type ReadResourceResult,
-  ReadResourceResultSchema,
-  type Request,
-  ResourceListChangedNotificationSchema,
-  type Result,
-  type ServerCapabilities,
-  type SubscribeRequest,
-  ToolListChangedNotificationSchema,
-  type UnsubscribeRequest,
-} from '../types.ts';
+import * as v1 from '../types.ts';
 import { OwnJsonSchemaValidator } from '../validation/own-validator.ts';
 import type { jsonSchemaValidator } from '../validation/types.ts';
-import { assertCapabilityOfHandler, assertCapabilityOfNotification, assertCapabilityOfServer } from './capabilities.ts';
-import { CoreWire } from './core-wire.ts';
+import { ClientWire } from './client-wire.ts';
 import { applyElicitationDefaults, getSupportedElicitationModes } from './elicitation.ts';
 import { createListChangedHandler } from './list-changes.ts';
 import { ToolFacts } from './tool-facts.ts';
@@ -81,35 +21,35 @@ export { getSupportedElicitationModes } from './elicitation.ts';
 
 export type ClientOptions = ProtocolOptions & {
   /** What the client declares. */
-  capabilities?: ClientCapabilities;
+  capabilities?: v1.ClientCapabilities;
   /** Checks tools' structured output. @default our own validator */
   jsonSchemaValidator?: jsonSchemaValidator;
   /** What to do when lists change. */
-  listChanged?: ListChangedHandlers;
+  listChanged?: v1.ListChangedHandlers;
 };
 
 interface ServerFacts {
-  readonly capabilities: ServerCapabilities;
-  readonly info: Implementation | undefined;
+  readonly capabilities: v1.ServerCapabilities;
+  readonly info: v1.Implementation | undefined;
   readonly instructions: string | undefined;
 }
 
 export class Client<
-  RequestT extends Request = Request,
-  NotificationT extends Notification = Notification,
-  ResultT extends Result = Result,
-> extends Protocol<ClientRequest | RequestT, ClientNotification | NotificationT, ClientResult | ResultT> {
-  readonly #info: Implementation;
+  RequestT extends v1.Request = v1.Request,
+  NotificationT extends v1.Notification = v1.Notification,
+  ResultT extends v1.Result = v1.Result,
+> extends Protocol<v1.ClientRequest | RequestT, v1.ClientNotification | NotificationT, v1.ClientResult | ResultT> {
+  readonly #info: v1.Implementation;
   readonly #tools: ToolFacts;
-  readonly #listChanged: ListChangedHandlers | undefined;
-  #capabilities: ClientCapabilities;
+  readonly #listChanged: v1.ListChangedHandlers | undefined;
+  #capabilities: v1.ClientCapabilities;
   #connectOptions: RequestOptions = {};
-  #wire: CoreWire | undefined;
+  #wire: ClientWire | undefined;
   #server: ServerFacts | undefined;
   #experimental: { tasks: ExperimentalClientTasks<RequestT, NotificationT, ResultT> } | undefined;
 
   /** @param clientInfo The client's name and version. */
-  constructor(clientInfo: Implementation, options: ClientOptions = {}) {
+  constructor(clientInfo: v1.Implementation, options: ClientOptions = {}) {
     super(options);
     this.#info = clientInfo;
     this.#capabilities = options.capabilities ?? {};
@@ -123,7 +63,7 @@ export class Client<
   }
 
   /** Declares more capabilities. @throws {Error} There is a connection already. */
-  registerCapabilities(capabilities: ClientCapabilities): void {
+  registerCapabilities(capabilities: v1.ClientCapabilities): void {
     if (this.transport) throw new Error('Cannot register capabilities after connecting to transport');
     this.#capabilities = mergeCapabilities(this.#capabilities, capabilities);
   }
@@ -144,31 +84,27 @@ export class Client<
       if (this.#wire) await this.#wire.close();
       throw toMcpError(error, options);
     }
-    const { core } = this.#wire as CoreWire;
+    const { core } = this.#wire as ClientWire;
     this.#server = {
-      capabilities: (core.getServerCapabilities() ?? {}) as ServerCapabilities,
-      info: core.getServerVersion() as Implementation | undefined,
+      capabilities: (core.getServerCapabilities() ?? {}) as v1.ServerCapabilities,
+      info: core.getServerVersion() as v1.Implementation | undefined,
       instructions: core.getInstructions(),
     };
     this.#watchLists(this.#server.capabilities);
   }
 
   /** @internal */
-  override async _open(transport: Transport, onClosed: () => void): Promise<Wire> {
-    const { timeout = DEFAULT_REQUEST_TIMEOUT_MSEC } = this.#connectOptions;
-    const protocol = this as unknown as Protocol<Request, Notification, Result>;
-    const wire = new CoreWire(protocol, this.#info, withTaskMethods(this.#capabilities, this._options), timeout);
-    this.#wire = wire;
-    await wire.open(transport, onClosed, this.#connectOptions);
-    return wire;
+  override _createWire(transport: Transport, onClosed: () => void): ClientWire {
+    const declared = { info: this.#info, capabilities: withTaskMethods(this.#capabilities, this._options), options: this.#connectOptions };
+    return (this.#wire = new ClientWire(this as unknown as AnyProtocol, declared, transport, onClosed));
   }
 
   /** What the server declares. Undefined until the client is connected. */
-  getServerCapabilities(): ServerCapabilities | undefined {
+  getServerCapabilities(): v1.ServerCapabilities | undefined {
     return this.#server?.capabilities;
   }
 
-  getServerVersion(): Implementation | undefined {
+  getServerVersion(): v1.Implementation | undefined {
     return this.#server?.info;
   }
 
@@ -178,52 +114,52 @@ export class Client<
 
   // ---- requests
 
-  async ping(options?: RequestOptions): Promise<EmptyResult> {
-    return this.request({ method: 'ping' }, EmptyResultSchema, options);
+  async ping(options?: RequestOptions): Promise<v1.EmptyResult> {
+    return this.request({ method: 'ping' }, v1.EmptyResultSchema, options);
   }
 
-  async complete(params: CompleteRequest['params'], options?: RequestOptions): Promise<CompleteResult> {
-    return this.request({ method: 'completion/complete', params }, CompleteResultSchema, options);
+  async complete(params: v1.CompleteRequest['params'], options?: RequestOptions): Promise<v1.CompleteResult> {
+    return this.request({ method: 'completion/complete', params }, v1.CompleteResultSchema, options);
   }
 
-  async setLoggingLevel(level: LoggingLevel, options?: RequestOptions): Promise<EmptyResult> {
-    return this.request({ method: 'logging/setLevel', params: { level } }, EmptyResultSchema, options);
+  async setLoggingLevel(level: v1.LoggingLevel, options?: RequestOptions): Promise<v1.EmptyResult> {
+    return this.request({ method: 'logging/setLevel', params: { level } }, v1.EmptyResultSchema, options);
   }
 
-  async getPrompt(params: GetPromptRequest['params'], options?: RequestOptions): Promise<GetPromptResult> {
-    return this.request({ method: 'prompts/get', params }, GetPromptResultSchema, options);
+  async getPrompt(params: v1.GetPromptRequest['params'], options?: RequestOptions): Promise<v1.GetPromptResult> {
+    return this.request({ method: 'prompts/get', params }, v1.GetPromptResultSchema, options);
   }
 
-  async listPrompts(params?: ListPromptsRequest['params'], options?: RequestOptions): Promise<ListPromptsResult> {
-    return this.request({ method: 'prompts/list', params }, ListPromptsResultSchema, options);
+  async listPrompts(params?: v1.ListPromptsRequest['params'], options?: RequestOptions): Promise<v1.ListPromptsResult> {
+    return this.request({ method: 'prompts/list', params }, v1.ListPromptsResultSchema, options);
   }
 
-  async listResources(params?: ListResourcesRequest['params'], options?: RequestOptions): Promise<ListResourcesResult> {
-    return this.request({ method: 'resources/list', params }, ListResourcesResultSchema, options);
+  async listResources(params?: v1.ListResourcesRequest['params'], options?: RequestOptions): Promise<v1.ListResourcesResult> {
+    return this.request({ method: 'resources/list', params }, v1.ListResourcesResultSchema, options);
   }
 
   async listResourceTemplates(
-    params?: ListResourceTemplatesRequest['params'],
+    params?: v1.ListResourceTemplatesRequest['params'],
     options?: RequestOptions,
-  ): Promise<ListResourceTemplatesResult> {
-    return this.request({ method: 'resources/templates/list', params }, ListResourceTemplatesResultSchema, options);
+  ): Promise<v1.ListResourceTemplatesResult> {
+    return this.request({ method: 'resources/templates/list', params }, v1.ListResourceTemplatesResultSchema, options);
   }
 
-  async readResource(params: ReadResourceRequest['params'], options?: RequestOptions): Promise<ReadResourceResult> {
-    return this.request({ method: 'resources/read', params }, ReadResourceResultSchema, options);
+  async readResource(params: v1.ReadResourceRequest['params'], options?: RequestOptions): Promise<v1.ReadResourceResult> {
+    return this.request({ method: 'resources/read', params }, v1.ReadResourceResultSchema, options);
   }
 
-  async subscribeResource(params: SubscribeRequest['params'], options?: RequestOptions): Promise<EmptyResult> {
-    return this.request({ method: 'resources/subscribe', params }, EmptyResultSchema, options);
+  async subscribeResource(params: v1.SubscribeRequest['params'], options?: RequestOptions): Promise<v1.EmptyResult> {
+    return this.request({ method: 'resources/subscribe', params }, v1.EmptyResultSchema, options);
   }
 
-  async unsubscribeResource(params: UnsubscribeRequest['params'], options?: RequestOptions): Promise<EmptyResult> {
-    return this.request({ method: 'resources/unsubscribe', params }, EmptyResultSchema, options);
+  async unsubscribeResource(params: v1.UnsubscribeRequest['params'], options?: RequestOptions): Promise<v1.EmptyResult> {
+    return this.request({ method: 'resources/unsubscribe', params }, v1.EmptyResultSchema, options);
   }
 
   /** Lists tools, and remembers how to check their output. */
-  async listTools(params?: ListToolsRequest['params'], options?: RequestOptions): Promise<ListToolsResult> {
-    const result = await this.request({ method: 'tools/list', params }, ListToolsResultSchema, options);
+  async listTools(params?: v1.ListToolsRequest['params'], options?: RequestOptions): Promise<v1.ListToolsResult> {
+    const result = await this.request({ method: 'tools/list', params }, v1.ListToolsResultSchema, options);
     this.#tools.learn(result.tools);
     return result;
   }
@@ -234,17 +170,17 @@ export class Client<
    * @throws {McpError} The tool only runs as a task, or its structured output does not fit the schema that was listed.
    */
   async callTool(
-    params: CallToolRequest['params'],
-    resultSchema: typeof CallToolResultSchema | typeof CompatibilityCallToolResultSchema = CallToolResultSchema,
+    params: v1.CallToolRequest['params'],
+    resultSchema: typeof v1.CallToolResultSchema | typeof v1.CompatibilityCallToolResultSchema = v1.CallToolResultSchema,
     options?: RequestOptions,
-  ): Promise<CallToolResult | CompatibilityCallToolResult> {
+  ): Promise<v1.CallToolResult | v1.CompatibilityCallToolResult> {
     const { name } = params;
     if (this.#tools.supportOf(name) === 'required')
-      throw new McpError(
-        ErrorCode.InvalidRequest,
+      throw new v1.McpError(
+        v1.ErrorCode.InvalidRequest,
         `Tool "${name}" requires task-based execution. Use client.experimental.tasks.callToolStream() instead.`,
       );
-    const result = await this.request({ method: 'tools/call', params }, resultSchema as typeof CallToolResultSchema, options);
+    const result = await this.request({ method: 'tools/call', params }, resultSchema as typeof v1.CallToolResultSchema, options);
     this.#tools.check(name, result);
     return result;
   }
@@ -259,7 +195,7 @@ export class Client<
   }
 
   /** @internal @throws {McpError} The result does not fit the tool's output schema. */
-  _checkOutput(name: string, result: Result): void {
+  _checkOutput(name: string, result: v1.Result): void {
     this.#tools.check(name, result);
   }
 
@@ -269,8 +205,8 @@ export class Client<
     requestSchema: T,
     handler: (
       request: SchemaOutput<T>,
-      extra: RequestHandlerExtra<ClientRequest | RequestT, ClientNotification | NotificationT>,
-    ) => ClientResult | ResultT | Promise<ClientResult | ResultT>,
+      extra: RequestHandlerExtra<v1.ClientRequest | RequestT, v1.ClientNotification | NotificationT>,
+    ) => v1.ClientResult | ResultT | Promise<v1.ClientResult | ResultT>,
   ): void {
     const method = getMethodLiteral(requestSchema);
     if (method === 'elicitation/create') {
@@ -280,63 +216,56 @@ export class Client<
     } else super.setRequestHandler(requestSchema, handler);
   }
 
-  async #elicit(request: unknown, run: () => unknown): Promise<ClientResult> {
-    const { params } = read(ElicitRequestSchema, request, 'Invalid elicitation request');
+  async #elicit(request: unknown, run: () => unknown): Promise<v1.ClientResult> {
+    const { params } = read(v1.ElicitRequestSchema, request, 'Invalid elicitation request');
     const { supportsFormMode, supportsUrlMode } = getSupportedElicitationModes(this.#capabilities.elicitation);
     const isUrl = params.mode === 'url';
-    if (!isUrl && !supportsFormMode) throw new McpError(ErrorCode.InvalidParams, 'Client does not support form-mode elicitation requests');
-    if (isUrl && !supportsUrlMode) throw new McpError(ErrorCode.InvalidParams, 'Client does not support URL-mode elicitation requests');
+    if (!isUrl && !supportsFormMode)
+      throw new v1.McpError(v1.ErrorCode.InvalidParams, 'Client does not support form-mode elicitation requests');
+    if (isUrl && !supportsUrlMode)
+      throw new v1.McpError(v1.ErrorCode.InvalidParams, 'Client does not support URL-mode elicitation requests');
     const result = await run();
-    if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
-    const answer = read(ElicitResultSchema, result, 'Invalid elicitation result');
+    if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
+    const answer = read(v1.ElicitResultSchema, result, 'Invalid elicitation result');
     const fillsIn = this.#capabilities.elicitation?.form?.applyDefaults === true;
     if (params.mode !== 'url' && answer.action === 'accept' && fillsIn) applyElicitationDefaults(params.requestedSchema, answer.content);
     return answer;
   }
 
-  /** @internal */
-  override _onHandler(method: string, isSet: boolean): void {
-    if (isSet && this.transport) this.#wire?.handle(method);
-  }
-
-  /** @internal */
-  override _onNotificationHandler(method: string, isSet: boolean): void {
-    if (isSet && this.transport) this.#wire?.listen(method);
-  }
-
-  #watchLists({ tools, prompts, resources }: ServerCapabilities): void {
-    const wanted = this.#listChanged;
-    if (wanted?.tools && tools?.listChanged) {
-      const handler = createListChangedHandler('tools', wanted.tools, async () => (await this.listTools()).tools);
-      this.setNotificationHandler(ToolListChangedNotificationSchema, handler);
-    }
-    if (wanted?.prompts && prompts?.listChanged) {
-      const handler = createListChangedHandler('prompts', wanted.prompts, async () => (await this.listPrompts()).prompts);
-      this.setNotificationHandler(PromptListChangedNotificationSchema, handler);
-    }
-    if (wanted?.resources && resources?.listChanged) {
-      const handler = createListChangedHandler('resources', wanted.resources, async () => (await this.listResources()).resources);
-      this.setNotificationHandler(ResourceListChangedNotificationSchema, handler);
-    }
+  #watchLists({ tools, prompts, resources }: v1.ServerCapabilities): void {
+    const wanted = this.#listChanged ?? {};
+    const watch = <T>(
+      list: string,
+      schema: AnyObjectSchema,
+      options: v1.ListChangedOptions<T> | undefined,
+      fetch: () => Promise<T[]>,
+    ): void => {
+      if (options) this.setNotificationHandler(schema, createListChangedHandler(list, options, fetch));
+    };
+    if (tools?.listChanged) watch('tools', v1.ToolListChangedNotificationSchema, wanted.tools, async () => (await this.listTools()).tools);
+    if (prompts?.listChanged)
+      watch('prompts', v1.PromptListChangedNotificationSchema, wanted.prompts, async () => (await this.listPrompts()).prompts);
+    if (resources?.listChanged)
+      watch('resources', v1.ResourceListChangedNotificationSchema, wanted.resources, async () => (await this.listResources()).resources);
   }
 
   // ---- what must be declared
 
   /** @throws {Error} The server does not declare the capability. */
-  protected assertCapability(capability: keyof ServerCapabilities, method: string): void {
+  protected assertCapability(capability: keyof v1.ServerCapabilities, method: string): void {
     if (!this.#server?.capabilities[capability]) throw new Error(`Server does not support ${capability} (required for ${method})`);
   }
 
   protected override assertCapabilityForMethod(method: string): void {
-    assertCapabilityOfServer(this.#server?.capabilities, method);
+    assertCanRequest('Server', this.#server?.capabilities, method);
   }
 
   protected override assertNotificationCapability(method: string): void {
-    assertCapabilityOfNotification(this.#capabilities, method);
+    assertClientCanNotify(this.#capabilities, method);
   }
 
   protected override assertRequestHandlerCapability(method: string): void {
-    assertCapabilityOfHandler(this.#capabilities, method);
+    assertCanHandle('Client', this.#capabilities, method);
   }
 
   protected override assertTaskCapability(method: string): void {
@@ -348,11 +277,11 @@ export class Client<
   }
 }
 
-async function sample(request: unknown, run: () => unknown): Promise<ClientResult> {
-  const { params } = read(CreateMessageRequestSchema, request, 'Invalid sampling request');
+async function sample(request: unknown, run: () => unknown): Promise<v1.ClientResult> {
+  const { params } = read(v1.CreateMessageRequestSchema, request, 'Invalid sampling request');
   const result = await run();
-  if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
+  if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
   return params.tools || params.toolChoice
-    ? read(CreateMessageResultWithToolsSchema, result, 'Invalid sampling result')
-    : read(CreateMessageResultSchema, result, 'Invalid sampling result');
+    ? read(v1.CreateMessageResultWithToolsSchema, result, 'Invalid sampling result')
+    : read(v1.CreateMessageResultSchema, result, 'Invalid sampling result');
 }

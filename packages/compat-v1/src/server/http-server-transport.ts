@@ -1,7 +1,7 @@
 /** What v1's two server transports for Streamable HTTP have in common: v1's options over our transport. */
 
 import type { Connectable, JsonRpcRequest, RequestId, ServerConnection } from '@mortise/jsonrpc-core';
-import type { Call, McpEndpoint } from '@mortise/protocol/contracts';
+import type { Call, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { StreamableHTTPServerTransport as OwnTransport } from '@mortise/transport-http/server';
 import { type EventStore, fromV1EventStore } from './http-event-store.ts';
 import { incoming } from './incoming.ts';
@@ -36,6 +36,8 @@ export interface WebStandardStreamableHTTPServerTransportOptions {
 export class HttpServerTransport extends OwnTransport {
   /** The requests in progress, by the id that their client gave them. */
   readonly #calls = new Map<RequestId, Call>();
+  /** The way to the client outside of its requests. */
+  #link: SessionLink | undefined;
 
   constructor(options: WebStandardStreamableHTTPServerTransportOptions = {}) {
     const { eventStore, maxRequestBodySize, keepAliveMs: _keepAliveMs, ...same } = options;
@@ -52,20 +54,31 @@ export class HttpServerTransport extends OwnTransport {
     return super.attach(this.#remember(endpoint));
   }
 
+  /** @internal Tells the program of a request that was refused, as v1 does. */
+  _reportRefusal(status: number): void {
+    if (status >= 400) this.onerror?.(new Error(`A request was refused with HTTP status ${status}`));
+  }
+
   /** Closes the stream of a request, so that the client polls for the rest. */
   closeSSEStream(requestId: RequestId): void {
     this.#calls.get(requestId)?.closeStream?.();
   }
 
-  /** Wraps an endpoint to know the calls in progress. */
+  /** Closes the stream outside of requests, so that the client polls for what comes on it. */
+  closeStandaloneSSEStream(): void {
+    this.#link?.closeStream?.();
+  }
+
+  /** Wraps an endpoint to know the session and the calls in progress. */
   #remember(endpoint: McpEndpoint & Connectable): McpEndpoint & Connectable {
     const during = async <T>(id: RequestId | undefined, call: Call, run: () => T | Promise<T>): Promise<T> => {
       if (id === undefined) return run();
       this.#calls.set(id, call);
       // v1's handlers may close the stream of their request: `extra.closeSSEStream()`.
-      const closeSSEStream = call.closeStream === undefined ? undefined : (): void => call.closeStream?.();
+      const closeSSEStream = call.closeStream && ((): void => call.closeStream?.());
+      const closeStandaloneSSEStream = this.#link?.closeStream;
       try {
-        return await incoming.run({ ...incoming.getStore(), closeSSEStream }, run);
+        return await incoming.run({ ...incoming.getStore(), closeSSEStream, closeStandaloneSSEStream }, run);
       } finally {
         if (this.#calls.get(id) === call) this.#calls.delete(id);
       }
@@ -74,6 +87,7 @@ export class HttpServerTransport extends OwnTransport {
       connect: (transport) => endpoint.connect(transport),
       handle: (request, call) => during(request.id, call, () => endpoint.handle(request, call)),
       openSession: (link, saved) => {
+        this.#link = link;
         const session = endpoint.openSession(link, saved);
         return {
           get state() {

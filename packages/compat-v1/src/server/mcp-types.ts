@@ -3,31 +3,20 @@
 import type { ToolTaskHandler } from '../experimental/tasks/interfaces.ts';
 import type { RequestHandlerExtra } from '../shared/protocol.ts';
 import type { Variables } from '../shared/uriTemplate.ts';
-import type {
-  CallToolResult,
-  GetPromptResult,
-  ListResourcesResult,
-  ReadResourceResult,
-  Resource,
-  Result,
-  ServerNotification,
-  ServerRequest,
-  ToolAnnotations,
-  ToolExecution,
-} from '../types.ts';
+import type * as v1 from '../types.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { AnyObjectSchema, AnySchema, SchemaOutput, ShapeOutput, ZodRawShapeCompat } from './zod-compat.ts';
 
 type Arguments = undefined | ZodRawShapeCompat | AnySchema;
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type Extra = RequestHandlerExtra<v1.ServerRequest, v1.ServerNotification>;
 
 /** A callback that gets its arguments first, if there is a schema of them. */
-export type BaseToolCallback<SendResultT extends Result, ExtraT extends Extra, Args extends Arguments> = Args extends ZodRawShapeCompat
+export type BaseToolCallback<SendResultT extends v1.Result, ExtraT extends Extra, Args extends Arguments> = Args extends ZodRawShapeCompat
   ? (args: ShapeOutput<Args>, extra: ExtraT) => SendResultT | Promise<SendResultT>
   : Args extends AnySchema
     ? (args: SchemaOutput<Args>, extra: ExtraT) => SendResultT | Promise<SendResultT>
     : (extra: ExtraT) => SendResultT | Promise<SendResultT>;
-export type ToolCallback<Args extends Arguments = undefined> = BaseToolCallback<CallToolResult, Extra, Args>;
+export type ToolCallback<Args extends Arguments = undefined> = BaseToolCallback<v1.CallToolResult, Extra, Args>;
 export type AnyToolHandler<Args extends Arguments = undefined> = ToolCallback<Args> | ToolTaskHandler<Args>;
 
 interface Registered {
@@ -43,8 +32,8 @@ export interface RegisteredTool extends Registered {
   description?: string | undefined;
   inputSchema?: AnySchema | undefined;
   outputSchema?: AnySchema | undefined;
-  annotations?: ToolAnnotations | undefined;
-  execution?: ToolExecution | undefined;
+  annotations?: v1.ToolAnnotations | undefined;
+  execution?: v1.ToolExecution | undefined;
   _meta?: Record<string, unknown> | undefined;
   handler: AnyToolHandler<undefined | ZodRawShapeCompat>;
   /** Changes what is given; `name: null` removes the tool. */
@@ -54,7 +43,7 @@ export interface RegisteredTool extends Registered {
     description?: string;
     paramsSchema?: InputArgs;
     outputSchema?: OutputArgs;
-    annotations?: ToolAnnotations;
+    annotations?: v1.ToolAnnotations;
     _meta?: Record<string, unknown>;
     callback?: ToolCallback<InputArgs>;
     enabled?: boolean;
@@ -62,14 +51,14 @@ export interface RegisteredTool extends Registered {
 }
 
 /** Everything about a resource but its name and address. */
-export type ResourceMetadata = Omit<Resource, 'uri' | 'name'>;
-export type ListResourcesCallback = (extra: Extra) => ListResourcesResult | Promise<ListResourcesResult>;
-export type ReadResourceCallback = (uri: URL, extra: Extra) => ReadResourceResult | Promise<ReadResourceResult>;
+export type ResourceMetadata = Omit<v1.Resource, 'uri' | 'name'>;
+export type ListResourcesCallback = (extra: Extra) => v1.ListResourcesResult | Promise<v1.ListResourcesResult>;
+export type ReadResourceCallback = (uri: URL, extra: Extra) => v1.ReadResourceResult | Promise<v1.ReadResourceResult>;
 export type ReadResourceTemplateCallback = (
   uri: URL,
   variables: Variables,
   extra: Extra,
-) => ReadResourceResult | Promise<ReadResourceResult>;
+) => v1.ReadResourceResult | Promise<v1.ReadResourceResult>;
 
 export interface RegisteredResource extends Registered {
   name: string;
@@ -103,8 +92,8 @@ export interface RegisteredResourceTemplate extends Registered {
 
 export type PromptArgsRawShape = ZodRawShapeCompat;
 export type PromptCallback<Args extends undefined | PromptArgsRawShape = undefined> = Args extends PromptArgsRawShape
-  ? (args: ShapeOutput<Args>, extra: Extra) => GetPromptResult | Promise<GetPromptResult>
-  : (extra: Extra) => GetPromptResult | Promise<GetPromptResult>;
+  ? (args: ShapeOutput<Args>, extra: Extra) => v1.GetPromptResult | Promise<v1.GetPromptResult>
+  : (extra: Extra) => v1.GetPromptResult | Promise<v1.GetPromptResult>;
 
 export interface RegisteredPrompt extends Registered {
   title?: string | undefined;

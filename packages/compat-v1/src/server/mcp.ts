@@ -19,6 +19,7 @@ import type {
 } from './mcp-types.ts';
 import { completableOf, Prompts } from './prompts.ts';
 import type { ResourceTemplate } from './resource-template.ts';
+import { onceServing } from './registered.ts';
 import { Resources } from './resources.ts';
 import { type ToolInit, Tools } from './tools.ts';
 import { type AnySchema, isShape, type ZodRawShapeCompat } from './zod-compat.ts';
@@ -45,7 +46,7 @@ export class McpServer {
   readonly #tools: Tools;
   readonly #resources: Resources;
   readonly #prompts: Prompts;
-  #completes = false;
+  readonly #serveCompletions: () => void;
   #experimental: { tasks: ExperimentalMcpServerTasks } | undefined;
 
   /** @throws {RangeError} `maxToolInputElements` is not a number of at least 1. */
@@ -59,6 +60,11 @@ export class McpServer {
       this.sendResourceListChanged(),
     );
     this.#prompts = new Prompts(this.server, this._registeredPrompts, () => this.sendPromptListChanged());
+    this.#serveCompletions = onceServing(
+      this.server,
+      { completions: {} },
+      { 'completion/complete': ({ params }) => complete(params as CompleteRequestParams, this.#prompts, this.#resources) },
+    );
     if (capabilities?.tools) this.#tools.serve();
     if (capabilities?.resources) this.#resources.serve();
     if (capabilities?.prompts) this.#prompts.serve();
@@ -187,8 +193,9 @@ export class McpServer {
     metadata: ResourceMetadata | undefined,
     read: unknown,
   ): RegisteredResource | RegisteredResourceTemplate {
-    if (typeof at === 'string') return this.#resources.register(name, at, title, metadata, read as ReadResourceCallback);
-    const template = this.#resources.registerTemplate(name, at, title, metadata, read as ReadResourceTemplateCallback);
+    if (typeof at === 'string') return this.#resources.register(at, { name, title, metadata, readCallback: read as ReadResourceCallback });
+    const parts = { resourceTemplate: at, title, metadata, readCallback: read as ReadResourceTemplateCallback };
+    const template = this.#resources.registerTemplate(name, parts);
     if (at.uriTemplate.variableNames.some((variable) => at.completeCallback(variable))) this.#serveCompletions();
     return template;
   }
@@ -224,16 +231,6 @@ export class McpServer {
     const prompt = this.#prompts.register(name, names, args, callback);
     if (Object.values(args ?? {}).some((field) => completableOf(field))) this.#serveCompletions();
     return prompt;
-  }
-
-  #serveCompletions(): void {
-    if (this.#completes) return;
-    this.server.assertCanSetRequestHandler('completion/complete');
-    this.server.registerCapabilities({ completions: {} });
-    this.server._setHandler('completion/complete', ({ params }) =>
-      complete(params as CompleteRequestParams, this.#prompts, this.#resources),
-    );
-    this.#completes = true;
   }
 
   // ---- notifications

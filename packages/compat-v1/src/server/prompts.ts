@@ -1,19 +1,11 @@
 /** The prompts of an `McpServer`. */
 
 import type { RequestHandlerExtra } from '../shared/protocol.ts';
-import {
-  ErrorCode,
-  type GetPromptRequestParams,
-  McpError,
-  type PromptArgument,
-  type Result,
-  type ServerNotification,
-  type ServerRequest,
-} from '../types.ts';
+import * as v1 from '../types.ts';
 import { isCompletable } from './completable.ts';
 import type { Server } from './index.ts';
 import type { PromptArgsRawShape, RegisteredPrompt } from './mcp-types.ts';
-import { assignGiven, Items } from './registered.ts';
+import { Items, onceServing } from './registered.ts';
 import {
   type AnyObjectSchema,
   type AnySchema,
@@ -25,44 +17,37 @@ import {
   safeParseAsync,
 } from './zod-compat.ts';
 
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type Extra = RequestHandlerExtra<v1.ServerRequest, v1.ServerNotification>;
 
 export class Prompts {
   readonly items: Items<RegisteredPrompt>;
-  readonly #server: Server;
-  readonly #onChange: () => void;
-  #isServed = false;
+  /** Sets the handlers of prompts, once. */
+  readonly serve: () => void;
 
   constructor(server: Server, all: Record<string, RegisteredPrompt>, onChange: () => void) {
-    this.#server = server;
     this.items = new Items('Prompt', all, onChange);
-    this.#onChange = onChange;
-  }
-
-  /** Sets the handlers of prompts, once. */
-  serve(): void {
-    if (this.#isServed) return;
-    const server = this.#server;
-    server.assertCanSetRequestHandler('prompts/list');
-    server.assertCanSetRequestHandler('prompts/get');
-    server.registerCapabilities({ prompts: { listChanged: true } });
-    server._setHandler('prompts/list', () => ({
-      prompts: this.items.enabled.map(([name, { title, description, argsSchema }]) => ({
-        name,
-        title,
-        description,
-        arguments: argsSchema && toArguments(argsSchema),
-      })),
-    }));
-    server._setHandler('prompts/get', ({ params }, extra) => this.#get(params as GetPromptRequestParams, extra as unknown as Extra));
-    this.#isServed = true;
+    this.serve = onceServing(
+      server,
+      { prompts: { listChanged: true } },
+      {
+        'prompts/list': () => ({
+          prompts: this.items.enabled.map(([name, { title, description, argsSchema }]) => ({
+            name,
+            title,
+            description,
+            arguments: argsSchema && toArguments(argsSchema),
+          })),
+        }),
+        'prompts/get': ({ params }, extra: Extra) => this.#get(params as v1.GetPromptRequestParams, extra),
+      },
+    );
   }
 
   /** Finds a prompt. @throws {McpError} There is none of the name, or it is disabled. */
   find(name: string): RegisteredPrompt {
     const prompt = this.items.find(name);
-    if (!prompt) throw new McpError(ErrorCode.InvalidParams, `Prompt ${name} not found`);
-    if (!prompt.enabled) throw new McpError(ErrorCode.InvalidParams, `Prompt ${name} disabled`);
+    if (!prompt) throw new v1.McpError(v1.ErrorCode.InvalidParams, `Prompt ${name} not found`);
+    if (!prompt.enabled) throw new v1.McpError(v1.ErrorCode.InvalidParams, `Prompt ${name} disabled`);
     return prompt;
   }
 
@@ -70,44 +55,30 @@ export class Prompts {
     name: string,
     { title, description }: { title?: string | undefined; description?: string | undefined },
     args: PromptArgsRawShape | undefined,
-    callback: unknown,
+    handler: unknown,
   ): RegisteredPrompt {
-    this.items.assertFree(name);
-    const { move, ...handle } = this.items.handle(name, () => prompt);
-    const prompt: RegisteredPrompt = {
-      title,
-      description,
-      argsSchema: args && objectFromShape(args),
-      callback: callback as RegisteredPrompt['callback'],
-      enabled: true,
-      ...handle,
-      update: ({ name: to, argsSchema, callback: next, ...changes }) => {
-        move(to);
-        assignGiven(prompt, {
-          ...changes,
-          argsSchema: argsSchema && objectFromShape(argsSchema),
-          callback: next as RegisteredPrompt['callback'] | undefined,
-        });
-        this.#onChange();
-      },
-    };
-    this.items.all[name] = prompt;
     this.serve();
-    this.#onChange();
-    return prompt;
+    const callback = handler as RegisteredPrompt['callback'];
+    const parts = { title, description, argsSchema: args && objectFromShape(args), callback };
+    return this.items.add(name, parts, ({ name: to, argsSchema, callback: next, ...changes }) => ({
+      ...changes,
+      to,
+      argsSchema: argsSchema && objectFromShape(argsSchema),
+      callback: next as RegisteredPrompt['callback'] | undefined,
+    }));
   }
 
-  async #get({ name, arguments: given = {} }: GetPromptRequestParams, extra: Extra): Promise<Result> {
+  async #get({ name, arguments: given = {} }: v1.GetPromptRequestParams, extra: Extra): Promise<v1.Result> {
     const { argsSchema, callback } = this.find(name);
-    const run = callback as unknown as (...args: unknown[]) => Result | Promise<Result>;
+    const run = callback as unknown as (...args: unknown[]) => v1.Result | Promise<v1.Result>;
     if (!argsSchema) return run(extra);
     const outcome = await safeParseAsync(argsSchema, given);
     if (outcome.success) return run(outcome.data, extra);
-    throw new McpError(ErrorCode.InvalidParams, `Invalid arguments for prompt ${name}: ${getParseErrorMessage(outcome.error)}`);
+    throw new v1.McpError(v1.ErrorCode.InvalidParams, `Invalid arguments for prompt ${name}: ${getParseErrorMessage(outcome.error)}`);
   }
 }
 
-function toArguments(schema: AnyObjectSchema): PromptArgument[] {
+function toArguments(schema: AnyObjectSchema): v1.PromptArgument[] {
   return Object.entries(getObjectShape(schema) ?? {}).map(([name, field]) => ({
     name,
     description: getSchemaDescription(field),

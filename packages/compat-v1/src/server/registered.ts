@@ -1,12 +1,21 @@
-/** What the handles of registered tools, resources and prompts have in common. */
+/** What registered tools, resources and prompts have in common. */
 
-/** Copies the members that are given. */
-export function assignGiven<T extends object>(target: T, given: { readonly [K in keyof T]?: T[K] | undefined }): void {
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) target[name as keyof T] = value as T[keyof T];
+import type { JSONRPCRequest, ServerCapabilities } from '../types.ts';
+import type { Server } from './index.ts';
+
+interface Handle {
+  enabled: boolean;
+  enable(): void;
+  disable(): void;
+  remove(): void;
+  update(updates: never): void;
 }
 
+/** The members to change, and the key to move to: null removes. */
+type Changes<Item> = { readonly [K in keyof Item]?: Item[K] | undefined } & { readonly to?: string | null | undefined };
+
 /** Items by name or address, in the order in which they came. */
-export class Items<Item extends { enabled: boolean }> {
+export class Items<Item extends Handle> {
   /** As v1 keeps them: programs read it. */
   readonly all: Record<string, Item>;
   readonly #noun: string;
@@ -32,22 +41,44 @@ export class Items<Item extends { enabled: boolean }> {
     if (this.find(key)) throw new Error(`${this.#noun} ${key} is already registered`);
   }
 
-  /** Makes the parts of a handle that all kinds share. @param item Gives the handle. */
-  handle(key: string, item: () => Item): { enable(): void; disable(): void; remove(): void; move(to: string | null | undefined): void } {
+  /**
+   * Adds an item and makes its handle.
+   *
+   * @param toChanges Reads what the program gives to `update`.
+   * @throws {Error} The key is taken.
+   */
+  add(key: string, parts: Omit<Item, keyof Handle>, toChanges: (updates: Parameters<Item['update']>[0]) => Changes<Item>): Item {
+    this.assertFree(key);
     let at = key;
-    const move = (to: string | null | undefined): void => {
-      if (to === undefined || to === at) return;
-      delete this.all[at];
-      if (to !== null) this.all[(at = to)] = item();
-    };
-    const set = (enabled: boolean) => (): void => {
-      item().enabled = enabled;
+    const change = ({ to, ...changes }: Changes<Item>): void => {
+      if (to !== undefined && to !== at) {
+        delete this.all[at];
+        if (to !== null) this.all[(at = to)] = item;
+      }
+      for (const [name, value] of Object.entries(changes)) if (value !== undefined) item[name as keyof Item] = value as Item[keyof Item];
       this.#onChange();
     };
-    const remove = (): void => {
-      move(null);
-      this.#onChange();
-    };
-    return { enable: set(true), disable: set(false), remove, move };
+    const set = (changes: object) => (): void => change(changes as Changes<Item>);
+    const handle = { enabled: true, enable: set({ enabled: true }), disable: set({ enabled: false }), remove: set({ to: null }) };
+    const item = { ...parts, ...handle, update: (updates: never) => change(toChanges(updates)) } as unknown as Item;
+    this.all[key] = item;
+    this.#onChange();
+    return item;
   }
+}
+
+/** Returns a function that declares capabilities and sets their handlers, once. It throws if the program has set one of them. */
+export function onceServing(
+  server: Server,
+  capabilities: ServerCapabilities,
+  handlers: Readonly<Record<string, (request: JSONRPCRequest, extra: never) => unknown>>,
+): () => void {
+  let isServed = false;
+  return () => {
+    if (isServed) return;
+    for (const method of Object.keys(handlers)) server.assertCanSetRequestHandler(method);
+    server.registerCapabilities(capabilities);
+    for (const [method, handler] of Object.entries(handlers)) server._setHandler(method, handler as Parameters<Server['_setHandler']>[1]);
+    isServed = true;
+  };
 }

@@ -3,24 +3,19 @@
 import type { RequestHandlerExtra } from '../shared/protocol.ts';
 import { ErrorCode, McpError, type Resource, type Result, type ServerNotification, type ServerRequest } from '../types.ts';
 import type { Server } from './index.ts';
-import type {
-  ReadResourceCallback,
-  ReadResourceTemplateCallback,
-  RegisteredResource,
-  RegisteredResourceTemplate,
-  ResourceMetadata,
-} from './mcp-types.ts';
-import { assignGiven, Items } from './registered.ts';
-import type { ResourceTemplate } from './resource-template.ts';
+import type { RegisteredResource, RegisteredResourceTemplate } from './mcp-types.ts';
+import { Items, onceServing } from './registered.ts';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** What a resource or template is registered with. */
+type ResourceParts<Item> = Omit<Item, 'enabled' | 'enable' | 'disable' | 'remove' | 'update'>;
 
 export class Resources {
   readonly fixed: Items<RegisteredResource>;
   readonly templates: Items<RegisteredResourceTemplate>;
-  readonly #server: Server;
-  readonly #onChange: () => void;
-  #isServed = false;
+  /** Sets the handlers of resources, once. */
+  readonly serve: () => void;
 
   constructor(
     server: Server,
@@ -28,84 +23,38 @@ export class Resources {
     allTemplates: Record<string, RegisteredResourceTemplate>,
     onChange: () => void,
   ) {
-    this.#server = server;
     this.fixed = new Items('Resource', all, onChange);
     this.templates = new Items('Resource template', allTemplates, onChange);
-    this.#onChange = onChange;
+    this.serve = onceServing(
+      server,
+      { resources: { listChanged: true } },
+      {
+        'resources/list': (_request, extra: Extra) => this.#list(extra),
+        'resources/templates/list': () => ({
+          resourceTemplates: Object.entries(this.templates.all).map(([name, { resourceTemplate, metadata }]) => ({
+            name,
+            uriTemplate: resourceTemplate.uriTemplate.toString(),
+            ...metadata,
+          })),
+        }),
+        'resources/read': ({ params }, extra: Extra) => this.#read(String(params?.['uri']), extra),
+      },
+    );
   }
 
-  /** Sets the handlers of resources, once. */
-  serve(): void {
-    if (this.#isServed) return;
-    const server = this.#server;
-    for (const method of ['resources/list', 'resources/templates/list', 'resources/read']) server.assertCanSetRequestHandler(method);
-    server.registerCapabilities({ resources: { listChanged: true } });
-    server._setHandler('resources/list', (_request, extra) => this.#list(extra as unknown as Extra));
-    server._setHandler('resources/templates/list', () => ({
-      resourceTemplates: Object.entries(this.templates.all).map(([name, { resourceTemplate, metadata }]) => ({
-        name,
-        uriTemplate: resourceTemplate.uriTemplate.toString(),
-        ...metadata,
-      })),
+  register(uri: string, parts: ResourceParts<RegisteredResource>): RegisteredResource {
+    this.serve();
+    return this.fixed.add(uri, parts, ({ uri: to, callback, ...changes }) => ({ ...changes, to, readCallback: callback }));
+  }
+
+  registerTemplate(name: string, parts: ResourceParts<RegisteredResourceTemplate>): RegisteredResourceTemplate {
+    this.serve();
+    return this.templates.add(name, parts, ({ name: to, template, callback, ...changes }) => ({
+      ...changes,
+      to,
+      resourceTemplate: template,
+      readCallback: callback,
     }));
-    server._setHandler('resources/read', ({ params }, extra) => this.#read(String(params?.['uri']), extra as unknown as Extra));
-    this.#isServed = true;
-  }
-
-  register(
-    name: string,
-    uri: string,
-    title: string | undefined,
-    metadata: ResourceMetadata | undefined,
-    readCallback: ReadResourceCallback,
-  ): RegisteredResource {
-    this.fixed.assertFree(uri);
-    const { move, ...handle } = this.fixed.handle(uri, () => resource);
-    const resource: RegisteredResource = {
-      name,
-      title,
-      metadata,
-      readCallback,
-      enabled: true,
-      ...handle,
-      update: ({ uri: to, callback, ...changes }) => {
-        move(to);
-        assignGiven(resource, { ...changes, readCallback: callback });
-        this.#onChange();
-      },
-    };
-    this.fixed.all[uri] = resource;
-    this.serve();
-    this.#onChange();
-    return resource;
-  }
-
-  registerTemplate(
-    name: string,
-    resourceTemplate: ResourceTemplate,
-    title: string | undefined,
-    metadata: ResourceMetadata | undefined,
-    readCallback: ReadResourceTemplateCallback,
-  ): RegisteredResourceTemplate {
-    this.templates.assertFree(name);
-    const { move, ...handle } = this.templates.handle(name, () => template);
-    const template: RegisteredResourceTemplate = {
-      resourceTemplate,
-      title,
-      metadata,
-      readCallback,
-      enabled: true,
-      ...handle,
-      update: ({ name: to, template: at, callback, ...changes }) => {
-        move(to);
-        assignGiven(template, { ...changes, resourceTemplate: at, readCallback: callback });
-        this.#onChange();
-      },
-    };
-    this.templates.all[name] = template;
-    this.serve();
-    this.#onChange();
-    return template;
   }
 
   async #list(extra: Extra): Promise<Result> {

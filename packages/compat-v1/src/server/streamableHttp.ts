@@ -29,7 +29,10 @@ export class StreamableHTTPServerTransport extends HttpServerTransport {
     const isSecure = (request.socket as { encrypted?: boolean } | null)?.encrypted === true;
     const full = host !== undefined && url !== undefined ? `${isSecure ? 'https' : 'http'}://${host}${url}` : '';
     const requestInfo = { headers, ...(URL.canParse(full) ? { url: new URL(full) } : {}) };
-    const serve = (): Promise<void> => super.handleRequest(request as NodeRequest, response as NodeResponse, parsedBody);
+    const serve = async (): Promise<void> => {
+      await super.handleRequest(request as NodeRequest, response as NodeResponse, parsedBody);
+      this._reportRefusal((response as ServerResponse).statusCode);
+    };
     return incoming.run({ requestInfo, ...(auth === undefined ? {} : { authInfo: auth }) }, serve);
   }
 }

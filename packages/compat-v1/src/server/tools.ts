@@ -7,22 +7,10 @@ import { isTerminal } from '../experimental/tasks/interfaces.ts';
 import { read } from '../shared/read.ts';
 import type { RequestHandlerExtra, RequestTaskStore } from '../shared/protocol.ts';
 import { validateAndWarnToolName } from '../shared/toolNameValidation.ts';
-import {
-  type CallToolRequestParams,
-  type CallToolResult,
-  CallToolResultSchema,
-  type CreateTaskResult,
-  CreateTaskResultSchema,
-  ErrorCode,
-  McpError,
-  type Result,
-  type ServerNotification,
-  type ServerRequest,
-  type Tool,
-} from '../types.ts';
+import * as v1 from '../types.ts';
 import type { Server } from './index.ts';
 import type { RegisteredTool } from './mcp-types.ts';
-import { assignGiven, Items } from './registered.ts';
+import { Items, onceServing } from './registered.ts';
 import {
   type AnySchema,
   getParseErrorMessage,
@@ -30,12 +18,13 @@ import {
   isShape,
   normalizeObjectSchema,
   objectFromShape,
+  type ParseOutcome,
   safeParseMaybeAsync,
   type ZodRawShapeCompat,
 } from './zod-compat.ts';
 import { toJsonSchemaCompat } from './zod-json-schema-compat.ts';
 
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type Extra = RequestHandlerExtra<v1.ServerRequest, v1.ServerNotification>;
 type Callback = (...args: unknown[]) => unknown;
 
 /** What a tool is registered with. */
@@ -47,33 +36,28 @@ export interface ToolInit extends Omit<
   readonly outputSchema?: ZodRawShapeCompat | AnySchema | undefined;
 }
 
-const NO_ARGUMENTS: Tool['inputSchema'] = { type: 'object', properties: {} };
+const NO_ARGUMENTS: v1.Tool['inputSchema'] = { type: 'object', properties: {} };
 const DEFAULT_POLL_MS = 5000;
 
 export class Tools {
+  /** Sets the handlers of tools, once. */
+  readonly serve: () => void;
   readonly #server: Server;
   readonly #items: Items<RegisteredTool>;
   readonly #maxElements: number;
-  readonly #onChange: () => void;
-  #isServed = false;
 
   constructor(server: Server, all: Record<string, RegisteredTool>, maxElements: number, onChange: () => void) {
     this.#server = server;
     this.#items = new Items('Tool', all, onChange);
     this.#maxElements = maxElements;
-    this.#onChange = onChange;
-  }
-
-  /** Sets the handlers of tools, once. */
-  serve(): void {
-    if (this.#isServed) return;
-    const server = this.#server;
-    server.assertCanSetRequestHandler('tools/list');
-    server.assertCanSetRequestHandler('tools/call');
-    server.registerCapabilities({ tools: { listChanged: true } });
-    server._setHandler('tools/list', () => ({ tools: this.#items.enabled.map(([name, tool]) => toListed(name, tool)) }));
-    server._setHandler('tools/call', ({ params }, extra) => this.#call(params as CallToolRequestParams, extra as unknown as Extra));
-    this.#isServed = true;
+    this.serve = onceServing(
+      server,
+      { tools: { listChanged: true } },
+      {
+        'tools/list': () => ({ tools: this.#items.enabled.map(([name, tool]) => toListed(name, tool)) }),
+        'tools/call': ({ params }, extra: Extra) => this.#call(params as v1.CallToolRequestParams, extra),
+      },
+    );
   }
 
   assertFree(name: string): void {
@@ -82,36 +66,29 @@ export class Tools {
 
   register(name: string, { inputSchema, outputSchema, ...init }: ToolInit, handler: unknown): RegisteredTool {
     validateAndWarnToolName(name);
-    const { move, ...handle } = this.#items.handle(name, () => tool);
-    const tool: RegisteredTool = {
+    const parts = {
       ...init,
       inputSchema: toSchema(inputSchema),
       outputSchema: toSchema(outputSchema),
       handler: handler as RegisteredTool['handler'],
-      enabled: true,
-      ...handle,
-      update: ({ name: to, paramsSchema, outputSchema: output, callback, ...changes }) => {
-        if (typeof to === 'string') validateAndWarnToolName(to);
-        move(to);
-        assignGiven(tool, {
-          ...changes,
-          inputSchema: paramsSchema && objectFromShape(paramsSchema),
-          outputSchema: output && objectFromShape(output),
-          handler: callback as RegisteredTool['handler'] | undefined,
-        });
-        this.#onChange();
-      },
     };
-    this.#items.all[name] = tool;
     this.serve();
-    this.#onChange();
-    return tool;
+    return this.#items.add(name, parts, ({ name: to, paramsSchema, outputSchema: output, callback, ...changes }) => {
+      if (typeof to === 'string') validateAndWarnToolName(to);
+      return {
+        ...changes,
+        to,
+        inputSchema: paramsSchema && objectFromShape(paramsSchema),
+        outputSchema: output && objectFromShape(output),
+        handler: callback as RegisteredTool['handler'] | undefined,
+      };
+    });
   }
 
-  async #call(params: CallToolRequestParams, extra: Extra): Promise<Result> {
+  async #call(params: v1.CallToolRequestParams, extra: Extra): Promise<v1.Result> {
     try {
       const result = await this.#run(params, extra);
-      if (params.task) return read(CreateTaskResultSchema, result, 'Invalid task creation result');
+      if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
       return readResult(result);
     } catch (error) {
       if (isForClient(error)) throw error;
@@ -119,72 +96,78 @@ export class Tools {
     }
   }
 
-  async #run(params: CallToolRequestParams, extra: Extra): Promise<unknown> {
+  async #run(params: v1.CallToolRequestParams, extra: Extra): Promise<unknown> {
     const { name, task } = params;
     const tool = this.#items.find(name);
-    if (!tool) throw new McpError(ErrorCode.InvalidParams, `Tool ${name} not found`);
-    if (!tool.enabled) throw new McpError(ErrorCode.InvalidParams, `Tool ${name} disabled`);
+    if (!tool) throw new v1.McpError(v1.ErrorCode.InvalidParams, `Tool ${name} not found`);
+    if (!tool.enabled) throw new v1.McpError(v1.ErrorCode.InvalidParams, `Tool ${name} disabled`);
     const { handler } = tool;
     const support = tool.execution?.taskSupport;
     const isTask = 'createTask' in handler;
     const allowsTasks = support === 'required' || support === 'optional';
     if (allowsTasks && !isTask)
-      throw new McpError(ErrorCode.InternalError, `Tool ${name} has taskSupport '${support}' but was not registered with registerToolTask`);
+      throw new v1.McpError(
+        v1.ErrorCode.InternalError,
+        `Tool ${name} has taskSupport '${support}' but was not registered with registerToolTask`,
+      );
     if (support === 'required' && !task && !this.#server._isWithoutTasks)
-      throw new McpError(ErrorCode.MethodNotFound, `Tool ${name} requires task augmentation (taskSupport: 'required')`);
-    const args = await this.#readArguments(name, tool, params.arguments);
+      throw new v1.McpError(v1.ErrorCode.MethodNotFound, `Tool ${name} requires task augmentation (taskSupport: 'required')`);
+    const read = this.#readArguments(name, tool, params.arguments);
+    const args = read instanceof Promise ? await read : read;
     const hasArguments = tool.inputSchema !== undefined;
     if (isTask) return runTask(handler as unknown as ToolTaskHandler, hasArguments ? [args] : [], extra, task !== undefined);
     const callback = handler as Callback;
     const result = await (hasArguments ? callback(args, extra) : callback(extra));
-    await checkOutput(name, tool, result);
+    const checked = checkOutput(name, tool, result);
+    if (checked instanceof Promise) await checked;
     return result;
   }
 
-  async #readArguments(name: string, { inputSchema }: RegisteredTool, args: unknown): Promise<unknown> {
+  #readArguments(name: string, { inputSchema }: RegisteredTool, args: unknown): unknown {
     if (countElements(args, this.#maxElements) > this.#maxElements)
-      throw new McpError(
-        ErrorCode.InvalidParams,
+      throw new v1.McpError(
+        v1.ErrorCode.InvalidParams,
         `Invalid arguments for tool ${name}: arguments contain more than the maximum of ${this.#maxElements} elements`,
       );
-    if (!inputSchema) return undefined;
-    const outcome = await safeParseMaybeAsync(inputSchema, args ?? {});
-    if (outcome.success) return outcome.data;
-    throw new McpError(
-      ErrorCode.InvalidParams,
-      `Input validation error: Invalid arguments for tool ${name}: ${getParseErrorMessage(outcome.error)}`,
-    );
+    return inputSchema && parseMaybeAsync(inputSchema, args ?? {}, `Input validation error: Invalid arguments for tool ${name}`);
   }
 }
 
+/** Reads a value by a schema; returns no promise if the schema needs none. @throws {McpError} `problem`, and what the schema says. */
+function parseMaybeAsync(schema: AnySchema, value: unknown, problem: string): unknown {
+  const outcome = safeParseMaybeAsync(schema, value);
+  return outcome instanceof Promise ? outcome.then((settled) => toParsed(settled, problem)) : toParsed(outcome, problem);
+}
+
+function toParsed(outcome: ParseOutcome<AnySchema>, problem: string): unknown {
+  if (outcome.success) return outcome.data;
+  throw new v1.McpError(v1.ErrorCode.InvalidParams, `${problem}: ${getParseErrorMessage(outcome.error)}`);
+}
+
 /** Reads what a tool returned. What our own check finds right is not read again by the schema, which takes longer than the call. */
-function readResult(result: unknown): Result {
-  const { content, structuredContent } = (result ?? {}) as Partial<CallToolResult>;
+function readResult(result: unknown): v1.Result {
+  const { content, structuredContent } = (result ?? {}) as Partial<v1.CallToolResult>;
   const isPlain = content !== undefined && (structuredContent === undefined || typeof structuredContent === 'object');
-  if (isPlain && checkServerResult('tools/call', result as JsonObject) === undefined) return result as Result;
-  return read(CallToolResultSchema, result, 'Invalid tools/call result');
+  if (isPlain && checkServerResult('tools/call', result as JsonObject) === undefined) return result as v1.Result;
+  return read(v1.CallToolResultSchema, result, 'Invalid tools/call result');
 }
 
 /** Whether a tool's error is for the client, or our server, and not for the model. */
 function isForClient(error: unknown): boolean {
   if (isMortiseError(error)) return error.code === 'ERR_SUSPENDED';
-  return error instanceof McpError && error.code === ErrorCode.UrlElicitationRequired;
+  return error instanceof v1.McpError && error.code === v1.ErrorCode.UrlElicitationRequired;
 }
 
-async function checkOutput(name: string, { outputSchema }: RegisteredTool, result: unknown): Promise<void> {
-  const { isError, structuredContent, content } = (result ?? {}) as Partial<CallToolResult>;
-  if (!outputSchema || isError || content === undefined) return;
+/** Returns a promise if the schema needs one. @throws {McpError} The output does not fit. */
+function checkOutput(name: string, { outputSchema }: RegisteredTool, result: unknown): unknown {
+  const { isError, structuredContent, content } = (result ?? {}) as Partial<v1.CallToolResult>;
+  if (!outputSchema || isError || content === undefined) return undefined;
   if (!structuredContent)
-    throw new McpError(
-      ErrorCode.InvalidParams,
+    throw new v1.McpError(
+      v1.ErrorCode.InvalidParams,
       `Output validation error: Tool ${name} has an output schema but no structured content was provided`,
     );
-  const outcome = await safeParseMaybeAsync(outputSchema, structuredContent);
-  if (outcome.success) return;
-  throw new McpError(
-    ErrorCode.InvalidParams,
-    `Output validation error: Invalid structured content for tool ${name}: ${getParseErrorMessage(outcome.error)}`,
-  );
+  return parseMaybeAsync(outputSchema, structuredContent, `Output validation error: Invalid structured content for tool ${name}`);
 }
 
 // ---- tools that run as tasks
@@ -195,14 +178,14 @@ async function runTask(
   args: readonly unknown[],
   extra: Extra,
   isFollowed: boolean,
-): Promise<CreateTaskResult | Result> {
+): Promise<v1.CreateTaskResult | v1.Result> {
   const { taskStore } = extra;
   if (!taskStore) throw new Error('No task store provided.');
-  const created = (await (createTask as Callback)(...args, extra)) as CreateTaskResult;
+  const created = (await (createTask as Callback)(...args, extra)) as v1.CreateTaskResult;
   return isFollowed ? created : waitForTask(created, taskStore);
 }
 
-async function waitForTask({ task }: CreateTaskResult, store: RequestTaskStore): Promise<Result> {
+async function waitForTask({ task }: v1.CreateTaskResult, store: RequestTaskStore): Promise<v1.Result> {
   const { taskId, pollInterval = DEFAULT_POLL_MS } = task;
   for (let { status } = task; !isTerminal(status); { status } = await store.getTask(taskId))
     await new Promise((resolve) => setTimeout(resolve, pollInterval));
@@ -218,7 +201,7 @@ function toSchema(schema: ZodRawShapeCompat | AnySchema | undefined): AnySchema 
   throw new Error('inputSchema must be a Zod schema or raw shape, received an unrecognized object');
 }
 
-function toListed(name: string, { title, description, inputSchema, outputSchema, annotations, execution, _meta }: RegisteredTool): Tool {
+function toListed(name: string, { title, description, inputSchema, outputSchema, annotations, execution, _meta }: RegisteredTool): v1.Tool {
   const output = toJsonSchema(outputSchema, 'output');
   return {
     name,
@@ -233,14 +216,14 @@ function toListed(name: string, { title, description, inputSchema, outputSchema,
 }
 
 /** JSON Schemas that were made before. A schema does not change. */
-const made = { input: new WeakMap<AnySchema, Tool['inputSchema']>(), output: new WeakMap<AnySchema, Tool['inputSchema']>() };
+const made = { input: new WeakMap<AnySchema, v1.Tool['inputSchema']>(), output: new WeakMap<AnySchema, v1.Tool['inputSchema']>() };
 
-function toJsonSchema(schema: AnySchema | undefined, side: 'input' | 'output'): Tool['inputSchema'] | undefined {
+function toJsonSchema(schema: AnySchema | undefined, side: 'input' | 'output'): v1.Tool['inputSchema'] | undefined {
   const object = normalizeObjectSchema(schema);
   if (!object) return undefined;
   let known = made[side].get(object);
   if (!known) {
-    known = toJsonSchemaCompat(object, { strictUnions: true, pipeStrategy: side }) as Tool['inputSchema'];
+    known = toJsonSchemaCompat(object, { strictUnions: true, pipeStrategy: side }) as v1.Tool['inputSchema'];
     made[side].set(object, known);
   }
   return known;

@@ -65,10 +65,12 @@ export function safeParse<S extends AnySchema>(schema: S, data: unknown): ParseO
 export function safeParseMaybeAsync<S extends AnySchema>(schema: S, data: unknown): ParseOutcome<S> | Promise<ParseOutcome<S>> {
   const { '~standard': standard } = schema as { readonly '~standard'?: Standard };
   if (!isZ4Schema(schema) || !standard) return safeParseAsync(schema, data);
-  const read = (outcome: StandardOutcome): ParseOutcome<S> =>
-    outcome.issues ? { success: false, error: outcome } : { success: true, data: outcome.value as SchemaOutput<S> };
   const outcome = standard.validate(data);
-  return outcome instanceof Promise ? outcome.then(read) : read(outcome);
+  return outcome instanceof Promise ? outcome.then((settled) => toOutcome<S>(settled)) : toOutcome<S>(outcome);
+}
+
+function toOutcome<S>(outcome: StandardOutcome): ParseOutcome<S> {
+  return outcome.issues ? { success: false, error: outcome } : { success: true, data: outcome.value as SchemaOutput<S> };
 }
 
 interface StandardOutcome {

@@ -1,142 +1,59 @@
 /** `/shared/protocol`: v1's base class of client and server. It keeps the handlers, and reads messages by the schemas that the program gives. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { CreateTaskOptions, TaskMessageQueue, TaskStore } from '../experimental/tasks/interfaces.ts';
+import type { TaskMessageQueue } from '../experimental/tasks/interfaces.ts';
+import { TaskRequests } from '../experimental/tasks/task-requests.ts';
 import { TaskSupport } from '../experimental/tasks/task-support.ts';
 import { type AnyObjectSchema, type AnySchema, getMethodLiteral, parse, type SchemaOutput } from '../server/zod-compat.ts';
-import type { AuthInfo } from '../types/auth-info.ts';
-import {
-  type CancelTaskResult,
-  CancelTaskResultSchema,
-  type ClientCapabilities,
-  ErrorCode,
-  type GetTaskResult,
-  GetTaskResultSchema,
-  type JSONRPCRequest,
-  type ListTasksResult,
-  ListTasksResultSchema,
-  McpError,
-  type Notification,
-  type Progress,
-  RELATED_TASK_META_KEY,
-  type RelatedTaskMetadata,
-  type Request,
-  type RequestId,
-  type RequestInfo,
-  type RequestMeta,
-  type Result,
-  type ServerCapabilities,
-  type Task,
-  type TaskCreationParams,
-} from '../types.ts';
-import { openConnection } from './connection-wire.ts';
+import * as v1 from '../types.ts';
+import { ConnectionWire } from './connection-wire.ts';
 import type { ResponseMessage } from './responseMessage.ts';
-import { streamRequest } from './request-stream.ts';
-import type { Transport, TransportSendOptions } from './transport.ts';
-import { type Inbound, toMcpError, type Wire } from './wire.ts';
+import {
+  DEFAULT_REQUEST_TIMEOUT_MSEC,
+  type NotificationOptions,
+  type ProtocolOptions,
+  type RequestHandlerExtra,
+  type RequestOptions,
+} from './protocol-options.ts';
+import type { Transport } from './transport.ts';
+import { type AnyProtocol, type Inbound, toMcpError, type Wire } from './wire.ts';
 
-/** How long a request waits for its response by default, in milliseconds. */
-export const DEFAULT_REQUEST_TIMEOUT_MSEC = 60_000;
+export * from './protocol-options.ts';
 
-export type ProgressCallback = (progress: Progress) => void;
-
-export type ProtocolOptions = {
-  /** Refuses requests whose capability the other side does not declare. @default false */
-  enforceStrictCapabilities?: boolean;
-  /** Notifications of which several without params, sent in one turn, become one. @default none */
-  debouncedNotificationMethods?: string[];
-  /** Keeps tasks. With it, this side serves `tasks/*`. */
-  taskStore?: TaskStore;
-  /** Keeps what a task sends until `tasks/result` fetches it. */
-  taskMessageQueue?: TaskMessageQueue;
-  /** How long to wait between two looks at a task that names no interval, in milliseconds. @default 1000 */
-  defaultTaskPollInterval?: number;
-  maxTaskQueueSize?: number;
-};
-
-export type RequestOptions = {
-  /** Called with each progress notification of the request. */
-  onprogress?: ProgressCallback | undefined;
-  /** Cancels the request. */
-  signal?: AbortSignal | undefined;
-  /** How long to wait, in milliseconds. @default 60000 */
-  timeout?: number | undefined;
-  /** Whether progress starts `timeout` anew. @default false */
-  resetTimeoutOnProgress?: boolean | undefined;
-  /** How long to wait in all, in milliseconds. */
-  maxTotalTimeout?: number | undefined;
-  /** Asks for the request to be run as a task. */
-  task?: TaskCreationParams | undefined;
-  /** The task that the request belongs to. */
-  relatedTask?: RelatedTaskMetadata | undefined;
-} & TransportSendOptions;
-
-export type NotificationOptions = {
-  relatedRequestId?: RequestId | undefined;
-  relatedTask?: RelatedTaskMetadata | undefined;
-};
-export type TaskRequestOptions = Omit<RequestOptions, 'relatedTask'>;
-
-/** The task store as the handler of one request sees it. */
-export interface RequestTaskStore {
-  createTask(taskParams: CreateTaskOptions): Promise<Task>;
-  getTask(taskId: string): Promise<Task>;
-  storeTaskResult(taskId: string, status: 'completed' | 'failed', result: Result): Promise<void>;
-  getTaskResult(taskId: string): Promise<Result>;
-  updateTaskStatus(taskId: string, status: Task['status'], statusMessage?: string): Promise<void>;
-  listTasks(cursor?: string): Promise<{ tasks: Task[]; nextCursor?: string }>;
-}
-
-/** The second argument of a request handler. */
-export type RequestHandlerExtra<SendRequestT extends Request, SendNotificationT extends Notification> = {
-  /** Aborts if the other side cancels the request, or is gone. */
-  signal: AbortSignal;
-  authInfo?: AuthInfo | undefined;
-  sessionId?: string | undefined;
-  _meta?: RequestMeta | undefined;
-  requestId: RequestId;
-  taskId?: string | undefined;
-  taskStore?: RequestTaskStore | undefined;
-  taskRequestedTtl?: number | undefined;
-  requestInfo?: RequestInfo | undefined;
-  /** Sends a notification that belongs to the request. */
-  sendNotification: (notification: SendNotificationT) => Promise<void>;
-  /** Sends a request that belongs to the request. */
-  sendRequest: <U extends AnySchema>(request: SendRequestT, resultSchema: U, options?: TaskRequestOptions) => Promise<SchemaOutput<U>>;
-  closeSSEStream?: (() => void) | undefined;
-  closeStandaloneSSEStream?: (() => void) | undefined;
-};
-
-type FallbackRequestHandler<SendRequestT extends Request, SendNotificationT extends Notification, SendResultT extends Result> = (
-  request: JSONRPCRequest,
+type FallbackRequestHandler<SendRequestT extends v1.Request, SendNotificationT extends v1.Notification, SendResultT extends v1.Result> = (
+  request: v1.JSONRPCRequest,
   extra: RequestHandlerExtra<SendRequestT, SendNotificationT>,
 ) => Promise<SendResultT>;
-type AnyExtra = RequestHandlerExtra<Request, Notification>;
-type RequestHandler = (request: JSONRPCRequest, extra: AnyExtra) => unknown;
-type NotificationHandler = (notification: Notification) => unknown;
+type AnyExtra = RequestHandlerExtra<v1.Request, v1.Notification>;
+type RequestHandler = (request: v1.JSONRPCRequest, extra: AnyExtra) => unknown;
+type NotificationHandler = (notification: v1.Notification) => unknown;
 
-export abstract class Protocol<SendRequestT extends Request, SendNotificationT extends Notification, SendResultT extends Result> {
+export abstract class Protocol<SendRequestT extends v1.Request, SendNotificationT extends v1.Notification, SendResultT extends v1.Result> {
   /** Called when the connection has ended. */
   onclose?: (() => void) | undefined;
   /** Called with errors that belong to no request. */
   onerror?: ((error: Error) => void) | undefined;
+  /** Handles requests without a handler. */
+  fallbackRequestHandler?: FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined;
   /** Handles notifications without a handler. */
-  fallbackNotificationHandler?: ((notification: Notification) => Promise<void>) | undefined;
+  fallbackNotificationHandler?: ((notification: v1.Notification) => Promise<void>) | undefined;
   /** @internal */
   readonly _options: ProtocolOptions | undefined;
   readonly #requestHandlers = new Map<string, RequestHandler>();
   readonly #notificationHandlers = new Map<string, NotificationHandler>();
   readonly #debounced = new Set<string>();
   readonly #tasks: TaskSupport | undefined;
-  #fallback: RequestHandler | undefined;
+  readonly #tasksOfPeer = new TaskRequests(this);
   #transport: Transport | undefined;
   #wire: Wire | undefined;
+  /** Until the wire is open. */
+  #opening: Promise<void> | undefined;
 
   constructor(options?: ProtocolOptions) {
     this._options = options;
     this.#requestHandlers.set('ping', () => ({}));
     if (options?.taskStore) {
-      this.#tasks = new TaskSupport(options.taskStore, options, this as unknown as Protocol<Request, Notification, Result>);
+      this.#tasks = new TaskSupport(options.taskStore, options, this as unknown as AnyProtocol);
       for (const [method, handler] of this.#tasks.handlers) this.#requestHandlers.set(method, handler);
     }
   }
@@ -159,23 +76,30 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
       );
     }
     this.#transport = transport;
-    this.#wire = await this._open(transport, () => this.#onClosed(transport));
+    const wire = this._createWire(transport, () => this.#onClosed(transport));
+    for (const method of this.#requestHandlers.keys()) wire.handle(method, true);
+    for (const method of this.#notificationHandlers.keys()) wire.listen(method, true);
+    this.#wire = wire;
+    this.#opening = wire.open();
+    await this.#opening;
+    this.#opening = undefined;
   }
 
   /** Closes the connection. Safe to call twice. */
   async close(): Promise<void> {
-    await (this.#wire?.close() ?? this.#transport?.close());
+    await (this.#wire ?? this.#transport)?.close();
   }
 
   /** @internal Makes what carries the messages. @param onClosed Called once, when it has ended. */
-  _open(transport: Transport, onClosed: () => void): Promise<Wire> {
-    return openConnection(this as unknown as Protocol<Request, Notification, Result>, transport, onClosed);
+  _createWire(transport: Transport, onClosed: () => void): Wire {
+    return new ConnectionWire(this as unknown as AnyProtocol, transport, onClosed);
   }
 
   #onClosed(transport: Transport): void {
     if (this.#transport !== transport) return;
     this.#transport = undefined;
     this.#wire = undefined;
+    this.#opening = undefined;
     this.#debounced.clear();
     this.onclose?.();
   }
@@ -206,10 +130,9 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   }
 
   /** @internal Sends a request over the wire. Rejects with what a v1 program expects. */
-  async _send(method: string, params: Request['params'], options: RequestOptions = {}): Promise<Result> {
+  async _send(method: string, params: v1.Request['params'], options: RequestOptions = {}): Promise<v1.Result> {
     const { signal, onprogress, timeout, maxTotalTimeout, resetTimeoutOnProgress, relatedRequestId } = options;
-    // While `connect` opens the wire, no request has a way yet.
-    const wire = this.#wire ?? (await this._whenOpen());
+    const wire = !this.#opening && this.#wire ? this.#wire : await this.#openWire();
     try {
       return await wire.request(method, params as JsonObject | undefined, {
         signal,
@@ -224,8 +147,9 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     }
   }
 
-  /** @internal */
-  async _whenOpen(): Promise<Wire> {
+  /** @throws {Error} There is no connection. */
+  async #openWire(): Promise<Wire> {
+    await this.#opening;
     if (!this.#wire) throw new Error('Not connected');
     return this.#wire;
   }
@@ -243,7 +167,7 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     }
     const isSimple = params === undefined && relatedRequestId === undefined;
     if (isSimple && this._options?.debouncedNotificationMethods?.includes(method)) return this.#notifySoon(method);
-    const wire = this.#wire ?? (await this._whenOpen());
+    const wire = !this.#opening && this.#wire ? this.#wire : await this.#openWire();
     try {
       await wire.notify(method, params as JsonObject | undefined, relatedRequestId);
     } catch (error) {
@@ -279,22 +203,12 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   /** @internal Sets a handler that gets its requests unread. */
   _setHandler(method: string, handler: RequestHandler): void {
     this.#requestHandlers.set(method, handler);
-    this._onHandler(method, true);
-  }
-
-  /** Handles requests without a handler. */
-  get fallbackRequestHandler(): FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined {
-    return this.#fallback as FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined;
-  }
-
-  set fallbackRequestHandler(handler: FallbackRequestHandler<SendRequestT, SendNotificationT, SendResultT> | undefined) {
-    this.#fallback = handler as RequestHandler | undefined;
-    this._onFallback();
+    this.#wire?.handle(method, true);
   }
 
   removeRequestHandler(method: string): void {
     this.#requestHandlers.delete(method);
-    this._onHandler(method, false);
+    this.#wire?.handle(method, false);
   }
 
   /** @throws {Error} There is a handler for the method already. */
@@ -309,47 +223,40 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   ): void {
     const method = getMethodLiteral(notificationSchema);
     this.#notificationHandlers.set(method, (notification) => handler(parse(notificationSchema, notification)));
-    this._onNotificationHandler(method, true);
+    this.#wire?.listen(method, true);
   }
 
   removeNotificationHandler(method: string): void {
     this.#notificationHandlers.delete(method);
-    this._onNotificationHandler(method, false);
+    this.#wire?.listen(method, false);
   }
-
-  /** @internal Called when a handler for all other requests was set. */
-  _onFallback(): void {}
-  /** @internal Called when the handler of a method was set or removed. */
-  _onHandler(_method: string, _isSet: boolean): void {}
-  /** @internal The same for notifications. */
-  _onNotificationHandler(_method: string, _isSet: boolean): void {}
 
   /** @internal */
   get _taskMessageQueue(): TaskMessageQueue | undefined {
     return this.#tasks?.queue;
   }
 
-  /** @internal The methods with handlers. */
-  get _methods(): readonly string[] {
-    return [...this.#requestHandlers.keys()];
-  }
-  /** @internal The notifications with handlers. */
-  get _notifications(): readonly string[] {
-    return [...this.#notificationHandlers.keys()];
+  /** @internal Whether a request method has a handler of its own. */
+  _handles(method: string): boolean {
+    return this.#requestHandlers.has(method);
   }
 
-  /** @internal Runs the handler of a request. Rejects with what it throws. */
-  async _answer(request: JSONRPCRequest, inbound: Inbound): Promise<Result> {
+  /** @internal The same for a notification. */
+  _hears(method: string): boolean {
+    return this.#notificationHandlers.has(method);
+  }
+
+  /** @internal Runs the handler of a request. Throws, or rejects with, what it throws. */
+  _answer(request: v1.JSONRPCRequest, inbound: Inbound): unknown {
     const { method } = request;
-    const handler = this.#requestHandlers.get(method) ?? this.#fallback;
-    if (!handler) throw Object.assign(new Error('Method not found'), { code: ErrorCode.MethodNotFound });
+    const handler = this.#requestHandlers.get(method) ?? (this.fallbackRequestHandler as RequestHandler | undefined);
+    if (!handler) throw Object.assign(new Error('Method not found'), { code: v1.ErrorCode.MethodNotFound });
     if (request.params?.['task'] !== undefined) this.assertTaskHandlerCapability(method);
-    const extra = this.#toExtra(request, inbound);
-    return (await handler(request, extra)) as Result;
+    return handler(request, this.#toExtra(request, inbound));
   }
 
   /** @internal Runs the handler of a notification, if there is one. */
-  _notice(notification: Notification): void {
+  _notice(notification: v1.Notification): void {
     const handler = this.#notificationHandlers.get(notification.method) ?? this.fallbackNotificationHandler;
     if (!handler) return;
     (async () => handler(notification))().catch((error: unknown) =>
@@ -362,35 +269,36 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     this.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 
-  #toExtra(request: JSONRPCRequest, inbound: Inbound): AnyExtra {
-    const { id: requestId } = request;
+  #toExtra(request: v1.JSONRPCRequest, inbound: Inbound): AnyExtra {
+    const { id: relatedRequestId } = request;
     const { sessionId, info } = inbound;
     const _meta = request.params?._meta;
-    const taskId = _meta?.[RELATED_TASK_META_KEY]?.taskId;
-    const related = taskId === undefined ? {} : { relatedTask: { taskId } };
-    return {
+    const taskId = _meta?.[v1.RELATED_TASK_META_KEY]?.taskId;
+    const relatedTask = taskId === undefined ? undefined : { taskId };
+    const extra: AnyExtra = {
+      // Made when a handler asks for it: few do, and it costs more than the rest of a call.
       get signal() {
         return inbound.signal;
       },
       sessionId,
       _meta,
-      requestId,
+      requestId: relatedRequestId,
       authInfo: info?.authInfo,
       requestInfo: info?.requestInfo,
       closeSSEStream: info?.closeSSEStream,
       closeStandaloneSSEStream: info?.closeStandaloneSSEStream,
       sendNotification: async (notification) => {
         if (inbound.signal.aborted) return;
-        await this.notification(notification as SendNotificationT, { relatedRequestId: requestId, ...related });
+        await this.notification(notification as SendNotificationT, { relatedRequestId, relatedTask });
       },
       sendRequest: async (asked, schema, options) => {
-        if (inbound.signal.aborted) throw new McpError(ErrorCode.ConnectionClosed, 'Request was cancelled');
-        const all = { ...related, ...options, relatedRequestId: requestId };
+        if (inbound.signal.aborted) throw new v1.McpError(v1.ErrorCode.ConnectionClosed, 'Request was cancelled');
+        const all = { ...(relatedTask && { relatedTask }), ...options, relatedRequestId };
         if (all.relatedTask) await this.#tasks?.onAsk(all.relatedTask.taskId, request, sessionId);
         return this.request(asked as SendRequestT, schema, all);
       },
-      ...this.#tasks?.extraOf(request, sessionId, taskId),
     };
+    return this.#tasks ? Object.assign(extra, this.#tasks.extraOf(request, sessionId, taskId)) : extra;
   }
 
   // ---- tasks of the other side
@@ -399,38 +307,28 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
     request: SendRequestT,
     resultSchema: T,
     options?: RequestOptions,
-  ): AsyncGenerator<ResponseMessage<SchemaOutput<T> & Result>, void, void> {
-    const pollMs = this._options?.defaultTaskPollInterval ?? 1000;
-    return streamRequest(this as unknown as Protocol<Request, Notification, Result>, request, resultSchema, options, pollMs);
+  ): AsyncGenerator<ResponseMessage<SchemaOutput<T> & v1.Result>, void, void> {
+    return this.#tasksOfPeer.requestStream(request, resultSchema, options);
   }
 
-  protected async getTask(params: { taskId: string }, options?: RequestOptions): Promise<GetTaskResult> {
-    return this.#ask('tasks/get', params, GetTaskResultSchema, options);
+  protected getTask({ taskId }: { taskId: string }, options?: RequestOptions): Promise<v1.GetTaskResult> {
+    return this.#tasksOfPeer.getTask(taskId, options);
   }
 
-  protected async getTaskResult<T extends AnySchema>(
-    params: { taskId: string },
-    resultSchema: T,
-    options?: RequestOptions,
-  ): Promise<SchemaOutput<T>> {
-    return this.#ask('tasks/result', params, resultSchema, options);
-  }
-
-  protected async listTasks(params?: { cursor?: string }, options?: RequestOptions): Promise<ListTasksResult> {
-    return this.#ask('tasks/list', params, ListTasksResultSchema, options);
-  }
-
-  protected async cancelTask(params: { taskId: string }, options?: RequestOptions): Promise<CancelTaskResult> {
-    return this.#ask('tasks/cancel', params, CancelTaskResultSchema, options);
-  }
-
-  #ask<T extends AnySchema>(
-    method: string,
-    params: Record<string, unknown> | undefined,
+  protected getTaskResult<T extends AnySchema>(
+    { taskId }: { taskId: string },
     schema: T,
     options?: RequestOptions,
   ): Promise<SchemaOutput<T>> {
-    return this.request({ method, params } as unknown as SendRequestT, schema, options);
+    return this.#tasksOfPeer.getTaskResult(taskId, schema, options);
+  }
+
+  protected listTasks(params?: { cursor?: string }, options?: RequestOptions): Promise<v1.ListTasksResult> {
+    return this.#tasksOfPeer.listTasks(params?.cursor, options);
+  }
+
+  protected cancelTask({ taskId }: { taskId: string }, options?: RequestOptions): Promise<v1.CancelTaskResult> {
+    return this.#tasksOfPeer.cancelTask(taskId, options);
   }
 
   // ---- what client and server say
@@ -447,24 +345,24 @@ export abstract class Protocol<SendRequestT extends Request, SendNotificationT e
   protected abstract assertTaskHandlerCapability(method: string): void;
 }
 
-function withoutToken({ progressToken: _token, ...progress }: Progress & { readonly progressToken?: unknown }): Progress {
+function withoutToken({ progressToken: _token, ...progress }: v1.Progress & { readonly progressToken?: unknown }): v1.Progress {
   return progress;
 }
 
 /** Adds the wish for a task, and the task that a message belongs to, to its params. */
 function withTask(
-  params: Request['params'],
-  task: TaskCreationParams | undefined,
-  relatedTask: RelatedTaskMetadata | undefined,
-): Request['params'] {
+  params: v1.Request['params'],
+  task: v1.TaskCreationParams | undefined,
+  relatedTask: v1.RelatedTaskMetadata | undefined,
+): v1.Request['params'] {
   if (!task && !relatedTask) return params;
-  const related = relatedTask && { _meta: { ...params?._meta, [RELATED_TASK_META_KEY]: relatedTask } };
-  return { ...params, ...(task && { task }), ...related } as Request['params'];
+  const related = relatedTask && { _meta: { ...params?._meta, [v1.RELATED_TASK_META_KEY]: relatedTask } };
+  return { ...params, ...(task && { task }), ...related } as v1.Request['params'];
 }
 
 /** Joins capabilities; those of `additional` win, member by member. */
-export function mergeCapabilities(base: ServerCapabilities, additional: Partial<ServerCapabilities>): ServerCapabilities;
-export function mergeCapabilities(base: ClientCapabilities, additional: Partial<ClientCapabilities>): ClientCapabilities;
+export function mergeCapabilities(base: v1.ServerCapabilities, additional: Partial<v1.ServerCapabilities>): v1.ServerCapabilities;
+export function mergeCapabilities(base: v1.ClientCapabilities, additional: Partial<v1.ClientCapabilities>): v1.ClientCapabilities;
 export function mergeCapabilities(base: object, additional: object): object {
   const merged: Record<string, unknown> = { ...base };
   for (const [name, added] of Object.entries(additional) as [string, unknown][]) {

@@ -9,7 +9,10 @@ import {
   TimeoutError,
 } from '@mortise/jsonrpc-core';
 import { toV1HttpError } from '../client/httpErrors.ts';
-import { ErrorCode, McpError, type MessageExtraInfo, type Progress } from '../types.ts';
+import { ErrorCode, McpError, type MessageExtraInfo, type Notification, type Progress, type Request, type Result } from '../types.ts';
+import type { Protocol } from './protocol.ts';
+
+export type AnyProtocol = Protocol<Request, Notification, Result>;
 
 /** The options of a request, as the layers below know them. */
 export interface WireRequestOptions {
@@ -21,11 +24,16 @@ export interface WireRequestOptions {
   readonly relatedRequestId?: RequestId | undefined;
 }
 
-/** One open connection. */
+/** One connection. */
 export interface Wire {
+  open(): Promise<void>;
   request(method: string, params: JsonObject | undefined, options: WireRequestOptions): Promise<JsonObject>;
   notify(method: string, params: JsonObject | undefined, relatedRequestId: RequestId | undefined): Promise<void>;
   close(): Promise<void>;
+  /** Called when the handler of a request method was set or removed. */
+  handle(method: string, isSet: boolean): void;
+  /** The same for notifications. */
+  listen(method: string, isSet: boolean): void;
 }
 
 /** What the handler of a request can know and do, from whichever layer the request came. */

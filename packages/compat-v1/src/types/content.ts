@@ -1,8 +1,7 @@
 /** Content of messages and results: text, images, audio, resources. */
 
 import * as z from 'zod/v4';
-import { NamedSchema } from './initialize.ts';
-import { Meta } from './messages.ts';
+import { Meta, NamedSchema } from './parts.ts';
 
 const Base64 = z.string().refine(isBase64, { message: 'Invalid Base64 string' });
 
@@ -25,8 +24,6 @@ export const AnnotationsSchema = z.object({
 export const ResourceContentsSchema = z.object({ uri: z.string(), mimeType: z.string().optional(), _meta: Meta });
 export const TextResourceContentsSchema = ResourceContentsSchema.extend({ text: z.string() });
 export const BlobResourceContentsSchema = ResourceContentsSchema.extend({ blob: Base64 });
-/** What reading a resource gives, and what an embedded one holds. */
-export const AnyResourceContentsSchema = z.union([TextResourceContentsSchema, BlobResourceContentsSchema]);
 
 const described = { description: z.string().optional(), mimeType: z.string().optional(), annotations: AnnotationsSchema.optional() };
 const LooseMeta = z.looseObject({}).optional();
@@ -38,7 +35,11 @@ const media = { data: Base64, mimeType: z.string(), ...ofBlock };
 export const TextContentSchema = z.object({ type: z.literal('text'), text: z.string(), ...ofBlock });
 export const ImageContentSchema = z.object({ type: z.literal('image'), ...media });
 export const AudioContentSchema = z.object({ type: z.literal('audio'), ...media });
-export const EmbeddedResourceSchema = z.object({ type: z.literal('resource'), resource: AnyResourceContentsSchema, ...ofBlock });
+export const EmbeddedResourceSchema = z.object({
+  type: z.literal('resource'),
+  resource: z.union([TextResourceContentsSchema, BlobResourceContentsSchema]),
+  ...ofBlock,
+});
 export const ResourceLinkSchema = ResourceSchema.extend({ type: z.literal('resource_link') });
 export const ContentBlockSchema = z.union([
   TextContentSchema,

@@ -1,7 +1,7 @@
 /** Elicitation: forms and pages for the user. */
 
 import * as z from 'zod/v4';
-import { NotificationParamsSchema, notificationOf, requestOf, ResultSchema, TaskAugmentedRequestParamsSchema } from './messages.ts';
+import { notificationOf, NotificationParamsSchema, requestOf, ResultSchema, TaskAugmentedRequestParamsSchema } from './parts.ts';
 
 const labels = { title: z.string().optional(), description: z.string().optional() };
 const text = { type: z.literal('string'), ...labels };

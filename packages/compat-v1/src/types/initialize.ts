@@ -1,18 +1,20 @@
 /** `initialize`: who the two sides are and what they can do. Also names and icons. */
 
 import * as z from 'zod/v4';
-import { AnyObject, bareNotificationOf, RequestParamsSchema, requestOf, ResultSchema } from './messages.ts';
+import {
+  AnyObject,
+  NamedSchema,
+  bareNotificationOf,
+  type BaseMetadataSchema,
+  type IconSchema,
+  type IconsSchema,
+  requestOf,
+  RequestParamsSchema,
+  ResultSchema,
+} from './parts.ts';
 
-export const IconSchema = z.object({
-  src: z.string(),
-  mimeType: z.string().optional(),
-  sizes: z.array(z.string()).optional(),
-  theme: z.enum(['light', 'dark']).optional(),
-});
-export const IconsSchema = z.object({ icons: z.array(IconSchema).optional() });
-export const BaseMetadataSchema = z.object({ name: z.string(), title: z.string().optional() });
-/** What everything with a name in a list has. */
-export const NamedSchema = BaseMetadataSchema.extend(IconsSchema.shape);
+export { BaseMetadataSchema, IconSchema, IconsSchema } from './parts.ts';
+
 export const ImplementationSchema = NamedSchema.extend({
   version: z.string(),
   websiteUrl: z.string().optional(),

@@ -1,9 +1,16 @@
 /** Prompts, and the completion of their arguments and of template variables. */
 
 import * as z from 'zod/v4';
+import {
+  bareNotificationOf,
+  listRequestOf,
+  NamedSchema,
+  PaginatedResultSchema,
+  requestOf,
+  RequestParamsSchema,
+  ResultSchema,
+} from './parts.ts';
 import { ContentBlockSchema, RoleSchema } from './content.ts';
-import { NamedSchema } from './initialize.ts';
-import { bareNotificationOf, listRequestOf, PaginatedResultSchema, RequestParamsSchema, requestOf, ResultSchema } from './messages.ts';
 
 const Texts = z.record(z.string(), z.string()).optional();
 

@@ -1,17 +1,17 @@
 /** Requests, results and notifications about resources. */
 
 import * as z from 'zod/v4';
-import { AnyResourceContentsSchema, ResourceSchema, ResourceTemplateSchema } from './content.ts';
 import {
   bareNotificationOf,
   listRequestOf,
-  NotificationParamsSchema,
   notificationOf,
+  NotificationParamsSchema,
   PaginatedResultSchema,
-  RequestParamsSchema,
   requestOf,
+  RequestParamsSchema,
   ResultSchema,
-} from './messages.ts';
+} from './parts.ts';
+import { EmbeddedResourceSchema, ResourceSchema, ResourceTemplateSchema } from './content.ts';
 
 export const ListResourcesRequestSchema = listRequestOf('resources/list');
 export const ListResourcesResultSchema = PaginatedResultSchema.extend({ resources: z.array(ResourceSchema) });
@@ -20,7 +20,7 @@ export const ListResourceTemplatesResultSchema = PaginatedResultSchema.extend({ 
 
 export const ResourceRequestParamsSchema = RequestParamsSchema.extend({ uri: z.string() });
 export const ReadResourceRequestSchema = requestOf('resources/read', ResourceRequestParamsSchema);
-export const ReadResourceResultSchema = ResultSchema.extend({ contents: z.array(AnyResourceContentsSchema) });
+export const ReadResourceResultSchema = ResultSchema.extend({ contents: z.array(EmbeddedResourceSchema.shape.resource) });
 export const SubscribeRequestSchema = requestOf('resources/subscribe', ResourceRequestParamsSchema);
 export const UnsubscribeRequestSchema = requestOf('resources/unsubscribe', ResourceRequestParamsSchema);
 

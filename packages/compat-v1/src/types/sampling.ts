@@ -1,18 +1,18 @@
 /** Sampling, roots and log messages. */
 
 import * as z from 'zod/v4';
-import { AudioContentSchema, ContentBlockSchema, ImageContentSchema, RoleSchema, TextContentSchema } from './content.ts';
 import {
   AnyObject,
   bareNotificationOf,
   Meta,
-  NotificationParamsSchema,
   notificationOf,
-  RequestParamsSchema,
+  NotificationParamsSchema,
   requestOf,
+  RequestParamsSchema,
   ResultSchema,
   TaskAugmentedRequestParamsSchema,
-} from './messages.ts';
+} from './parts.ts';
+import { AudioContentSchema, ContentBlockSchema, ImageContentSchema, RoleSchema, TextContentSchema } from './content.ts';
 import { ToolSchema } from './tools.ts';
 
 const Share = z.number().min(0).max(1).optional();

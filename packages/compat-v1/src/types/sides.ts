@@ -2,133 +2,88 @@
 
 import * as z from 'zod/v4';
 import type { AuthInfo } from './auth-info.ts';
-import { ElicitationCompleteNotificationSchema, ElicitRequestSchema, ElicitResultSchema } from './elicitation.ts';
-import { InitializedNotificationSchema, InitializeRequestSchema, InitializeResultSchema } from './initialize.ts';
-import { CancelledNotificationSchema, EmptyResultSchema, PingRequestSchema, ProgressNotificationSchema } from './messages.ts';
-import {
-  CompleteRequestSchema,
-  CompleteResultSchema,
-  GetPromptRequestSchema,
-  GetPromptResultSchema,
-  ListPromptsRequestSchema,
-  ListPromptsResultSchema,
-  type Prompt,
-  PromptListChangedNotificationSchema,
-} from './prompts.ts';
-import {
-  ListResourcesRequestSchema,
-  ListResourcesResultSchema,
-  ListResourceTemplatesRequestSchema,
-  ListResourceTemplatesResultSchema,
-  ReadResourceRequestSchema,
-  ReadResourceResultSchema,
-  ResourceListChangedNotificationSchema,
-  ResourceUpdatedNotificationSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-} from './resources.ts';
-import type { Resource } from './content.ts';
-import {
-  CreateMessageRequestSchema,
-  CreateMessageResultSchema,
-  CreateMessageResultWithToolsSchema,
-  ListRootsRequestSchema,
-  ListRootsResultSchema,
-  LoggingMessageNotificationSchema,
-  RootsListChangedNotificationSchema,
-  SetLevelRequestSchema,
-} from './sampling.ts';
-import {
-  CancelTaskRequestSchema,
-  CreateTaskResultSchema,
-  GetTaskPayloadRequestSchema,
-  GetTaskRequestSchema,
-  GetTaskResultSchema,
-  ListTasksRequestSchema,
-  ListTasksResultSchema,
-  TaskStatusNotificationSchema,
-} from './tasks.ts';
-import {
-  CallToolRequestSchema,
-  CallToolResultSchema,
-  ListToolsRequestSchema,
-  ListToolsResultSchema,
-  type Tool,
-  ToolListChangedNotificationSchema,
-} from './tools.ts';
+import * as elicitation from './elicitation.ts';
+import * as initialize from './initialize.ts';
+import * as messages from './messages.ts';
+import * as prompts from './prompts.ts';
+import * as resources from './resources.ts';
+import * as sampling from './sampling.ts';
+import * as tasks from './tasks.ts';
+import * as tools from './tools.ts';
+import type * as content from './content.ts';
 
 export const ClientRequestSchema = z.union([
-  PingRequestSchema,
-  InitializeRequestSchema,
-  CompleteRequestSchema,
-  SetLevelRequestSchema,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ReadResourceRequestSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-  CallToolRequestSchema,
-  ListToolsRequestSchema,
-  GetTaskRequestSchema,
-  GetTaskPayloadRequestSchema,
-  ListTasksRequestSchema,
-  CancelTaskRequestSchema,
+  messages.PingRequestSchema,
+  initialize.InitializeRequestSchema,
+  prompts.CompleteRequestSchema,
+  sampling.SetLevelRequestSchema,
+  prompts.GetPromptRequestSchema,
+  prompts.ListPromptsRequestSchema,
+  resources.ListResourcesRequestSchema,
+  resources.ListResourceTemplatesRequestSchema,
+  resources.ReadResourceRequestSchema,
+  resources.SubscribeRequestSchema,
+  resources.UnsubscribeRequestSchema,
+  tools.CallToolRequestSchema,
+  tools.ListToolsRequestSchema,
+  tasks.GetTaskRequestSchema,
+  tasks.GetTaskPayloadRequestSchema,
+  tasks.ListTasksRequestSchema,
+  tasks.CancelTaskRequestSchema,
 ]);
 export const ClientNotificationSchema = z.union([
-  CancelledNotificationSchema,
-  ProgressNotificationSchema,
-  InitializedNotificationSchema,
-  RootsListChangedNotificationSchema,
-  TaskStatusNotificationSchema,
+  messages.CancelledNotificationSchema,
+  messages.ProgressNotificationSchema,
+  initialize.InitializedNotificationSchema,
+  sampling.RootsListChangedNotificationSchema,
+  tasks.TaskStatusNotificationSchema,
 ]);
 export const ClientResultSchema = z.union([
-  EmptyResultSchema,
-  CreateMessageResultSchema,
-  CreateMessageResultWithToolsSchema,
-  ElicitResultSchema,
-  ListRootsResultSchema,
-  GetTaskResultSchema,
-  ListTasksResultSchema,
-  CreateTaskResultSchema,
+  messages.EmptyResultSchema,
+  sampling.CreateMessageResultSchema,
+  sampling.CreateMessageResultWithToolsSchema,
+  elicitation.ElicitResultSchema,
+  sampling.ListRootsResultSchema,
+  tasks.GetTaskResultSchema,
+  tasks.ListTasksResultSchema,
+  tasks.CreateTaskResultSchema,
 ]);
 
 export const ServerRequestSchema = z.union([
-  PingRequestSchema,
-  CreateMessageRequestSchema,
-  ElicitRequestSchema,
-  ListRootsRequestSchema,
-  GetTaskRequestSchema,
-  GetTaskPayloadRequestSchema,
-  ListTasksRequestSchema,
-  CancelTaskRequestSchema,
+  messages.PingRequestSchema,
+  sampling.CreateMessageRequestSchema,
+  elicitation.ElicitRequestSchema,
+  sampling.ListRootsRequestSchema,
+  tasks.GetTaskRequestSchema,
+  tasks.GetTaskPayloadRequestSchema,
+  tasks.ListTasksRequestSchema,
+  tasks.CancelTaskRequestSchema,
 ]);
 export const ServerNotificationSchema = z.union([
-  CancelledNotificationSchema,
-  ProgressNotificationSchema,
-  LoggingMessageNotificationSchema,
-  ResourceUpdatedNotificationSchema,
-  ResourceListChangedNotificationSchema,
-  ToolListChangedNotificationSchema,
-  PromptListChangedNotificationSchema,
-  TaskStatusNotificationSchema,
-  ElicitationCompleteNotificationSchema,
+  messages.CancelledNotificationSchema,
+  messages.ProgressNotificationSchema,
+  sampling.LoggingMessageNotificationSchema,
+  resources.ResourceUpdatedNotificationSchema,
+  resources.ResourceListChangedNotificationSchema,
+  tools.ToolListChangedNotificationSchema,
+  prompts.PromptListChangedNotificationSchema,
+  tasks.TaskStatusNotificationSchema,
+  elicitation.ElicitationCompleteNotificationSchema,
 ]);
 export const ServerResultSchema = z.union([
-  EmptyResultSchema,
-  InitializeResultSchema,
-  CompleteResultSchema,
-  GetPromptResultSchema,
-  ListPromptsResultSchema,
-  ListResourcesResultSchema,
-  ListResourceTemplatesResultSchema,
-  ReadResourceResultSchema,
-  CallToolResultSchema,
-  ListToolsResultSchema,
-  GetTaskResultSchema,
-  ListTasksResultSchema,
-  CreateTaskResultSchema,
+  messages.EmptyResultSchema,
+  initialize.InitializeResultSchema,
+  prompts.CompleteResultSchema,
+  prompts.GetPromptResultSchema,
+  prompts.ListPromptsResultSchema,
+  resources.ListResourcesResultSchema,
+  resources.ListResourceTemplatesResultSchema,
+  resources.ReadResourceResultSchema,
+  tools.CallToolResultSchema,
+  tools.ListToolsResultSchema,
+  tasks.GetTaskResultSchema,
+  tasks.ListTasksResultSchema,
+  tasks.CreateTaskResultSchema,
 ]);
 
 export type ClientRequest = z.infer<typeof ClientRequestSchema>;
@@ -164,7 +119,7 @@ export type ListChangedOptions<T> = {
 };
 /** The client option `listChanged`. */
 export type ListChangedHandlers = {
-  tools?: ListChangedOptions<Tool>;
-  prompts?: ListChangedOptions<Prompt>;
-  resources?: ListChangedOptions<Resource>;
+  tools?: ListChangedOptions<tools.Tool>;
+  prompts?: ListChangedOptions<prompts.Prompt>;
+  resources?: ListChangedOptions<content.Resource>;
 };

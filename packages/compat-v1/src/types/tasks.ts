@@ -3,13 +3,13 @@
 import * as z from 'zod/v4';
 import {
   listRequestOf,
-  NotificationParamsSchema,
   notificationOf,
+  NotificationParamsSchema,
   PaginatedResultSchema,
-  RequestParamsSchema,
   requestOf,
+  RequestParamsSchema,
   ResultSchema,
-} from './messages.ts';
+} from './parts.ts';
 
 export const TaskStatusSchema = z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']);
 export const TaskSchema = z.object({

@@ -1,18 +1,18 @@
 /** Tools. */
 
 import * as z from 'zod/v4';
-import { ContentBlockSchema } from './content.ts';
-import { NamedSchema } from './initialize.ts';
 import {
   AnyObject,
   bareNotificationOf,
   listRequestOf,
   Meta,
+  NamedSchema,
   PaginatedResultSchema,
   requestOf,
   ResultSchema,
   TaskAugmentedRequestParamsSchema,
-} from './messages.ts';
+} from './parts.ts';
+import { ContentBlockSchema } from './content.ts';
 
 const ObjectJsonSchema = z
   .object({

@@ -30,6 +30,8 @@ export interface Ask {
   readonly signal?: AbortSignal;
   /** How long to wait for the client's answer, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Called with the client's progress on the request. Never in the modern era, whose clients answer without progress. @default none */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 /**

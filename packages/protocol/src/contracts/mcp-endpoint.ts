@@ -74,6 +74,8 @@ export interface SessionLink {
   readonly canRequest: boolean;
   /** Sends the client a message that belongs to no request. Rejects if there is no stream to send it on. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
+  /** Ends the connection of the stream for such messages; the client resumes it. Undefined if the client cannot. */
+  readonly closeStream?: (() => void) | undefined;
   /** Called after a message changed the session's `state`, so that the host can save the state by compare-and-set. */
   onStateChange?(): void;
 }

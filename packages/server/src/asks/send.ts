@@ -13,7 +13,7 @@ import { findRequest } from '@mortise/protocol/revisions';
 import type { Context } from '../context.ts';
 import { AskError, callOver } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
-import type { Session } from '../session.ts';
+import type { ClientRequestOptions, Session } from '../session.ts';
 import { preparePage, prepareForm, toFormAdapter } from './forms.ts';
 import { prepareSampling } from './sampling.ts';
 import { traceAsk } from '../tracing.ts';
@@ -71,8 +71,10 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   const resume = deadline && server.deadlines.pause(deadline);
   // When the call ends, all of its pending requests to the client are cancelled, also after one of them has failed.
   const { signal, dispose } = linkSignals(ask.signal, asking);
+  const onProgress = ask.onProgress as ClientRequestOptions['onProgress'];
+  const options = { call, signal, timeoutMs: ask.timeoutMs, onProgress };
   try {
-    return await traceAsk(ask, context, (params) => session.request(ask.method, params, { call, signal, timeoutMs: ask.timeoutMs }));
+    return await traceAsk(ask, context, (params) => session.request(ask.method, params, options));
   } finally {
     dispose();
     resume?.();

@@ -3,37 +3,22 @@
 import type { RequestHandlerExtra, RequestTaskStore } from '../../shared/protocol.ts';
 import type { BaseToolCallback } from '../../server/mcp-types.ts';
 import type { AnySchema, ZodRawShapeCompat } from '../../server/zod-compat.ts';
-import type {
-  CallToolResult,
-  CreateTaskResult,
-  GetTaskResult,
-  JSONRPCErrorResponse,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  JSONRPCResultResponse,
-  Request,
-  RequestId,
-  Result,
-  ServerNotification,
-  ServerRequest,
-  Task,
-  ToolExecution,
-} from '../../types.ts';
+import type * as v1 from '../../types.ts';
 
-export interface CreateTaskRequestHandlerExtra extends RequestHandlerExtra<ServerRequest, ServerNotification> {
+export interface CreateTaskRequestHandlerExtra extends RequestHandlerExtra<v1.ServerRequest, v1.ServerNotification> {
   taskStore: RequestTaskStore;
 }
-export interface TaskRequestHandlerExtra extends RequestHandlerExtra<ServerRequest, ServerNotification> {
+export interface TaskRequestHandlerExtra extends RequestHandlerExtra<v1.ServerRequest, v1.ServerNotification> {
   taskId: string;
   taskStore: RequestTaskStore;
 }
 type Arguments = undefined | ZodRawShapeCompat | AnySchema;
-export type CreateTaskRequestHandler<SendResultT extends Result, Args extends Arguments = undefined> = BaseToolCallback<
+export type CreateTaskRequestHandler<SendResultT extends v1.Result, Args extends Arguments = undefined> = BaseToolCallback<
   SendResultT,
   CreateTaskRequestHandlerExtra,
   Args
 >;
-export type TaskRequestHandler<SendResultT extends Result, Args extends Arguments = undefined> = BaseToolCallback<
+export type TaskRequestHandler<SendResultT extends v1.Result, Args extends Arguments = undefined> = BaseToolCallback<
   SendResultT,
   TaskRequestHandlerExtra,
   Args
@@ -41,11 +26,11 @@ export type TaskRequestHandler<SendResultT extends Result, Args extends Argument
 /** A tool that runs as a task. */
 export interface ToolTaskHandler<Args extends Arguments = undefined> {
   /** Starts the task. */
-  createTask: CreateTaskRequestHandler<CreateTaskResult, Args>;
-  getTask: TaskRequestHandler<GetTaskResult, Args>;
-  getTaskResult: TaskRequestHandler<CallToolResult, Args>;
+  createTask: CreateTaskRequestHandler<v1.CreateTaskResult, Args>;
+  getTask: TaskRequestHandler<v1.GetTaskResult, Args>;
+  getTaskResult: TaskRequestHandler<v1.CallToolResult, Args>;
 }
-export type TaskToolExecution<TaskSupport = ToolExecution['taskSupport']> = Omit<ToolExecution, 'taskSupport'> & {
+export type TaskToolExecution<TaskSupport = v1.ToolExecution['taskSupport']> = Omit<v1.ToolExecution, 'taskSupport'> & {
   taskSupport: TaskSupport extends 'forbidden' | undefined ? never : TaskSupport;
 };
 
@@ -55,19 +40,19 @@ export interface BaseQueuedMessage {
 }
 export interface QueuedRequest extends BaseQueuedMessage {
   type: 'request';
-  message: JSONRPCRequest;
+  message: v1.JSONRPCRequest;
 }
 export interface QueuedNotification extends BaseQueuedMessage {
   type: 'notification';
-  message: JSONRPCNotification;
+  message: v1.JSONRPCNotification;
 }
 export interface QueuedResponse extends BaseQueuedMessage {
   type: 'response';
-  message: JSONRPCResultResponse;
+  message: v1.JSONRPCResultResponse;
 }
 export interface QueuedError extends BaseQueuedMessage {
   type: 'error';
-  message: JSONRPCErrorResponse;
+  message: v1.JSONRPCErrorResponse;
 }
 /** What a task has to tell its client. */
 export type QueuedMessage = QueuedRequest | QueuedNotification | QueuedResponse | QueuedError;
@@ -90,15 +75,15 @@ export interface CreateTaskOptions {
 
 /** Keeps tasks and their results. */
 export interface TaskStore {
-  createTask(taskParams: CreateTaskOptions, requestId: RequestId, request: Request, sessionId?: string): Promise<Task>;
-  getTask(taskId: string, sessionId?: string): Promise<Task | null>;
-  storeTaskResult(taskId: string, status: 'completed' | 'failed', result: Result, sessionId?: string): Promise<void>;
-  getTaskResult(taskId: string, sessionId?: string): Promise<Result>;
-  updateTaskStatus(taskId: string, status: Task['status'], statusMessage?: string, sessionId?: string): Promise<void>;
-  listTasks(cursor?: string, sessionId?: string): Promise<{ tasks: Task[]; nextCursor?: string }>;
+  createTask(taskParams: CreateTaskOptions, requestId: v1.RequestId, request: v1.Request, sessionId?: string): Promise<v1.Task>;
+  getTask(taskId: string, sessionId?: string): Promise<v1.Task | null>;
+  storeTaskResult(taskId: string, status: 'completed' | 'failed', result: v1.Result, sessionId?: string): Promise<void>;
+  getTaskResult(taskId: string, sessionId?: string): Promise<v1.Result>;
+  updateTaskStatus(taskId: string, status: v1.Task['status'], statusMessage?: string, sessionId?: string): Promise<void>;
+  listTasks(cursor?: string, sessionId?: string): Promise<{ tasks: v1.Task[]; nextCursor?: string }>;
 }
 
 /** Whether a task will not change any more. */
-export function isTerminal(status: Task['status']): boolean {
+export function isTerminal(status: v1.Task['status']): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

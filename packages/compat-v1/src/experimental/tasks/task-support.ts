@@ -1,24 +1,14 @@
 /** Serves `tasks/*` from the store that a program gave, and carries what tasks send until `tasks/result` fetches it. */
 
 import type { Protocol, ProtocolOptions, RequestHandlerExtra, RequestOptions, RequestTaskStore } from '../../shared/protocol.ts';
-import {
-  ErrorCode,
-  isTaskAugmentedRequestParams,
-  type JSONRPCRequest,
-  McpError,
-  type Notification,
-  RELATED_TASK_META_KEY,
-  type Request,
-  type Result,
-  type Task,
-} from '../../types.ts';
+import * as v1 from '../../types.ts';
 import { isTerminal, type QueuedMessage, type TaskMessageQueue, type TaskStore } from './interfaces.ts';
 
-type Extra = RequestHandlerExtra<Request, Notification>;
-type Handler = (request: JSONRPCRequest, extra: Extra) => Promise<Result>;
+type Extra = RequestHandlerExtra<v1.Request, v1.Notification>;
+type Handler = (request: v1.JSONRPCRequest, extra: Extra) => Promise<v1.Result>;
 
 interface Waiting {
-  resolve(result: Result): void;
+  resolve(result: v1.Result): void;
   reject(error: unknown): void;
 }
 
@@ -35,12 +25,12 @@ export class TaskSupport {
   ];
   readonly #store: TaskStore;
   readonly #options: ProtocolOptions;
-  readonly #protocol: Protocol<Request, Notification, Result>;
+  readonly #protocol: Protocol<v1.Request, v1.Notification, v1.Result>;
   /** The requests in queues whose answers someone waits for, by id. */
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
-  constructor(store: TaskStore, options: ProtocolOptions, protocol: Protocol<Request, Notification, Result>) {
+  constructor(store: TaskStore, options: ProtocolOptions, protocol: Protocol<v1.Request, v1.Notification, v1.Result>) {
     this.#store = store;
     this.#options = options;
     this.#protocol = protocol;
@@ -50,26 +40,26 @@ export class TaskSupport {
   // ---- for handlers
 
   /** Returns what handlers get beside the usual. */
-  extraOf(request: JSONRPCRequest, sessionId: string | undefined, taskId: string | undefined): Partial<Extra> {
+  extraOf(request: v1.JSONRPCRequest, sessionId: string | undefined, taskId: string | undefined): Partial<Extra> {
     const { params } = request;
-    const ttl = isTaskAugmentedRequestParams(params) ? params.task?.ttl : undefined;
+    const ttl = v1.isTaskAugmentedRequestParams(params) ? params.task?.ttl : undefined;
     return { taskId, taskStore: this.#storeFor(request, sessionId), taskRequestedTtl: ttl };
   }
 
   /** Marks the task as waiting before it asks the client something. */
-  async onAsk(taskId: string, request: JSONRPCRequest, sessionId: string | undefined): Promise<void> {
+  async onAsk(taskId: string, request: v1.JSONRPCRequest, sessionId: string | undefined): Promise<void> {
     await this.#storeFor(request, sessionId).updateTaskStatus(taskId, 'input_required');
   }
 
   /** Sends a request of a task: queues it, and waits until `tasks/result` has delivered it and the client has answered. */
-  requestThroughTask(taskId: string, { method, params }: Request, { timeout, signal }: RequestOptions): Promise<Result> {
+  requestThroughTask(taskId: string, { method, params }: v1.Request, { timeout, signal }: RequestOptions): Promise<v1.Result> {
     const id = ++this.#lastId;
-    const answered = new Promise<Result>((resolve, reject) => {
+    const answered = new Promise<v1.Result>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       const fail = (error: unknown): void => reject(error);
-      signal?.addEventListener('abort', () => fail(new McpError(ErrorCode.RequestTimeout, String(signal.reason))), { once: true });
+      signal?.addEventListener('abort', () => fail(new v1.McpError(v1.ErrorCode.RequestTimeout, String(signal.reason))), { once: true });
       if (timeout !== undefined) {
-        const timer = setTimeout(() => fail(new McpError(ErrorCode.RequestTimeout, 'Request timed out', { timeout })), timeout);
+        const timer = setTimeout(() => fail(new v1.McpError(v1.ErrorCode.RequestTimeout, 'Request timed out', { timeout })), timeout);
         timer.unref?.();
       }
       const message = { jsonrpc: '2.0' as const, id, method, params };
@@ -83,7 +73,7 @@ export class TaskSupport {
     await this.queue.enqueue(taskId, message, this.#protocol.transport?.sessionId, this.#options.maxTaskQueueSize);
   }
 
-  #storeFor(request: JSONRPCRequest, sessionId: string | undefined): RequestTaskStore {
+  #storeFor(request: v1.JSONRPCRequest, sessionId: string | undefined): RequestTaskStore {
     const store = this.#store;
     const { id, method, params } = request;
     return {
@@ -99,8 +89,8 @@ export class TaskSupport {
         const task = await this.#find(taskId, sessionId, `Task "${taskId}" not found - it may have been cleaned up`);
         if (isTerminal(task.status)) {
           const why = 'Terminal states (completed, failed, cancelled) cannot transition to other states.';
-          throw new McpError(
-            ErrorCode.InvalidParams,
+          throw new v1.McpError(
+            v1.ErrorCode.InvalidParams,
             `Cannot update task "${taskId}" from terminal status "${task.status}" to "${status}". ${why}`,
           );
         }
@@ -115,15 +105,15 @@ export class TaskSupport {
     if (task) await this.#protocol.notification({ method: 'notifications/tasks/status', params: { ...task } });
   }
 
-  async #find(taskId: string, sessionId: string | undefined, problem: string): Promise<Task> {
+  async #find(taskId: string, sessionId: string | undefined, problem: string): Promise<v1.Task> {
     const task = await this.#store.getTask(taskId, sessionId);
-    if (!task) throw new McpError(ErrorCode.InvalidParams, problem);
+    if (!task) throw new v1.McpError(v1.ErrorCode.InvalidParams, problem);
     return task;
   }
 
   // ---- the methods
 
-  async #result(taskId: string, extra: Extra): Promise<Result> {
+  async #result(taskId: string, extra: Extra): Promise<v1.Result> {
     const { sessionId, signal } = extra;
     for (;;) {
       await this.#find(taskId, sessionId, `Task not found: ${taskId}`);
@@ -134,7 +124,7 @@ export class TaskSupport {
     }
     const result = await this.#store.getTaskResult(taskId, sessionId);
     await this.#forget(taskId, sessionId);
-    return { ...result, _meta: { ...result._meta, [RELATED_TASK_META_KEY]: { taskId } } };
+    return { ...result, _meta: { ...result._meta, [v1.RELATED_TASK_META_KEY]: { taskId } } };
   }
 
   /** Sends what waits in the task's queue on the stream of this `tasks/result`. */
@@ -158,35 +148,35 @@ export class TaskSupport {
   async #forget(taskId: string, sessionId: string | undefined): Promise<void> {
     for (const { type, message } of (await this.queue?.dequeueAll(taskId, sessionId)) ?? []) {
       if (type === 'request')
-        this.#waiting.get(message.id as number)?.reject(new McpError(ErrorCode.InternalError, 'Task cancelled or completed'));
+        this.#waiting.get(message.id as number)?.reject(new v1.McpError(v1.ErrorCode.InternalError, 'Task cancelled or completed'));
     }
   }
 
-  async #list({ params }: JSONRPCRequest, sessionId: string | undefined): Promise<Result> {
+  async #list({ params }: v1.JSONRPCRequest, sessionId: string | undefined): Promise<v1.Result> {
     try {
       const { tasks, nextCursor } = await this.#store.listTasks(params?.['cursor'] as string | undefined, sessionId);
       return { tasks, nextCursor, _meta: {} };
     } catch (error) {
-      throw new McpError(ErrorCode.InvalidParams, `Failed to list tasks: ${textOf(error)}`);
+      throw new v1.McpError(v1.ErrorCode.InvalidParams, `Failed to list tasks: ${textOf(error)}`);
     }
   }
 
-  async #cancel(taskId: string, sessionId: string | undefined): Promise<Result> {
+  async #cancel(taskId: string, sessionId: string | undefined): Promise<v1.Result> {
     const task = await this.#find(taskId, sessionId, `Task not found: ${taskId}`);
-    if (isTerminal(task.status)) throw new McpError(ErrorCode.InvalidParams, `Cannot cancel task in terminal status: ${task.status}`);
+    if (isTerminal(task.status)) throw new v1.McpError(v1.ErrorCode.InvalidParams, `Cannot cancel task in terminal status: ${task.status}`);
     try {
       await this.#store.updateTaskStatus(taskId, 'cancelled', 'Client cancelled task execution.', sessionId);
     } catch (error) {
-      throw new McpError(ErrorCode.InvalidRequest, `Failed to cancel task: ${textOf(error)}`);
+      throw new v1.McpError(v1.ErrorCode.InvalidRequest, `Failed to cancel task: ${textOf(error)}`);
     }
     await this.#forget(taskId, sessionId);
     return { ...(await this.#find(taskId, sessionId, `Task not found after cancellation: ${taskId}`)), _meta: {} };
   }
 }
 
-function idOf({ params }: JSONRPCRequest): string {
+function idOf({ params }: v1.JSONRPCRequest): string {
   const taskId = params?.['taskId'];
-  if (typeof taskId !== 'string') throw new McpError(ErrorCode.InvalidParams, 'taskId must be a string');
+  if (typeof taskId !== 'string') throw new v1.McpError(v1.ErrorCode.InvalidParams, 'taskId must be a string');
   return taskId;
 }
 
@@ -199,7 +189,7 @@ function pause(forMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
-      reject(new McpError(ErrorCode.InvalidRequest, 'Request cancelled'));
+      reject(new v1.McpError(v1.ErrorCode.InvalidRequest, 'Request cancelled'));
     };
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', stop);

@@ -22,60 +22,33 @@ export class OAuthError extends Error {
   }
 }
 
-export class InvalidRequestError extends OAuthError {
-  static override errorCode = 'invalid_request';
+/** Makes the base of the class of one code. */
+function errorOf(code: string): typeof OAuthError {
+  return class extends OAuthError {
+    static override errorCode = code;
+  };
 }
-export class InvalidClientError extends OAuthError {
-  static override errorCode = 'invalid_client';
-}
-export class InvalidGrantError extends OAuthError {
-  static override errorCode = 'invalid_grant';
-}
-export class UnauthorizedClientError extends OAuthError {
-  static override errorCode = 'unauthorized_client';
-}
-export class UnsupportedGrantTypeError extends OAuthError {
-  static override errorCode = 'unsupported_grant_type';
-}
-export class InvalidScopeError extends OAuthError {
-  static override errorCode = 'invalid_scope';
-}
-export class AccessDeniedError extends OAuthError {
-  static override errorCode = 'access_denied';
-}
+
+export class InvalidRequestError extends errorOf('invalid_request') {}
+export class InvalidClientError extends errorOf('invalid_client') {}
+export class InvalidGrantError extends errorOf('invalid_grant') {}
+export class UnauthorizedClientError extends errorOf('unauthorized_client') {}
+export class UnsupportedGrantTypeError extends errorOf('unsupported_grant_type') {}
+export class InvalidScopeError extends errorOf('invalid_scope') {}
+export class AccessDeniedError extends errorOf('access_denied') {}
 /** Any failure of the server's own: status 500. */
-export class ServerError extends OAuthError {
-  static override errorCode = 'server_error';
-}
-export class TemporarilyUnavailableError extends OAuthError {
-  static override errorCode = 'temporarily_unavailable';
-}
-export class UnsupportedResponseTypeError extends OAuthError {
-  static override errorCode = 'unsupported_response_type';
-}
-export class UnsupportedTokenTypeError extends OAuthError {
-  static override errorCode = 'unsupported_token_type';
-}
+export class ServerError extends errorOf('server_error') {}
+export class TemporarilyUnavailableError extends errorOf('temporarily_unavailable') {}
+export class UnsupportedResponseTypeError extends errorOf('unsupported_response_type') {}
+export class UnsupportedTokenTypeError extends errorOf('unsupported_token_type') {}
 /** The token is invalid, expired or was issued for another server. */
-export class InvalidTokenError extends OAuthError {
-  static override errorCode = 'invalid_token';
-}
-export class MethodNotAllowedError extends OAuthError {
-  static override errorCode = 'method_not_allowed';
-}
-export class TooManyRequestsError extends OAuthError {
-  static override errorCode = 'too_many_requests';
-}
-export class InvalidClientMetadataError extends OAuthError {
-  static override errorCode = 'invalid_client_metadata';
-}
+export class InvalidTokenError extends errorOf('invalid_token') {}
+export class MethodNotAllowedError extends errorOf('method_not_allowed') {}
+export class TooManyRequestsError extends errorOf('too_many_requests') {}
+export class InvalidClientMetadataError extends errorOf('invalid_client_metadata') {}
 /** The token is valid, and lacks a scope. */
-export class InsufficientScopeError extends OAuthError {
-  static override errorCode = 'insufficient_scope';
-}
-export class InvalidTargetError extends OAuthError {
-  static override errorCode = 'invalid_target';
-}
+export class InsufficientScopeError extends errorOf('insufficient_scope') {}
+export class InvalidTargetError extends errorOf('invalid_target') {}
 
 /** An error with a code of one's own. */
 export class CustomOAuthError extends OAuthError {

@@ -42,6 +42,7 @@ export class HttpSession implements SessionLink {
   /** Called when another machine says that it serves the stream with this id. */
   readonly holders: Map<string, () => void> = new Map();
   readonly #logger: Logger;
+  readonly #retryMs: number;
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
   /** The event streams of GETs, the newest last. */
@@ -61,6 +62,7 @@ export class HttpSession implements SessionLink {
     this.auth = http.auth;
     if (id !== undefined && settings.eventStore) this.eventLog = { store: settings.eventStore, sessionId: id, logger: settings.logger };
     this.#logger = settings.logger;
+    this.#retryMs = settings.retryMs;
     this.endpointSession = server.openSession(this, saved);
   }
 
@@ -77,6 +79,12 @@ export class HttpSession implements SessionLink {
   /** Whether the client has a GET stream open. */
   get isConnected(): boolean {
     return this.#gets.some((stream) => stream.isConnected);
+  }
+
+  /** Ends the connection of the newest GET stream, so that the client polls. Undefined if it cannot resume it. */
+  get closeStream(): (() => void) | undefined {
+    if (this.eventLog === undefined || this.revision?.http.polling !== true) return undefined;
+    return () => this.#gets.findLast((stream) => stream.isConnected)?.pause(this.#retryMs);
   }
 
   onStateChange(): void {

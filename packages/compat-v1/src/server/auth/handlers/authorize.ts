@@ -1,12 +1,12 @@
 /** `/server/auth/handlers/authorize`: begins an authorization. @see RFC 6749 section 4.1.1; RFC 8252 section 7.3 */
 
-import express, { type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import * as z from 'zod/v4';
 import type { OAuthClientInformationFull } from '../../../shared/auth.ts';
 import { InvalidClientError, InvalidRequestError, type OAuthError } from '../errors.ts';
-import { allowedMethods } from '../middleware/allowedMethods.ts';
 import type { OAuthServerProvider } from '../provider.ts';
-import { answering, limitRequests, type RateLimit, readParams, toOAuthError } from '../respond.ts';
+import { endpoint, type RateLimit } from '../endpoint.ts';
+import { readParams, toOAuthError, toUrl } from '../respond.ts';
 
 export type AuthorizationHandlerOptions = {
   provider: OAuthServerProvider;
@@ -42,29 +42,23 @@ export function redirectUriMatches(requested: string, registered: string): boole
 
 /** Errors before the client and its redirect URI are known to be right are sent to the user; later ones to the client, by redirect. */
 export function authorizationHandler({ provider, rateLimit }: AuthorizationHandlerOptions): RequestHandler {
-  const router = express.Router();
-  router.use(allowedMethods(['GET', 'POST']), express.urlencoded({ extended: false }));
-  router.use(...limitRequests(rateLimit, 15, 100, 'authorization'));
-  router.all(
-    '/',
-    answering(async (request, response) => {
-      const given: unknown = request.method === 'POST' ? request.body : request.query;
-      const { client_id, redirect_uri } = readParams(ClientParams, given);
-      const client = await provider.clientsStore.getClient(client_id);
-      if (!client) throw new InvalidClientError('Invalid client_id');
-      const redirectUri = chooseRedirect(client, redirect_uri);
-      const { state: givenState } = (given ?? {}) as { state?: unknown };
-      const state = typeof givenState === 'string' ? givenState : undefined;
-      try {
-        const { scope, code_challenge, resource } = readParams(RequestParams, given);
-        const params = { state, scopes: scope?.split(' ') ?? [], redirectUri, codeChallenge: code_challenge };
-        await provider.authorize(client, { ...params, resource: resource === undefined ? undefined : new URL(resource) }, response);
-      } catch (error) {
-        response.redirect(302, toErrorUrl(redirectUri, toOAuthError(error), state));
-      }
-    }),
-  );
-  return router;
+  const limits = { what: 'authorization', rateLimit, windowMinutes: 15, limit: 100 };
+  return endpoint({ ...limits, methods: ['GET', 'POST'], isForPages: false }, async (request, response) => {
+    const given: unknown = request.method === 'POST' ? request.body : request.query;
+    const { client_id, redirect_uri } = readParams(ClientParams, given);
+    const client = await provider.clientsStore.getClient(client_id);
+    if (!client) throw new InvalidClientError('Invalid client_id');
+    const redirectUri = chooseRedirect(client, redirect_uri);
+    const { state: givenState } = (given ?? {}) as { state?: unknown };
+    const state = typeof givenState === 'string' ? givenState : undefined;
+    try {
+      const { scope, code_challenge, resource } = readParams(RequestParams, given);
+      const params = { state, scopes: scope?.split(' ') ?? [], redirectUri, codeChallenge: code_challenge, resource: toUrl(resource) };
+      await provider.authorize(client, params, response);
+    } catch (error) {
+      response.redirect(302, toErrorUrl(redirectUri, toOAuthError(error), state));
+    }
+  });
 }
 
 function chooseRedirect({ redirect_uris }: OAuthClientInformationFull, requested: string | undefined): string {

@@ -1,13 +1,11 @@
 /** `/server/auth/handlers/register`: registers clients. @see RFC 7591 */
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import cors from 'cors';
-import express, { type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { type OAuthClientInformationFull, type OAuthClientMetadata, OAuthClientMetadataSchema } from '../../../shared/auth.ts';
 import type { OAuthRegisteredClientsStore } from '../clients.ts';
 import { InvalidClientMetadataError } from '../errors.ts';
-import { allowedMethods } from '../middleware/allowedMethods.ts';
-import { answering, limitRequests, type RateLimit } from '../respond.ts';
+import { endpoint, type RateLimit } from '../endpoint.ts';
 
 const SECRET_LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
@@ -25,18 +23,13 @@ export type ClientRegistrationHandlerOptions = {
 export function clientRegistrationHandler(options: ClientRegistrationHandlerOptions): RequestHandler {
   const { clientsStore, rateLimit, clientSecretExpirySeconds = SECRET_LIFETIME_SECONDS, clientIdGeneration = true } = options;
   if (!clientsStore.registerClient) throw new Error('Client registration store does not support registering clients');
-  const router = express.Router();
-  router.use(cors(), allowedMethods(['POST']), express.json(), ...limitRequests(rateLimit, 60, 20, 'client registration'));
-  router.post(
-    '/',
-    answering(async (request, response) => {
-      const { success, data, error } = OAuthClientMetadataSchema.safeParse(request.body);
-      if (!success) throw new InvalidClientMetadataError(error.message);
-      const client = toClient(data, clientSecretExpirySeconds, clientIdGeneration);
-      response.status(201).json(await clientsStore.registerClient?.(client));
-    }),
-  );
-  return router;
+  const limits = { what: 'client registration', rateLimit, windowMinutes: 60, limit: 20 };
+  return endpoint({ ...limits, methods: ['POST'], body: 'json' }, async (request, response) => {
+    const { success, data, error } = OAuthClientMetadataSchema.safeParse(request.body);
+    if (!success) throw new InvalidClientMetadataError(error.message);
+    const client = toClient(data, clientSecretExpirySeconds, clientIdGeneration);
+    response.status(201).json(await clientsStore.registerClient?.(client));
+  });
 }
 
 /** Gives a client its id and, unless it can keep none, its secret. */

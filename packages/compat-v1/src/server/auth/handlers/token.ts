@@ -1,15 +1,14 @@
 /** `/server/auth/handlers/token`: exchanges codes and refresh tokens for tokens. @see RFC 6749 section 4.1.3; RFC 7636 */
 
 import { createHash } from 'node:crypto';
-import cors from 'cors';
-import express, { type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import * as z from 'zod/v4';
 import type { OAuthClientInformationFull, OAuthTokens } from '../../../shared/auth.ts';
-import { InvalidGrantError, ServerError, UnsupportedGrantTypeError } from '../errors.ts';
-import { allowedMethods } from '../middleware/allowedMethods.ts';
-import { authenticateClient, type ClientRequest } from '../middleware/clientAuth.ts';
+import { InvalidGrantError, UnsupportedGrantTypeError } from '../errors.ts';
+import { authenticateClient, clientOf } from '../middleware/clientAuth.ts';
 import type { OAuthServerProvider } from '../provider.ts';
-import { answering, limitRequests, type RateLimit, readParams } from '../respond.ts';
+import { endpoint, type RateLimit } from '../endpoint.ts';
+import { readParams, toUrl } from '../respond.ts';
 
 export type TokenHandlerOptions = {
   provider: OAuthServerProvider;
@@ -27,19 +26,12 @@ const CodeGrant = z.object({
 const RefreshGrant = z.object({ refresh_token: z.string(), scope: z.string().optional(), resource: z.url().optional() });
 
 export function tokenHandler({ provider, rateLimit }: TokenHandlerOptions): RequestHandler {
-  const router = express.Router();
-  router.use(cors(), allowedMethods(['POST']), express.urlencoded({ extended: false }));
-  router.use(...limitRequests(rateLimit, 15, 50, 'token'), authenticateClient({ clientsStore: provider.clientsStore }));
-  router.post(
-    '/',
-    answering(async (request, response) => {
-      const { grant_type } = readParams(Grant, request.body);
-      const { client } = request as ClientRequest;
-      if (!client) throw new ServerError('Internal Server Error');
-      response.status(200).json(await exchange(provider, client, grant_type, request.body));
-    }),
-  );
-  return router;
+  const before = authenticateClient({ clientsStore: provider.clientsStore });
+  const limits = { what: 'token', rateLimit, windowMinutes: 15, limit: 50 };
+  return endpoint({ ...limits, methods: ['POST'], before }, async (request, response) => {
+    const { grant_type } = readParams(Grant, request.body);
+    response.status(200).json(await exchange(provider, clientOf(request), grant_type, request.body));
+  });
 }
 
 function exchange(provider: OAuthServerProvider, client: OAuthClientInformationFull, grant: string, body: unknown): Promise<OAuthTokens> {
@@ -58,8 +50,4 @@ async function exchangeCode(provider: OAuthServerProvider, client: OAuthClientIn
       throw new InvalidGrantError('code_verifier does not match the challenge');
   }
   return provider.exchangeAuthorizationCode(client, code, isUpstream ? code_verifier : undefined, redirect_uri, toUrl(resource));
-}
-
-function toUrl(resource: string | undefined): URL | undefined {
-  return resource === undefined ? undefined : new URL(resource);
 }

@@ -5,16 +5,22 @@ import type { RequestHandler } from 'express';
 import * as z from 'zod/v4';
 import type { OAuthClientInformationFull } from '../../../shared/auth.ts';
 import type { OAuthRegisteredClientsStore } from '../clients.ts';
-import { InvalidClientError } from '../errors.ts';
+import { InvalidClientError, ServerError } from '../errors.ts';
 import { readParams, refuse } from '../respond.ts';
 
 export type ClientAuthenticationMiddlewareOptions = { clientsStore: OAuthRegisteredClientsStore };
 
 const Credentials = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 
-/** A request whose client is authenticated. */
-export interface ClientRequest {
+interface ClientRequest {
   client?: OAuthClientInformationFull | undefined;
+}
+
+/** Returns the client that `authenticateClient` has put into a request. @throws {ServerError} It did not run. */
+export function clientOf(request: object): OAuthClientInformationFull {
+  const { client } = request as ClientRequest;
+  if (!client) throw new ServerError('Internal Server Error');
+  return client;
 }
 
 /** Puts the client into `request.client`, if its secret is right. */

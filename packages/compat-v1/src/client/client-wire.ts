@@ -7,32 +7,20 @@ import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import { revisionsOf } from '@mortise/protocol';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import { AdaptedTransport } from '../shared/adapted-transport.ts';
-import type { Protocol, RequestOptions } from '../shared/protocol.ts';
+import { DEFAULT_REQUEST_TIMEOUT_MSEC, type RequestOptions } from '../shared/protocol.ts';
 import type { Transport } from '../shared/transport.ts';
-import { toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
-import {
-  type ClientCapabilities,
-  type Implementation,
-  type JSONRPCMessage,
-  type JSONRPCRequest,
-  McpError,
-  type Notification,
-  type Request,
-  type Result,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from '../types.ts';
-
-type AnyProtocol = Protocol<Request, Notification, Result>;
+import { type AnyProtocol, toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
+import * as v1 from '../types.ts';
 
 /** The newest revision with sessions: the shapes that v1 programs know. */
-const [V1] = revisionsOf('legacy');
+const [NEWEST_LEGACY] = revisionsOf('legacy');
 
 /**
  * Says of every server that it speaks the legacy era, so that the handshake that v1 knows comes first: a v1 program relies on the session
  * that it opens. A server without that era refuses it, and is then asked for its own.
  */
 const HANDSHAKE_FIRST: EraMemory = {
-  get: () => ({ era: 'legacy', protocolVersion: V1?.version ?? '' }),
+  get: () => ({ era: 'legacy', protocolVersion: NEWEST_LEGACY?.version ?? '' }),
   set: () => undefined,
   delete: () => undefined,
 };
@@ -46,21 +34,32 @@ const LIST_CHANGES: Readonly<Record<string, 'onToolsChanged' | 'onPromptsChanged
 /** What our client drops if it did not open the page itself: v1 hands every one to the program. */
 const PAGE_DONE = 'notifications/elicitation/complete';
 
-export class CoreWire implements Wire {
+/** What the client says of itself, and how it connects. */
+interface Declared {
+  readonly info: v1.Implementation;
+  readonly capabilities: v1.ClientCapabilities;
+  readonly options: RequestOptions;
+}
+
+export class ClientWire implements Wire {
   readonly #core: McpClient;
   readonly #protocol: AnyProtocol;
+  readonly #source: ClientTransportSource;
+  readonly #signal: AbortSignal | undefined;
   readonly #subscribed = new Set<string>();
   #host: ClientExtensionHost | undefined;
   /** What the server answered to `initialize`, until the client is connected. */
-  #handshake: JSONRPCMessage | undefined;
+  #handshake: v1.JSONRPCMessage | undefined;
   #lastId = 0;
 
-  constructor(protocol: AnyProtocol, info: Implementation, capabilities: ClientCapabilities, timeoutMs: number) {
+  constructor(protocol: AnyProtocol, declared: Declared, transport: Transport, onClosed: () => void) {
+    const { info, capabilities, options } = declared;
     this.#protocol = protocol;
+    this.#signal = options.signal;
     this.#core = new McpClient(info as ConstructorParameters<typeof McpClient>[0], {
       capabilities: capabilities as JsonObject,
       eraMemory: HANDSHAKE_FIRST,
-      requestTimeoutMs: timeoutMs,
+      requestTimeoutMs: options.timeout ?? DEFAULT_REQUEST_TIMEOUT_MSEC,
       validator: false,
       asksPerMinute: Infinity,
       restart: false,
@@ -68,10 +67,10 @@ export class CoreWire implements Wire {
       extensions: [{ id: 'mortise.compat/v1', settings: () => undefined, install: (host) => void (this.#host = host) }],
       onError: (error) => protocol._report(error),
     });
-    for (const method of protocol._methods) this.handle(method);
     this.#core.onAnyNotification((notification) => {
-      if (notification.method !== PAGE_DONE) protocol._notice(notification as Notification);
+      if (notification.method !== PAGE_DONE) protocol._notice(notification as v1.Notification);
     });
+    this.#source = this.#toSource(transport, onClosed);
   }
 
   get core(): McpClient {
@@ -84,15 +83,15 @@ export class CoreWire implements Wire {
 
   // ---- connecting
 
-  async open(transport: Transport, onClosed: () => void, { signal }: RequestOptions): Promise<void> {
+  async open(): Promise<void> {
     try {
-      await this.#core.connect(this.#toSource(transport, onClosed), { signal });
+      await this.#core.connect(this.#source, { signal: this.#signal });
     } catch (error) {
       throw this.#explain() ?? error;
     } finally {
       this.#handshake = undefined;
     }
-    for (const method of this.#protocol._notifications) this.listen(method);
+    for (const method of Object.keys(LIST_CHANGES)) if (this.#protocol._hears(method)) this.listen(method);
   }
 
   #toSource(transport: Transport, onClosed: () => void): ClientTransportSource {
@@ -105,19 +104,19 @@ export class CoreWire implements Wire {
     }
     void this.#core.closed.then(onClosed);
     return wrapTransport(transport as never, {
-      receive: (message, info, next) => void (this.#see(message as JSONRPCMessage) && next(message, info)),
+      receive: (message, info, next) => void (this.#see(message as v1.JSONRPCMessage) && next(message, info)),
     });
   }
 
   /** Looks at a message before our client does. @returns Whether our client gets it. */
-  #see(message: JSONRPCMessage): boolean {
+  #see(message: v1.JSONRPCMessage): boolean {
     if (!('method' in message)) {
       if (this.#host && !this.#core.isConnected) this.#handshake = message;
       return true;
     }
     const { method } = message;
     if (method === PAGE_DONE) this.#protocol._notice(message);
-    if (!('id' in message) || method === 'ping' || this.#protocol._methods.includes(method)) return true;
+    if (!('id' in message) || method === 'ping' || this.#protocol._handles(method)) return true;
     const fallback = this.#protocol.fallbackRequestHandler;
     if (fallback) this.handle(method);
     return true;
@@ -127,9 +126,9 @@ export class CoreWire implements Wire {
   #explain(): Error | undefined {
     const answer = this.#handshake;
     if (!answer) return undefined;
-    if ('error' in answer) return McpError.fromError(answer.error.code, answer.error.message, answer.error.data);
+    if ('error' in answer) return v1.McpError.fromError(answer.error.code, answer.error.message, answer.error.data);
     const version = 'result' in answer ? answer.result['protocolVersion'] : undefined;
-    if (typeof version !== 'string' || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return undefined;
+    if (typeof version !== 'string' || v1.SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return undefined;
     return new Error(`Server's protocol version is not supported: ${version}`);
   }
 
@@ -153,7 +152,7 @@ export class CoreWire implements Wire {
       ...(signal && { signal }),
       ...(onProgress && { onProgress: onProgress as (progress: object) => void }),
     });
-    return this.#isModern ? (V1?.toWire.results.get(method)?.(result) ?? result) : result;
+    return this.#isModern ? (NEWEST_LEGACY?.toWire.results.get(method)?.(result) ?? result) : result;
   }
 
   /** Does what a method of sessions did, where the era has no such method. */
@@ -176,14 +175,14 @@ export class CoreWire implements Wire {
   // ---- in
 
   /** Lets our client pass requests of a method to the program's handler. */
-  handle(method: string): void {
-    if (method === 'ping') return;
+  handle(method: string, isSet = true): void {
+    if (method === 'ping' || !isSet) return;
     this.#core.setRequestHandler(method, (params, { signal }) => this.#answer(method, params, signal));
   }
 
   /** Subscribes to the changes of a list, where notifications come to subscribers only. */
-  listen(method: string): void {
-    const subscribe = LIST_CHANGES[method];
+  listen(method: string, isSet = true): void {
+    const subscribe = isSet ? LIST_CHANGES[method] : undefined;
     if (!subscribe || this.#subscribed.has(method) || !this.#core.isConnected || !this.#isModern) return;
     this.#subscribed.add(method);
     // The notification itself comes with all others.
@@ -192,7 +191,7 @@ export class CoreWire implements Wire {
 
   async #answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const id = ++this.#lastId;
-    const request = { jsonrpc: '2.0', id, method, params } as JSONRPCRequest;
+    const request = { jsonrpc: '2.0', id, method, params } as v1.JSONRPCRequest;
     try {
       const inbound = { signal, sessionId: this.#protocol.transport?.sessionId, info: undefined };
       return (await this.#protocol._answer(request, inbound)) as JsonObject;

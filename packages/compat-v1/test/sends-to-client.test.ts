@@ -1,0 +1,93 @@
+/** What a v1 server sends to its client beside results: progress of its questions, and a stream that it ends early. */
+
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Client } from '../src/client/index.ts';
+import { StreamableHTTPClientTransport } from '../src/client/streamableHttp.ts';
+import { InMemoryTransport } from '../src/inMemory.ts';
+import { McpServer } from '../src/server/mcp.ts';
+import { type EventStore, StreamableHTTPServerTransport } from '../src/server/streamableHttp.ts';
+import type { Transport } from '../src/shared/transport.ts';
+import { CreateMessageRequestSchema, type JSONRPCMessage, LoggingMessageNotificationSchema } from '../src/types.ts';
+
+class MemoryEvents implements EventStore {
+  readonly #events: (readonly [id: string, streamId: string, message: JSONRPCMessage])[] = [];
+
+  async storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
+    const id = `${streamId}_${this.#events.length}`;
+    this.#events.push([id, streamId, message]);
+    return id;
+  }
+
+  async replayEventsAfter(lastId: string, { send }: Parameters<EventStore['replayEventsAfter']>[1]): Promise<string> {
+    const streamId = lastId.slice(0, lastId.lastIndexOf('_'));
+    const at = this.#events.findIndex(([id]) => id === lastId);
+    for (const [id, stream, message] of this.#events.slice(at + 1)) if (stream === streamId) await send(id, message);
+    return streamId;
+  }
+}
+
+/** The two ends, over HTTP with a session, or in memory. */
+async function connect(client: Client, server: McpServer, way: 'HTTP' | 'memory'): Promise<void> {
+  onTestFinished(() => client.close());
+  if (way === 'memory') {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await Promise.all([server.connect(far), client.connect(near)]);
+    return;
+  }
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, eventStore: new MemoryEvents(), retryInterval: 1 });
+  await server.connect(transport as Transport);
+  const http = createServer((request, response) => void transport.handleRequest(request, response)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  onTestFinished(async () => {
+    await server.close();
+    http.closeAllConnections();
+    http.close();
+  });
+  const url = new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url) as Transport);
+}
+
+it.each(['HTTP', 'memory'] as const)("tells a server of its client's progress on a question, over %s", async (way) => {
+  const server = new McpServer({ name: 'server', version: '1.0.0' });
+  const seen: unknown[] = [];
+  server.registerTool('ask', {}, async () => {
+    const params = { messages: [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }], maxTokens: 5 };
+    await server.server.createMessage(params, { onprogress: (progress) => seen.push(progress) });
+    return { content: [] };
+  });
+  const client = new Client({ name: 'client', version: '1.0.0' }, { capabilities: { sampling: {} } });
+  client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, { sendNotification }) => {
+    const progressToken = params._meta?.progressToken ?? '';
+    await sendNotification({ method: 'notifications/progress', params: { progressToken, progress: 1, total: 2 } });
+    return { model: 'none', role: 'assistant', content: { type: 'text', text: 'Hello' } };
+  });
+  await connect(client, server, way);
+  await client.callTool({ name: 'ask' });
+  expect(seen).toEqual([{ progress: 1, total: 2 }]);
+});
+
+it('ends the stream outside of requests early, and the client resumes it', async () => {
+  const server = new McpServer({ name: 'server', version: '1.0.0' }, { capabilities: { logging: {} } });
+  let closed = 0;
+  server.registerTool('leave', {}, async ({ closeStandaloneSSEStream }) => {
+    if (closeStandaloneSSEStream) closed += 1;
+    closeStandaloneSSEStream?.();
+    await server.sendLoggingMessage({ level: 'info', data: 'after' });
+    return { content: [] };
+  });
+  const client = new Client({ name: 'client', version: '1.0.0' });
+  const heard: unknown[] = [];
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void heard.push(params.data));
+  await connect(client, server, 'HTTP');
+  // The client opens its stream beside its other requests.
+  await vi.waitFor(async () => {
+    await server.sendLoggingMessage({ level: 'info', data: 'open' });
+    expect(heard).toContain('open');
+  }, 60_000);
+  await client.callTool({ name: 'leave' });
+  expect(closed).toBe(1);
+  await vi.waitFor(() => expect(heard).toContain('after'), 60_000);
+});
