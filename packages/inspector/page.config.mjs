@@ -13,7 +13,6 @@ const style = {
 export default {
   input: { page: 'src/page/main.tsx' },
   platform: 'browser',
-  transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [style],
   output: { dir: 'dist', format: 'iife', minify: true, comments: { legal: true } },
 };

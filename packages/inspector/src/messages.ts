@@ -64,6 +64,8 @@ export interface WireMessage {
   readonly kind: 'request' | 'response' | 'notification' | 'error';
   /** For a response the method of its request. */
   readonly method: string;
+  /** The tool, prompt or URI of a request. */
+  readonly subject: string;
   readonly rpcId: string | undefined;
   readonly bytes: number;
   /** The beginning of the text. */

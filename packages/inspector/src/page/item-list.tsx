@@ -34,8 +34,8 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
         <h2>
           {label} <span class="quiet">({items.length})</span>
         </h2>
-        <button type="button" class="plain" onClick={onReload} aria-label={`Load ${label.toLowerCase()} again`}>
-          {list.isLoading ? 'loading' : 'reload'}
+        <button type="button" class="plain" onClick={onReload} aria-label={`Reload ${label.toLowerCase()}`} aria-busy={list.isLoading}>
+          Reload
         </button>
       </header>
       {items.length > 8 && (

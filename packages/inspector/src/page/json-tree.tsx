@@ -15,7 +15,7 @@ interface TreeProps {
 }
 
 export function JsonTree({ value, name, isOpen = false }: TreeProps): JSX.Element {
-  if (typeof value !== 'object' || value === null) return <Leaf value={value} name={name} />;
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return <Leaf value={value} name={name} />;
   return <Branch value={value} name={name} isOpen={isOpen} />;
 }
 

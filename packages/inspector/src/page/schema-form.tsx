@@ -171,7 +171,8 @@ function TextInput({
   const text = typeof value === 'string' ? value : '';
   const onInput = ({ currentTarget }: { currentTarget: { value: string } }): void =>
     onChange(currentTarget.value === '' && !isRequired ? undefined : currentTarget.value);
-  if (type !== undefined) return <input {...attributes} type={type} value={text} onInput={onInput} />;
+  // Preact's types know each type of input by its own members.
+  if (type !== undefined) return <input {...({ ...attributes, type, value: text, onInput } as JSX.IntrinsicElements['input'])} />;
   return <textarea {...attributes} rows={1} spellcheck={false} value={text} onInput={onInput} />;
 }
 

@@ -16,11 +16,11 @@ const text = signal('');
 const direction = signal('');
 const kind = signal('');
 
-function matches({ method, preview, rpcId, ...message }: WireMessage): boolean {
+function matches({ method, subject, preview, rpcId, ...message }: WireMessage): boolean {
   if (direction.value !== '' && message.direction !== direction.value) return false;
   if (kind.value === 'faults' ? !message.isError : kind.value !== '' && message.kind !== kind.value) return false;
   const wanted = text.value.toLowerCase();
-  return wanted === '' || `${method} ${rpcId ?? ''} ${preview}`.toLowerCase().includes(wanted);
+  return wanted === '' || `${method} ${subject} ${rpcId ?? ''} ${preview}`.toLowerCase().includes(wanted);
 }
 
 export function WireView({ server }: { server: ServerModel }): JSX.Element {
@@ -82,13 +82,15 @@ function Filters(): JSX.Element {
 }
 
 function Row({ message }: { message: WireMessage }): JSX.Element {
-  const { timeMs, direction: way, kind: what, method, rpcId, bytes, tookMs, isError } = message;
+  const { timeMs, direction: way, kind: what, method, subject, rpcId, bytes, tookMs, isError } = message;
   return (
     <>
       <span class="time">{formatTime(timeMs)}</span>
-      <span class={`way ${way}`}>{way === 'out' ? '→ sent' : '← received'}</span>
+      <span class={`way ${way}`}>{way === 'out' ? '→' : '←'}<span class="word"> {way === 'out' ? 'sent' : 'received'}</span></span>
       <span class={`kind ${what}${isError ? ' fault' : ''}`}>{isError && what !== 'error' ? `${what}, error` : what}</span>
-      <span class="method">{visible(method)}</span>
+      <span class="method">
+        {visible(method)} <span class="quiet">{visible(subject)}</span>
+      </span>
       <span class="number">{rpcId === undefined ? '' : visible(rpcId)}</span>
       <span class="number">{tookMs === undefined ? '' : formatDuration(tookMs)}</span>
       <span class="number">{formatBytes(bytes)}</span>

@@ -1,6 +1,6 @@
 /** `Wire`: keeps the messages of one server, bounded by count and size, and pairs each response with its request. */
 
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import { type TransportHooks, watchMessages } from '@mortise/jsonrpc-core/wrap';
 import type { WireLoss, WireMessage } from '../messages.ts';
@@ -19,6 +19,7 @@ interface Kept {
 interface Waiting {
   readonly seq: number;
   readonly method: string;
+  readonly subject: string;
   readonly startMs: number;
 }
 
@@ -95,16 +96,17 @@ export class Wire {
       direction,
       kind: kind === 'invalid' ? 'error' : kind,
       method: 'method' in message ? message.method : (request?.method ?? ''),
+      subject: 'method' in message ? subjectOf(message.params) : (request?.subject ?? ''),
       rpcId,
       isError: 'error' in message || isToolError(message),
       ...(request && { answers: request.seq, tookMs: performance.now() - request.startMs }),
     });
     if (kind === 'request' && 'method' in message)
-      this.#wait(`${direction === 'out' ? 'in' : 'out'} ${rpcId}`, { seq: this.#last, method: message.method, startMs: performance.now() });
+      this.#wait(`${direction === 'out' ? 'in' : 'out'} ${rpcId}`, { seq: this.#last, method: message.method, subject: subjectOf(message.params), startMs: performance.now() });
   }
 
   #recordFault(text: string, method: string): void {
-    this.#keep(text, { timeMs: Date.now(), direction: 'in', kind: 'error', method, rpcId: undefined, isError: true });
+    this.#keep(text, { timeMs: Date.now(), direction: 'in', kind: 'error', method, subject: '', rpcId: undefined, isError: true });
   }
 
   #keep(text: string, facts: Omit<WireMessage, 'seq' | 'bytes' | 'preview'>): void {
@@ -143,6 +145,12 @@ export class Wire {
     this.#waiting.delete(key);
     return waiting;
   }
+}
+
+/** The tool, prompt or URI that a request is about, cut so that the whole text is not kept alive. */
+function subjectOf(params: JsonObject | undefined): string {
+  const subject = params?.['name'] ?? params?.['uri'];
+  return typeof subject === 'string' ? Buffer.from(subject.slice(0, PREVIEW_LENGTH)).toString() : '';
 }
 
 /** A tool that failed answers with a result that says so. */
