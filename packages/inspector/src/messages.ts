@@ -55,13 +55,13 @@ export interface ServerState {
   readonly roots: readonly Root[];
 }
 
-/** One message on the wire, without its text. `kind` error is a fault of the transport. */
+/** One message on the wire, without its text. `kind` ended: the client gave up an HTTP exchange; error: a fault of the transport. */
 export interface WireMessage {
   /** Counts the messages of one server from 1. */
   readonly seq: number;
   readonly timeMs: number;
   readonly direction: 'in' | 'out';
-  readonly kind: 'request' | 'response' | 'notification' | 'error';
+  readonly kind: 'request' | 'response' | 'notification' | 'ended' | 'error';
   /** For a response the method of its request. */
   readonly method: string;
   /** The tool, prompt or URI of a request. */

@@ -86,7 +86,10 @@ function Row({ message }: { message: WireMessage }): JSX.Element {
   return (
     <>
       <span class="time">{formatTime(timeMs)}</span>
-      <span class={`way ${way}`}>{way === 'out' ? '→' : '←'}<span class="word"> {way === 'out' ? 'sent' : 'received'}</span></span>
+      <span class={`way ${way}`}>
+        {way === 'out' ? '→' : '←'}
+        <span class="word"> {way === 'out' ? 'sent' : 'received'}</span>
+      </span>
       <span class={`kind ${what}${isError ? ' fault' : ''}`}>{isError && what !== 'error' ? `${what}, error` : what}</span>
       <span class="method">
         {visible(method)} <span class="quiet">{visible(subject)}</span>

@@ -1,7 +1,8 @@
 /** `Wire`: keeps the messages of one server, bounded by count and size, and pairs each response with its request. */
 
-import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcMessage, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
+import { toError } from '@mortise/jsonrpc-core/transport';
 import { type TransportHooks, watchMessages } from '@mortise/jsonrpc-core/wrap';
 import type { WireLoss, WireMessage } from '../messages.ts';
 
@@ -74,7 +75,9 @@ export class Wire {
         try {
           return await watching.exchange(request, options, next);
         } catch (error) {
-          this.#recordFault(error instanceof Error ? error.message : String(error), request.method);
+          const reason = toError(error).message;
+          if (options?.signal?.aborted) this.#recordEnd(`The client ended this exchange: ${reason}`, request);
+          else this.#recordFault(reason, request.method);
           throw error;
         }
       },
@@ -102,7 +105,17 @@ export class Wire {
       ...(request && { answers: request.seq, tookMs: performance.now() - request.startMs }),
     });
     if (kind === 'request' && 'method' in message)
-      this.#wait(`${direction === 'out' ? 'in' : 'out'} ${rpcId}`, { seq: this.#last, method: message.method, subject: subjectOf(message.params), startMs: performance.now() });
+      this.#wait(`${direction === 'out' ? 'in' : 'out'} ${rpcId}`, {
+        seq: this.#last,
+        method: message.method,
+        subject: subjectOf(message.params),
+        startMs: performance.now(),
+      });
+  }
+
+  #recordEnd(text: string, { method, params, id }: JsonRpcRequest): void {
+    const facts = { method, subject: subjectOf(params), rpcId: JSON.stringify(id), isError: false } as const;
+    this.#keep(text, { ...facts, timeMs: Date.now(), direction: 'out', kind: 'ended' });
   }
 
   #recordFault(text: string, method: string): void {
