@@ -46,7 +46,8 @@ export async function serve(server: Served, { http, ws, port, host }: ServingOpt
   await serving.close();
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<void> {
+/** Resolves when the user interrupts. */
+export function aborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done) => {
     if (signal?.aborted) done();
     else signal?.addEventListener('abort', () => done(), { once: true });

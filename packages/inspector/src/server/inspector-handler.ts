@@ -42,6 +42,8 @@ export interface InspectorHandler extends AsyncDisposable {
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** Takes the WebSocket upgrades of an HTTP server that are for the page. Leaves others alone. */
   attach(server: Pick<EventEmitter, 'on' | 'off'>): void;
+  /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
+  reconnect(): Promise<void>;
   /** Closes all connections, to pages and to servers. May be called twice. */
   close(): Promise<void>;
 }
@@ -51,6 +53,9 @@ export interface InspectorServing extends AsyncDisposable {
   /** The address of the page, with the token. */
   readonly url: string;
   readonly port: number;
+  /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
+  reconnect(): Promise<void>;
+  /** Closes all connections, to pages and to servers, and stops to listen. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -106,7 +111,13 @@ export async function serveInspector({ port = 0, ...options }: ServeInspectorOpt
     await handler.close();
     await closeServer(server);
   };
-  return { url: `http://127.0.0.1:${own}${handler.path}`, port: own, close, [Symbol.asyncDispose]: close };
+  return {
+    url: `http://127.0.0.1:${own}${handler.path}`,
+    port: own,
+    reconnect: () => handler.reconnect(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function closeServer(server: Server): Promise<void> {
@@ -165,6 +176,10 @@ class Handler implements InspectorHandler {
   attach(server: Pick<EventEmitter, 'on' | 'off'>): void {
     server.on('upgrade', this.#onUpgrade);
     this.#attached.add(server);
+  }
+
+  reconnect(): Promise<void> {
+    return this.#inspector.reconnect();
   }
 
   async close(): Promise<void> {

@@ -72,6 +72,10 @@ export class Inspector implements Connectable {
     await Promise.all([...this.#pages].map((page) => page.close()));
   }
 
+  async reconnect(): Promise<void> {
+    await Promise.all(Array.from(this.#servers.values(), (server) => server.open()));
+  }
+
   /** Connects a server. @throws {TypeError} The target is not valid. */
   add(target: ServerTarget): string {
     checkTarget(target);

@@ -1,0 +1,117 @@
+/** `mortise inspector` and `mortise dev`: the inspector's page, for any server, and for a file of yours that is started again when it changes. */
+
+import { existsSync, watch } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { openBrowser } from '@mortise/auth-oauth/node';
+import { type InspectorServing, serveInspector, type ServerTarget } from '@mortise/inspector';
+import { type Command, InvalidArgumentError } from 'commander';
+import { CliError } from '../errors.ts';
+import { ownFile } from '../own-file.ts';
+import { aborted } from '../serve.ts';
+import { collect } from '../server-command.ts';
+import { type TargetOptions, toCommand, toHeaders, toVariables } from '../target.ts';
+import { clean, type Terminal } from '../terminal.ts';
+
+interface PageOptions {
+  readonly port: number;
+  readonly open: boolean;
+}
+
+interface InspectorCommandOptions extends TargetOptions, PageOptions {
+  readonly protocol?: string;
+}
+
+/** How long a file has to be left alone before its server is started again, in milliseconds. */
+const QUIET_MS = 200;
+/** Changes in these folders are not the program's own. */
+const FOREIGN = /(?:^|[/\\])(?:node_modules|\.[^/\\]+)(?:[/\\]|$)/;
+
+export function addInspector(program: Command, terminal: Terminal): void {
+  addPageOptions(program.command('dev <file>'))
+    .description('Open the inspector for the server that a file exports, and start it again when a file beside it changes')
+    .option('-e, --env <NAME=value>', 'set a variable for the server; may be repeated', collect)
+    .addHelpText('after', '\nExample:\n  mortise dev server.ts')
+    .action((file: string, options: PageOptions & TargetOptions) => develop(file, options, terminal));
+  addPageOptions(program.command('inspector [server]'))
+    .description('Open a page that uses all that servers offer, and shows every message')
+    .option('-H, --header <name: value>', 'send an HTTP header; may be repeated', collect)
+    .option('-e, --env <NAME=value>', 'set a variable for a server that is started; may be repeated', collect)
+    .option('--protocol <revision>', 'use this revision of the protocol only')
+    .option('--sse', 'use the HTTP+SSE transport of the first revision')
+    .addHelpText('after', '\nExample:\n  mortise inspector http://localhost:3000/mcp')
+    .action((server: string | undefined, options: InspectorCommandOptions) =>
+      serve(server === undefined ? [] : [toTarget(server, options, terminal)], options, terminal),
+    );
+}
+
+const addPageOptions = (command: Command): Command =>
+  command
+    .option('-p, --port <port>', 'the port of the page; 0 takes a free one', toPort, 0)
+    .option('--no-open', 'do not open the page in the browser');
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
+function toTarget(server: string, options: InspectorCommandOptions, terminal: Terminal): ServerTarget {
+  const { protocol: protocolVersion } = options;
+  const scheme = /^(https?|wss?):\/\//i.exec(server)?.[1]?.toLowerCase();
+  if (scheme !== undefined) {
+    const type = scheme.startsWith('ws') ? 'websocket' : options.sse === true ? 'sse' : 'http';
+    return { type, url: server, headers: toHeaders(options), protocolVersion };
+  }
+  const [command, ...args] = toCommand(server, terminal.io.cwd);
+  if (command === undefined) throw new CliError('The server is empty: give a URL, a command in quotes, or a file');
+  return { type: 'stdio', name: server, command, args, env: toVariables(options), cwd: terminal.io.cwd, protocolVersion };
+}
+
+async function develop(file: string, options: PageOptions & TargetOptions, terminal: Terminal): Promise<void> {
+  const { cwd } = terminal.io;
+  const path = resolve(cwd, file);
+  if (!existsSync(path)) throw new CliError(`There is no file ${clean(path)}`);
+  const args = [ownFile('bin/mortise.js'), 'run', path];
+  const target: ServerTarget = { type: 'stdio', name: file, command: process.execPath, args, env: toVariables(options), cwd };
+  await serve([target], options, terminal, (inspector) => watchFolder(path, inspector, terminal));
+}
+
+/** Serves the page until the user interrupts. */
+async function serve(
+  servers: readonly ServerTarget[],
+  { port, open }: PageOptions,
+  terminal: Terminal,
+  whileServing: (inspector: InspectorServing) => () => void = () => () => undefined,
+): Promise<void> {
+  const inspector = await serveInspector({ port, servers, connects: true });
+  const stop = whileServing(inspector);
+  try {
+    terminal.note(`${terminal.styleNote('green', 'inspector')} ${inspector.url} (Ctrl-C ends)`);
+    if (open && terminal.isInteractive)
+      await openBrowser(inspector.url).catch(() => terminal.note('No browser could be opened: open the address yourself'));
+    await aborted(terminal.io.signal);
+  } finally {
+    stop();
+    await inspector.close();
+  }
+}
+
+/** Connects anew when a file beside the server's changes. @returns A function that ends it. */
+function watchFolder(file: string, inspector: InspectorServing, terminal: Terminal): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const restart = (): void => {
+    terminal.note(terminal.styleNote('dim', 'a file changed: the server is started again'));
+    void inspector.reconnect();
+  };
+  const watcher = watch(dirname(file), (_event, name) => {
+    if (name === null || FOREIGN.test(name)) return;
+    clearTimeout(timer);
+    timer = setTimeout(restart, QUIET_MS);
+  });
+  // A folder that cannot be watched any longer is no reason to end.
+  watcher.on('error', (error) => terminal.note(`Changes are not seen any more: ${clean(error.message)}`));
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
