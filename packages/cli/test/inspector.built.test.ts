@@ -63,7 +63,7 @@ it('dev opens the page for a file, starts its server again when the file changes
   const folder = mkdtempSync(join(tmpdir(), 'mortise-dev-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'server.ts');
-  const text = `export { default } from ${JSON.stringify(calculator)};\n`;
+  const text = `export { server } from ${JSON.stringify(calculator)};\n`;
   writeFileSync(file, text);
   const { child, until } = start('dev', file);
   const url = await until(/http:\S+/);

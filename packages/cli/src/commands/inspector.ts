@@ -4,10 +4,10 @@ import { existsSync, watch } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openBrowser } from '@mortise/auth-oauth/node';
 import { type InspectorServing, serveInspector, type ServerTarget } from '@mortise/inspector';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { CliError } from '../errors.ts';
 import { ownFile } from '../own-file.ts';
-import { aborted } from '../serve.ts';
+import { aborted, toPort } from '../serve.ts';
 import { collect } from '../server-command.ts';
 import { type TargetOptions, toCommand, toHeaders, toVariables } from '../target.ts';
 import { clean, type Terminal } from '../terminal.ts';
@@ -48,12 +48,6 @@ const addPageOptions = (command: Command): Command =>
   command
     .option('-p, --port <port>', 'the port of the page; 0 takes a free one', toPort, 0)
     .option('--no-open', 'do not open the page in the browser');
-
-function toPort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
-}
 
 function toTarget(server: string, options: InspectorCommandOptions, terminal: Terminal): ServerTarget {
   const { protocol: protocolVersion } = options;

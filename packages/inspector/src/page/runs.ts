@@ -13,6 +13,8 @@ export interface RunOutcome {
   /** What is wrong with the result, though the server sent one. */
   readonly problem?: string | undefined;
   readonly error?: string | undefined;
+  /** How long the result is as JSON, in characters. */
+  readonly length?: number | undefined;
   /** The task that the call became. */
   readonly task?: string | undefined;
   readonly tookMs?: number | undefined;
@@ -30,6 +32,8 @@ export interface Run {
 }
 
 const MAX_RUNS = 200;
+/** How many characters the results of a server's runs may have together as JSON; the oldest are dropped first. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 let last = 0;
 
 /** Makes a request and keeps it as the newest run. */
@@ -64,8 +68,19 @@ async function finish(server: ServerModel, { method, params, outcome }: Run, sig
       outcome.value = { ...outcome.value, progress: { ...facts, message: message === undefined ? undefined : String(message) } };
     };
     const { result, problem } = await ask('request', { server: server.id, method, params }, { signal, onProgress });
-    end({ status: result['isError'] === true ? 'failed' : 'done', result, problem });
+    end({ status: result['isError'] === true ? 'failed' : 'done', result, problem, length: JSON.stringify(result).length });
+    dropResults(server);
   } catch (error) {
     end(signal.aborted ? { status: 'cancelled' } : { status: 'failed', error: messageOf(error) });
+  }
+}
+
+/** Newest first, as many results stay as fit. */
+function dropResults(server: ServerModel): void {
+  let characters = 0;
+  for (const { outcome } of server.runs.value) {
+    characters += outcome.value.length ?? 0;
+    if (characters <= MAX_CHARACTERS || outcome.value.result === undefined) continue;
+    outcome.value = { ...outcome.value, result: undefined, problem: 'This result was dropped to make room for later ones: run it again' };
   }
 }
