@@ -39,8 +39,9 @@ describe.skipIf(executablePath === undefined || process.platform !== 'linux')('1
         const clicks = (await page.evaluate(clickRows)) as readonly number[];
         console.log(`the page: ${Math.round(bytes / MIB)} MiB; clicks: ${clicks.map((ms) => ms.toFixed(0)).join(', ')} ms`);
         expect(bytes).toBeLessThan(MAX_PAGE_BYTES);
-        // How soon a click is answered without the time that others ran: the quickest of ten.
-        expect(Math.min(...clicks)).toBeLessThan(MAX_CLICK_MS);
+        // How soon a click is answered without the time that others ran: the quickest of five, for short requests and for responses of 1 MiB.
+        expect(Math.min(...clicks.filter((_, at) => at % 2 === 0))).toBeLessThan(MAX_CLICK_MS);
+        expect(Math.min(...clicks.filter((_, at) => at % 2 === 1))).toBeLessThan(MAX_CLICK_MS);
       } finally {
         await browser.close();
       }

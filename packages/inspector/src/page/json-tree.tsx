@@ -21,15 +21,16 @@ export function JsonTree({ value, name, isOpen = false }: TreeProps): JSX.Elemen
 
 function Leaf({ value, name }: TreeProps): JSX.Element {
   const [showsAll, setShowsAll] = useState(false);
-  const text = visible(JSON.stringify(value) ?? 'undefined');
-  const isLong = text.length > LONG && !showsAll;
+  // A long text is cut before any work is done on it.
+  const isLong = typeof value === 'string' && value.length > LONG && !showsAll;
+  const text = visible(JSON.stringify(isLong ? value.slice(0, LONG) : value) ?? 'undefined');
   return (
     <div class="leaf">
       {name !== undefined && <span class="key">{visible(name)}: </span>}
-      <span class={`value ${value === null ? 'null' : typeof value}`}>{isLong ? text.slice(0, LONG) : text}</span>
+      <span class={`value ${value === null ? 'null' : typeof value}`}>{text}</span>
       {isLong && (
         <button type="button" class="plain" onClick={() => setShowsAll(true)}>
-          show all {text.length} characters
+          show all {value.length} characters
         </button>
       )}
     </div>
