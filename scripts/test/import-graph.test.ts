@@ -54,6 +54,7 @@ const forbidden: readonly Arrow[] = [
   { rule: 'part-not-to-part', from: 'packages/auth-proxy', code: value('@mortise/auth-oauth') },
   { rule: 'host-is-above-the-others', from: 'packages/client', code: value('@mortise/host') },
   { rule: 'host-not-to-parts', from: 'packages/host', code: value('@mortise/tasks') },
+  { rule: 'inspector-is-above-the-client', from: 'packages/host', code: value('@mortise/inspector') },
   { rule: 'testkit-only-in-tests', from: 'packages/server', code: value('@mortise/transport-testkit') },
   { rule: 'testkit-imports-only-contracts', from: 'packages/transport-testkit', code: value('@mortise/protocol/contracts') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/jsonrpc-core/test', code: value('@mortise/transport-testkit') },
@@ -96,7 +97,7 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host inspector'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };
