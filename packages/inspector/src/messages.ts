@@ -191,8 +191,11 @@ export interface InspectorRequests {
   readonly answer: readonly [{ readonly server: string; readonly ask: string; readonly answer?: JsonObject | undefined }, object];
   readonly setRoots: readonly [{ readonly server: string; readonly roots: readonly Root[] }, object];
   readonly setLogLevel: readonly [{ readonly server: string; readonly level: LoggingLevel }, object];
-  /** The text of one message on the wire, cut after 2 Mi characters. */
-  readonly message: readonly [{ readonly server: string; readonly seq: number }, { readonly text: string; readonly isCut: boolean }];
+  /** The text of one message on the wire: its first `most` characters, 8 Mi at most. */
+  readonly message: readonly [
+    { readonly server: string; readonly seq: number; readonly most: number },
+    { readonly text: string; readonly isCut: boolean },
+  ];
   /** One message as a command for a shell, or as a test. */
   readonly copy: readonly [{ readonly server: string; readonly seq: number; readonly as: CopyForm }, { readonly text: string }];
 }

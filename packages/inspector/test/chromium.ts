@@ -1,8 +1,8 @@
 /** A person with the page open: headless Chromium. */
 
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
 import { serveInspector, type ServeInspectorOptions } from '@mortise/inspector';
+import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
@@ -12,8 +12,6 @@ export const executablePath: string | undefined =
 
 /** Only what stops a browser that hangs. */
 export const TIMEOUT_MS = 240_000;
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export function launch(): Promise<Browser> {
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--js-flags=--expose-gc'];
@@ -57,7 +55,7 @@ export async function callTool(page: Page, name: string, button = 'Call'): Promi
 
 /** Expects that axe finds nothing that it calls serious or critical. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as {
     readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[];
   };

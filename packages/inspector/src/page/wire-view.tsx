@@ -115,7 +115,7 @@ function Detail({ server, message, onChoose }: DetailProps): JSX.Element {
   useEffect(() => {
     const showing = { isOver: false };
     const show = (shown: { readonly text: string; readonly isCut: boolean }): void => void (showing.isOver || setBody(shown));
-    ask('message', { server: server.id, seq }).then(show, (error: unknown) => show({ text: messageOf(error), isCut: true }));
+    ask('message', { server: server.id, seq, most: AT_ONCE }).then(show, (error: unknown) => show({ text: messageOf(error), isCut: true }));
     return () => void (showing.isOver = true);
   }, [server, seq]);
   const copy = (as: CopyForm): void =>
@@ -123,6 +123,8 @@ function Detail({ server, message, onChoose }: DetailProps): JSX.Element {
       ({ text: made }) => put(made),
       (error: unknown) => setCopied(messageOf(error)),
     );
+  const loadAll = (use: (whole: NonNullable<typeof body>) => void): void =>
+    void ask('message', { server: server.id, seq, most: ALL }).then(use, (error: unknown) => setCopied(messageOf(error)));
   const put = (made: string): void => {
     setCopied(made);
     navigator.clipboard.writeText(made).catch(() => undefined);
@@ -143,7 +145,7 @@ function Detail({ server, message, onChoose }: DetailProps): JSX.Element {
             Its response
           </button>
         )}
-        <button type="button" onClick={() => body && put(body.text)}>
+        <button type="button" onClick={() => loadAll((whole) => put(whole.text))}>
           Copy JSON
         </button>
         {what === 'request' && message.direction === 'out' && (
@@ -162,19 +164,37 @@ function Detail({ server, message, onChoose }: DetailProps): JSX.Element {
           {visible(copied.slice(0, 20_000))}
         </pre>
       )}
-      {body && <Body {...body} />}
+      {body && <Body {...body} onLoadAll={body.text.length >= AT_ONCE && body.isCut ? () => loadAll(setBody) : undefined} />}
     </section>
   );
 }
 
+/** So many characters come with the click; the whole of a longer message is loaded when the user wants it. */
+const AT_ONCE = 65_536;
+const ALL = Number.MAX_SAFE_INTEGER;
 /** A long text is shown in part: what is drawn must not hold the page up. */
 const SHOWN = 100_000;
 
-function Body({ text: body, isCut }: { text: string; isCut: boolean }): JSX.Element {
+interface BodyProps {
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly onLoadAll: (() => void) | undefined;
+}
+
+function Body({ text: body, isCut, onLoadAll }: BodyProps): JSX.Element {
   const value = isCut ? undefined : parse(body);
   return (
     <>
-      {isCut && <p class="quiet">Only the beginning is shown.</p>}
+      {isCut && (
+        <p class="quiet">
+          Only the beginning is shown.{' '}
+          {onLoadAll && (
+            <button type="button" onClick={onLoadAll}>
+              Load all
+            </button>
+          )}
+        </p>
+      )}
       {value === undefined ? <pre tabIndex={0}>{visible(body.slice(0, SHOWN))}</pre> : <JsonTree value={value} isOpen />}
     </>
   );

@@ -30,9 +30,7 @@ type Handlers = {
 
 /** How long events wait for others to be sent with them, in milliseconds. */
 const EVENT_MS = 25;
-/** A longer text of a message is cut for the page. */
-const MAX_SHOWN = 2 * 1024 * 1024;
-/** A result with more characters is not sent to the page, but kept on the wire's record. */
+/** A longer text of a message is cut for the page. A longer result is not sent to it, but kept on the wire's record. */
 const MAX_RESULT = 8 * 1024 * 1024;
 const MAX_SERVERS = 50;
 /** The code of errors that are not the server's own. */
@@ -151,9 +149,10 @@ export class Inspector implements Connectable {
       await this.#find(server).setLogLevel(level);
       return NOTHING;
     },
-    message: ({ server, seq }) => {
+    message: ({ server, seq, most }) => {
       const text = this.#text(server, seq);
-      return { text: text.slice(0, MAX_SHOWN), isCut: text.length > MAX_SHOWN };
+      const shown = Math.min(most, MAX_RESULT);
+      return { text: text.slice(0, shown), isCut: text.length > shown };
     },
     copy: ({ server: id, seq, as }) => {
       const { wire, state } = this.#find(id);
