@@ -167,6 +167,12 @@ const layers = [
     to: { path: anyPackageOutside('openapi', 'server', 'protocol', 'jsonrpc-core') },
   },
   {
+    name: 'inspector-is-above-the-client',
+    comment: 'The inspector builds on the client, transports, tasks and authorization; of our packages only the command line imports it.',
+    from: { path: '^packages/(?!inspector/|cli/)[^/]+/src/' },
+    to: { path: folder('inspector') },
+  },
+  {
     name: 'testkit-only-in-tests',
     comment: 'The testkit is a development dependency: what is published never loads it.',
     from: { path: '^packages/(?!transport-testkit/)[^/]+/src/' },
@@ -234,7 +240,8 @@ const hygiene = [
   {
     name: 'no-dev-dependency-in-src',
     comment: 'What is published may not import what is installed for development only.',
-    from: { path: '^packages/[^/]+/src/' },
+    // The inspector's page is bundled with all that it imports.
+    from: { path: '^packages/[^/]+/src/', pathNot: '^packages/inspector/src/page/' },
     to: {
       dependencyTypes: ['npm-dev'],
       dependencyTypesNot: ['type-only', 'npm-peer'],

@@ -21,6 +21,11 @@ export default {
       project: ['src/**', 'test/**'],
       ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
     },
+    'packages/inspector': {
+      entry: [testFiles, testPrograms, 'src/page/main.tsx', 'page.config.mjs'],
+      project: ['src/**', 'test/**'],
+      ignoreDependencies: ['tsx'],
+    },
     'packages/codemod': {
       entry: [testFiles, testPrograms],
       project: ['src/**', 'test/**'],

@@ -56,6 +56,7 @@ const forbidden: readonly Arrow[] = [
   { rule: 'host-not-to-parts', from: 'packages/host', code: value('@mortise/tasks') },
   { rule: 'model-libraries-only-at-their-entries', from: 'packages/host', code: value('ai') },
   { rule: 'openapi-builds-on-server', from: 'packages/openapi', code: value('@mortise/client') },
+  { rule: 'inspector-is-above-the-client', from: 'packages/host', code: value('@mortise/inspector') },
   { rule: 'testkit-only-in-tests', from: 'packages/server', code: value('@mortise/transport-testkit') },
   { rule: 'testkit-imports-only-contracts', from: 'packages/transport-testkit', code: value('@mortise/protocol/contracts') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/jsonrpc-core/test', code: value('@mortise/transport-testkit') },
@@ -99,7 +100,7 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host openapi'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host inspector openapi'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };

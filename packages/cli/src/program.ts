@@ -9,6 +9,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addGateway } from './commands/gateway.ts';
 import { addGetters } from './commands/getters.ts';
 import { addInspect } from './commands/inspect.ts';
+import { addInspector } from './commands/inspector.ts';
 import { addInstall } from './commands/install.ts';
 import { addListen } from './commands/listen.ts';
 import { addRecord } from './commands/record.ts';
@@ -27,6 +28,7 @@ Examples:
   mortise inspect https://example.com/mcp
   mortise call "npx -y @modelcontextprotocol/server-everything" get-sum a=2 b=3
   mortise run server.ts --http --port 3000
+  mortise dev server.ts
 
 Exit codes: 0 done, 1 the server or a tool answered with an error, 2 wrong command line, 3 server not reached, 130 interrupted.`;
 
@@ -42,6 +44,7 @@ export function createProgram(terminal: Terminal): Command {
       outputError: (text, write) => write(text.replace(/\.?\n$/, '; --help shows what there is\n')),
     });
   addRun(program, terminal);
+  addInspector(program, terminal);
   addInspect(program, terminal);
   addCall(program, terminal);
   addTask(program, terminal);

@@ -26,7 +26,8 @@ export const addServingOptions = (command: Command): Command =>
     .option('-p, --port <port>', 'the port for --http and --ws; 0 takes a free one', toPort, 3000)
     .option('--host <host>', 'the address to listen on for --http and --ws', '127.0.0.1');
 
-function toPort(text: string): number {
+/** Reads an option's value as a port. @throws {InvalidArgumentError} It is none. */
+export function toPort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');

@@ -11,7 +11,8 @@ export interface ServerCommandOptions extends ConnectionOptions {
   readonly verbose?: boolean;
 }
 
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+/** Collects the values of an option that may be repeated. */
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** Reads an option's value as a number above 0. @throws {InvalidArgumentError} It is none. */
 export function toPositive(text: string): number {

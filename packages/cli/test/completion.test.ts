@@ -12,7 +12,7 @@ async function complete(...words: readonly string[]): Promise<readonly string[]>
 
 describe.skipIf(process.platform === 'win32')('mortise completion', () => {
   it('completes commands and their options in bash', async () => {
-    expect(await complete('ins')).toEqual(['inspect', 'install']);
+    expect(await complete('ins')).toEqual(['inspector', 'inspect', 'install']);
     expect(await complete('doctor', 'server.js', '--f')).toEqual(['--fix-list']);
   });
 

@@ -1,17 +1,15 @@
 /** `serveWatched`: serves a file's server, and loads the file again when it or a file beside it changes. */
 
-import { once } from 'node:events';
-import { dirname } from 'node:path';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { serveHttp } from '@mortise/transport-http/node';
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { StdioServerTransport } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
-import { type FSWatcher, watch } from 'chokidar';
 import { toMessage } from '../errors.ts';
 import { aborted, checkServing, type Served, type ServingOptions } from '../serve.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { KeptClient } from './kept-client.ts';
+import { watchFolder } from './watch-folder.ts';
 
 /** A server that is served, and that another can take the place of. */
 interface Serving {
@@ -19,11 +17,6 @@ interface Serving {
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
-
-/** How long a folder must be quiet before the file is loaded: an editor writes several files, or one in pieces. */
-const QUIET_MS = 50;
-/** Parts of a path that are not watched: what is installed, and folders and files with a dot. */
-const HIDDEN = /[/\\](?:node_modules|\.[^/\\]+)(?:[/\\]|$)/;
 
 /**
  * Serves until the user interrupts, or the client on stdio leaves. A file that cannot be loaded is reported, and the last server stays.
@@ -33,33 +26,15 @@ const HIDDEN = /[/\\](?:node_modules|\.[^/\\]+)(?:[/\\]|$)/;
  */
 export async function serveWatched(file: string, load: () => Promise<Served>, options: ServingOptions, terminal: Terminal): Promise<void> {
   checkServing(options);
-  const isIgnored = (path: string): boolean => HIDDEN.test(path.slice(dirname(file).length));
-  const watcher = watch(dirname(file), { ignored: isIgnored, ignoreInitial: true });
+  let serving: Serving | undefined;
+  const unwatch = await watchFolder(file, async () => serving && reload(serving, load, terminal));
   try {
-    // Only from then on no change is missed.
-    await once(watcher, 'ready');
-    const serving = await open(await load(), options, terminal);
-    try {
-      await followChanges(watcher, () => reload(serving, load, terminal), Promise.race([aborted(terminal.io.signal), serving.closed]));
-    } finally {
-      await serving.close();
-    }
+    serving = await open(await load(), options, terminal);
+    await Promise.race([aborted(terminal.io.signal), serving.closed]);
   } finally {
-    await watcher.close();
+    await unwatch();
+    await serving?.close();
   }
-}
-
-/** Calls `onChange` after each change until `end`: once for changes that come together, and never twice at once. */
-async function followChanges(watcher: FSWatcher, onChange: () => Promise<void>, end: Promise<void>): Promise<void> {
-  let reloading = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  watcher.on('all', () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => (reloading = reloading.then(onChange)), QUIET_MS);
-  });
-  await end;
-  clearTimeout(timer);
-  await reloading;
 }
 
 async function reload(serving: Serving, load: () => Promise<Served>, terminal: Terminal): Promise<void> {

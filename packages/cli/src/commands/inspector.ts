@@ -1,0 +1,89 @@
+/** `mortise inspector` and `mortise dev`: the inspector's page, for any server, and for a file of yours that is started again when it changes. */
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { openBrowser } from '@mortise/auth-oauth/node';
+import { type InspectorServing, serveInspector, type ServerTarget } from '@mortise/inspector';
+import type { Command } from 'commander';
+import { CliError } from '../errors.ts';
+import { ownFile } from '../own-file.ts';
+import { aborted, toPort } from '../serve.ts';
+import { addTargetOptions, collect } from '../server-command.ts';
+import { type TargetOptions, toCommand, toHeaders, toVariables } from '../target.ts';
+import { clean, type Terminal } from '../terminal.ts';
+import { watchFolder } from '../watch/watch-folder.ts';
+
+interface PageOptions {
+  readonly port: number;
+  readonly open: boolean;
+}
+
+interface InspectorCommandOptions extends TargetOptions, PageOptions {
+  readonly protocol?: string;
+}
+
+export function addInspector(program: Command, terminal: Terminal): void {
+  addPageOptions(program.command('dev <file>'))
+    .description('Open the inspector for the server that a file exports, and start it again when a file beside it changes')
+    .option('-e, --env <NAME=value>', 'set a variable for the server; may be repeated', collect)
+    .addHelpText('after', '\nExample:\n  mortise dev server.ts')
+    .action((file: string, options: PageOptions & TargetOptions) => develop(file, options, terminal));
+  addTargetOptions(addPageOptions(program.command('inspector [server]')))
+    .description('Open a page that uses all that servers offer, and shows every message')
+    .option('--protocol <revision>', 'use this revision of the protocol only')
+    .addHelpText('after', '\nExample:\n  mortise inspector http://localhost:3000/mcp')
+    .action((server: string | undefined, options: InspectorCommandOptions) =>
+      serve(server === undefined ? [] : [toTarget(server, options, terminal)], options, terminal),
+    );
+}
+
+const addPageOptions = (command: Command): Command =>
+  command
+    .option('-p, --port <port>', 'the port of the page; 0 takes a free one', toPort, 0)
+    .option('--no-open', 'do not open the page in the browser');
+
+function toTarget(server: string, options: InspectorCommandOptions, terminal: Terminal): ServerTarget {
+  const { protocol: protocolVersion } = options;
+  const scheme = /^(https?|wss?):\/\//i.exec(server)?.[1]?.toLowerCase();
+  if (scheme !== undefined) {
+    const type = scheme.startsWith('ws') ? 'websocket' : options.sse === true ? 'sse' : 'http';
+    return { type, url: server, headers: toHeaders(options), protocolVersion };
+  }
+  const [command, ...args] = toCommand(server, terminal.io.cwd);
+  if (command === undefined) throw new CliError('The server is empty: give a URL, a command in quotes, or a file');
+  return { type: 'stdio', name: server, command, args, env: toVariables(options), cwd: terminal.io.cwd, protocolVersion };
+}
+
+async function develop(file: string, options: PageOptions & TargetOptions, terminal: Terminal): Promise<void> {
+  const { cwd } = terminal.io;
+  const path = resolve(cwd, file);
+  if (!existsSync(path)) throw new CliError(`There is no file ${clean(path)}`);
+  const args = [ownFile('bin/mortise.js'), 'run', path];
+  const target: ServerTarget = { type: 'stdio', name: file, command: process.execPath, args, env: toVariables(options), cwd };
+  await serve([target], options, terminal, (inspector) =>
+    watchFolder(path, async () => {
+      terminal.note(terminal.styleNote('dim', 'a file changed: the server is started again'));
+      await inspector.reconnect();
+    }),
+  );
+}
+
+/** Serves the page until the user interrupts. */
+async function serve(
+  servers: readonly ServerTarget[],
+  { port, open }: PageOptions,
+  terminal: Terminal,
+  whileServing?: (inspector: InspectorServing) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const inspector = await serveInspector({ port, servers, connects: true });
+  const stop = await whileServing?.(inspector);
+  try {
+    terminal.note(`${terminal.styleNote('green', 'inspector')} ${inspector.url} (Ctrl-C ends)`);
+    if (open && terminal.isInteractive)
+      await openBrowser(inspector.url).catch(() => terminal.note('No browser could be opened: open the address yourself'));
+    await aborted(terminal.io.signal);
+  } finally {
+    await stop?.();
+    await inspector.close();
+  }
+}

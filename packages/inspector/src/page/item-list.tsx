@@ -1,0 +1,66 @@
+/** `ItemList`: a list of names with a filter, one of which is chosen. */
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ListState } from './state.ts';
+import { visible } from './text.ts';
+
+export interface NamedItem {
+  readonly key: string;
+  readonly title: string;
+  readonly about: string | undefined;
+  readonly mark?: ComponentChildren;
+}
+
+interface ItemListProps {
+  readonly label: string;
+  readonly list: ListState<unknown>;
+  readonly items: readonly NamedItem[];
+  readonly chosen: string | undefined;
+  onChoose(key: string): void;
+  onReload(): void;
+}
+
+/** A server may list thousands: who has so many filters them. */
+const SHOWN = 300;
+
+export function ItemList({ label, list, items, chosen, onChoose, onReload }: ItemListProps): JSX.Element {
+  const [text, setText] = useState('');
+  const wanted = text.toLowerCase();
+  const found = items.filter(({ key, title, about = '' }) => `${key} ${title} ${about}`.toLowerCase().includes(wanted));
+  return (
+    <section aria-label={label} class="items">
+      <header>
+        <h2>
+          {label} <span class="quiet">({items.length})</span>
+        </h2>
+        <button type="button" class="plain" onClick={onReload} aria-label={`Reload ${label.toLowerCase()}`} aria-busy={list.isLoading}>
+          Reload
+        </button>
+      </header>
+      {items.length > 8 && (
+        <input
+          type="search"
+          aria-label={`Filter ${label.toLowerCase()}`}
+          placeholder="Filter"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      )}
+      {list.error !== undefined && <pre class="error">{visible(list.error)}</pre>}
+      <ul class="rows">
+        {found.slice(0, SHOWN).map(({ key, title, about, mark }) => (
+          <li key={key}>
+            <button type="button" aria-current={key === chosen} onClick={() => onChoose(key)}>
+              <strong>{visible(title)}</strong> {mark}
+              {about !== undefined && <small>{visible(about.slice(0, 120))}</small>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > SHOWN && <p class="quiet">{found.length - SHOWN} more: filter them.</p>}
+      {list.isCut && <p class="quiet">The server lists more: only the first are read.</p>}
+      {items.length === 0 && !list.isLoading && <p class="quiet">The server has none.</p>}
+    </section>
+  );
+}

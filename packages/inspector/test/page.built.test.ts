@@ -1,0 +1,218 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServerTarget } from '../src/messages.ts';
+import { callTool, executablePath, expectAccessible, launch, openPage, TIMEOUT_MS } from './chromium.ts';
+import { HOSTILE } from './programs/everything.ts';
+import { serveEverything } from './targets.ts';
+
+const ways = (['stdio', 'http', 'websocket'] as const).flatMap((transport) =>
+  (['legacy', 'modern'] as const).map((era) => ({ transport, era })),
+);
+
+describe.skipIf(executablePath === undefined)('the page', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  }, TIMEOUT_MS);
+  afterAll(() => browser.close());
+
+  /** Fills in the form to connect. */
+  async function connect(page: Page, target: ServerTarget): Promise<void> {
+    await page.getByLabel('Transport').selectOption(target.type);
+    if (target.type === 'stdio') {
+      await page.getByLabel('Command').fill([target.command, ...(target.args ?? [])].map((word) => `"${word}"`).join(' '));
+      await page.getByLabel('Folder').fill(target.cwd ?? '');
+    } else await page.getByLabel('URL').fill(target.url);
+    if (target.era !== undefined) await page.getByLabel('Protocol').selectOption(target.era);
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('region', { name: 'Tools', exact: true }).getByRole('button', { name: /^add / }).waitFor();
+  }
+
+  it.each(ways)(
+    'connects, fills in a form, calls, answers, cancels and shows the wire over $transport in the $era era',
+    async ({ transport, era }) => {
+      const { page, complaints } = await openPage(browser);
+      await connect(page, { ...(await serveEverything(transport)), era });
+      await page.getByLabel('a (required)').fill('1');
+      await page.getByLabel('b (required)').fill('2');
+      await callTool(page, 'add');
+      await page.getByRole('article').getByText('{"sum":3}').waitFor();
+
+      await callTool(page, 'ask');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Accept' }).click();
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByLabel('name (required)').fill('Ada');
+      await dialog.getByLabel('color (required)').selectOption('green');
+      await dialog.getByRole('button', { name: 'Accept' }).click();
+      await page.getByRole('article').getByText('"name":"Ada"').waitFor();
+
+      await callTool(page, 'sample');
+      await dialog.getByLabel('Answer of the model').fill('hello there');
+      await dialog.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('article').getByText('hello there').first().waitFor();
+
+      await callTool(page, 'wait');
+      await page.getByText('a quarter').waitFor();
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await page.getByText('cancelled after').waitFor();
+
+      await callTool(page, 'work', 'Call as a task');
+      await dialog.getByLabel('sure (required)').selectOption('true');
+      await dialog.getByRole('button', { name: 'Accept' }).click();
+      await page.getByRole('tab', { name: 'Tasks' }).click();
+      await page.getByText('finished: accept').first().waitFor();
+      await page.getByRole('tab', { name: 'Tools' }).click();
+      await callTool(page, 'work', 'Call as a task');
+      await dialog.getByRole('button', { name: 'Later' }).click();
+      await page.getByRole('tab', { name: 'Tasks' }).click();
+      await page.getByRole('button', { name: 'Cancel task' }).click();
+      await page.getByText('cancelled', { exact: true }).waitFor();
+
+      await page.getByRole('tab', { name: 'Wire' }).click();
+      await page.getByLabel('Filter').fill('tools/call add');
+      const rows = page.getByRole('listbox').getByRole('option');
+      await expect.poll(() => rows.count()).toBe(2);
+      await rows.first().click();
+      await page.getByRole('button', { name: 'Copy as a test' }).click();
+      const copied = page.getByLabel('Copied text');
+      expect(await copied.textContent()).toContain('"sum": 3');
+      if (transport === 'http') {
+        await page.getByRole('button', { name: 'Copy as curl' }).click();
+        await expect.poll(() => copied.textContent()).toContain('curl -X POST');
+      }
+      await page.getByRole('button', { name: 'Its response' }).click();
+      await page.getByRole('heading', { name: /response tools\/call/ }).waitFor();
+      expect(complaints).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'builds nested arguments: objects, arrays, unions, enumerations and formats, beside the same as JSON',
+    async () => {
+      const { page } = await openPage(browser);
+      await connect(page, await serveEverything('http'));
+      await page.getByRole('button', { name: /^order / }).click();
+      await page.getByLabel('name (required)').fill('Ada');
+      await page.getByLabel('email').fill('ada@example.com');
+      await page.getByLabel('article (required)').fill('pen');
+      await page.getByRole('button', { name: 'Add to lines' }).click();
+      await page.getByRole('button', { name: 'Remove lines 2' }).click();
+      await page.getByLabel('Kind of payment').selectOption({ label: 'kind: invoice' });
+      await page.getByLabel('days (required)').fill('14');
+      await page.getByLabel('size (required)').selectOption('medium');
+      await page.getByLabel('on', { exact: true }).fill('2026-01-31');
+      const json = page.getByLabel('Arguments as JSON');
+      const written = JSON.parse(await json.inputValue()) as object;
+      expect(written).toEqual({
+        customer: { name: 'Ada', email: 'ada@example.com' },
+        lines: [{ article: 'pen', count: 1 }],
+        payment: { kind: 'invoice', days: 14 },
+        express: false,
+        size: 'medium',
+        on: '2026-01-31',
+      });
+      await json.fill(JSON.stringify({ ...written, note: 'from the text' }));
+      expect(await page.getByLabel('note').inputValue()).toBe('from the text');
+      await page.getByRole('button', { name: 'Call', exact: true }).click();
+      await page.getByRole('article').getByText('from the text').first().waitFor();
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await expect.poll(() => page.getByRole('navigation', { name: 'Runs' }).getByRole('button').count()).toBe(2);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'shows resources, prompts with suggestions, and several servers side by side',
+    async () => {
+      const { page } = await openPage(browser, { servers: [{ ...(await serveEverything('websocket')), name: 'second' }] });
+      await connect(page, await serveEverything('http'));
+      await page.getByRole('tab', { name: 'Resources' }).click();
+      await page.getByRole('button', { name: /^pixel/ }).click();
+      await page.getByRole('button', { name: 'Read', exact: true }).click();
+      const image = page.getByRole('img', { name: /^Image of the result/ });
+      await expect.poll(() => image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
+      await page.getByRole('button', { name: /^user/ }).click();
+      await page.getByLabel('name').pressSequentially('a');
+      await expect.poll(() => page.locator('datalist option').count()).toBe(2);
+      await page.getByRole('tab', { name: 'Prompts' }).click();
+      await page.getByLabel('name (required)').fill('Ada');
+      await page.getByRole('button', { name: 'Get' }).click();
+      await page.getByText('Say hello to Ada').first().waitFor();
+      await page.getByRole('button', { name: 'Connect a server' }).click();
+      await page.getByRole('button', { name: 'Connect second' }).click();
+      const servers = page.getByRole('navigation', { name: 'Servers' });
+      await expect.poll(() => servers.getByText('ready').count()).toBe(2);
+      await page.reload();
+      await expect.poll(() => servers.getByText('ready').count()).toBe(2);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    '[ROBUSTNESS-14] lets names, results and logs of a hostile server do nothing',
+    async () => {
+      const { page, complaints } = await openPage(browser);
+      await connect(page, await serveEverything('http'));
+      await page.getByRole('tab', { name: 'Logs' }).click();
+      await page.getByLabel('The server sends from').selectOption('debug');
+      await page.getByRole('tab', { name: 'Tools' }).click();
+      await callTool(page, 'log');
+      await page.getByText('done after').waitFor();
+      await callTool(page, '<img');
+      await page.getByRole('article', { name: 'Result of hostile' }).getByText('done after').waitFor();
+      await page.getByRole('tab', { name: 'Logs' }).click();
+      await page.getByRole('listbox').getByRole('option').filter({ hasText: '<img' }).click();
+      const shown = await page.innerText('body');
+      expect(shown).toContain('<script>window.pwned=1</script>\\u001b[31mred\\u202egnp');
+      expect(shown).not.toContain(HOSTILE.slice(-5));
+      expect(await page.evaluate('[document.images.length, document.scripts.length, window.pwned ?? null]')).toEqual([0, 1, null]);
+      expect(complaints).toEqual([]);
+      // What would get past the escaping is stopped by the policy.
+      await expect(page.evaluate("document.body.innerHTML = '<img src=x onerror=alert(1)>'")).rejects.toThrow('TrustedHTML');
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each(['light', 'dark'] as const)(
+    'has no serious fault of accessibility in the %s scheme, and is used by keyboard alone',
+    async (colorScheme) => {
+      const { page } = await openPage(browser, { servers: [await serveEverything('http')] }, { colorScheme });
+      await expectAccessible(page);
+      const suggested = page.getByRole('button', { name: /^Connect http/ });
+      await suggested.focus();
+      await page.keyboard.press('Enter');
+      await page
+        .getByRole('region', { name: 'Tools', exact: true })
+        .getByRole('button', { name: /^order / })
+        .focus();
+      await page.keyboard.press('Enter');
+      await expectAccessible(page);
+      for (const name of ['table', 'media', 'fail', 'ask']) {
+        await callTool(page, name);
+        await page
+          .getByText(name === 'ask' ? 'Who are you?' : /(?:done|failed) after/)
+          .first()
+          .waitFor();
+        await expectAccessible(page);
+      }
+      await page.keyboard.press('Escape');
+      await page.getByText('waits for your answer').waitFor();
+      await page.getByRole('tab', { name: 'Tools' }).focus();
+      for (const name of ['Resources', 'Prompts', 'Tasks', 'Logs', 'Wire', 'Server']) {
+        await page.keyboard.press('ArrowRight');
+        await page.getByRole('tabpanel', { name: new RegExp(`^${name}`) }).waitFor();
+        if (name === 'Wire') {
+          await page.getByRole('listbox').focus();
+          await page.keyboard.press('Home');
+          await page.keyboard.press('ArrowDown');
+          await page.getByRole('heading', { name: /^2\. / }).waitFor();
+        }
+        await expectAccessible(page);
+        await page.getByRole('tab', { name }).focus();
+      }
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,96 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspectorHandler, serveInspector } from '@mortise/inspector';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+
+afterEach(() => vi.unstubAllEnvs());
+
+async function start(): Promise<URL> {
+  const inspector = await serveInspector();
+  onTestFinished(() => inspector.close());
+  return new URL(inspector.url);
+}
+
+function get(url: URL, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** `open`, or the status with which the upgrade was refused. */
+function upgrade(url: URL, headers: Readonly<Record<string, string>>): Promise<string | number | undefined> {
+  const socket = new WebSocket(url.href.replace('http', 'ws'), 'mcp', { headers });
+  return new Promise((resolve) => {
+    socket.on('open', () => {
+      resolve('open');
+      socket.close();
+    });
+    socket.on('unexpected-response', (_request, response) => {
+      resolve(response.statusCode);
+      response.destroy();
+    });
+    socket.on('error', () => undefined);
+  });
+}
+
+describe('what the inspector refuses', () => {
+  it('gives the page only under its token, and only to hosts of this machine', async () => {
+    const url = await start();
+    expect(await get(new URL('/', url), {})).toBe(404);
+    expect(await get(new URL('/inspector', url), {})).toBe(404);
+    expect(await get(new URL(`${url.pathname.slice(0, -2)}x/`, url), {})).toBe(404);
+    expect(await get(url, { host: 'evil.example' })).toBe(403);
+    expect(await get(url, { origin: 'https://evil.example' })).toBe(403);
+  });
+
+  it('[ROBUSTNESS-1] opens the WebSocket only for its own page, host and token', async () => {
+    const url = await start();
+    const link = new URL('link', url);
+    const { origin } = url;
+    expect(await upgrade(link, { origin })).toBe('open');
+    expect(await upgrade(link, {})).toBe(403);
+    expect(await upgrade(link, { origin: 'https://evil.example' })).toBe(403);
+    expect(await upgrade(link, { origin: 'http://127.0.0.1:1' })).toBe(403);
+    expect(await upgrade(link, { origin: 'null' })).toBe(403);
+    expect(await upgrade(link, { origin: 'http://evil.example', host: 'evil.example' })).toBe(403);
+    expect(await upgrade(new URL('/link', url), { origin })).toBe(404);
+    expect(await upgrade(new URL('/inspector/0123456789abcdef/link', url), { origin })).toBe(404);
+  });
+
+  it('does not start in production unless it is told to', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    expect(() => inspectorHandler()).toThrow('NODE_ENV is "production"');
+    await inspectorHandler({ allowProduction: true }).close();
+  });
+
+  it('refuses options that it does not know, and weak tokens', () => {
+    expect(() => inspectorHandler({ tokn: 'x' } as never)).toThrow('tokn');
+    expect(() => inspectorHandler({ token: 'short' })).toThrow('at least 16');
+    expect(() => inspectorHandler({ path: 'a?b' })).toThrow('"path"');
+    expect(() => inspectorHandler({ servers: [{ type: 'http' } as never, {} as never] })).toThrow('"type"');
+  });
+
+  it('leaves requests and upgrades of the program alone', async () => {
+    const inspector = inspectorHandler({ token: 'a-token-of-this-test' });
+    const server = createServer((request, response) => inspector.node(request, response, () => response.end('the program')));
+    inspector.attach(server);
+    server.on('upgrade', (request, socket) => {
+      if (request.url === '/own') socket.end('HTTP/1.1 418 Own\r\ncontent-length: 0\r\n\r\n');
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await (await fetch(origin)).text()).toBe('the program');
+    expect((await fetch(`${origin}/inspector/wrong/`)).status).toBe(404);
+    expect(await upgrade(new URL('/own', origin), { origin })).toBe(418);
+    expect(await upgrade(new URL(`${inspector.path}link`, origin), { origin })).toBe('open');
+    await inspector.close();
+    await inspector.close();
+  });
+});
