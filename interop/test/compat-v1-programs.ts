@@ -77,13 +77,14 @@ export class ExamplePrograms {
    * Runs a client to its end.
    *
    * @param typed The lines that a person types, each when the program asks.
+   * @param done What the program prints when it has done what the line before asked for.
    * @returns What it prints.
    */
   async run(
     side: Side,
     file: string,
     port: number,
-    { args = [], typed = [], env = {} }: Omit<RunOptions, 'ownPorts'> & { typed?: readonly string[] } = {},
+    { args = [], typed = [], done, env = {} }: Omit<RunOptions, 'ownPorts'> & { typed?: readonly string[]; done?: RegExp | undefined } = {},
   ): Promise<string> {
     const child = spawn(process.execPath, ['--import', toPort, this.#path(side, 'client', file), ...args], {
       env: { ...process.env, TO_PORT: String(port), ...env },
@@ -91,9 +92,15 @@ export class ExamplePrograms {
     });
     this.#running.add(child);
     const lines = [...typed];
+    let fresh = '';
     child.stdout.setEncoding('utf8').on('data', (printed: string) => {
-      const line = /[?:>] *$/.test(printed) ? lines.shift() : undefined;
-      if (line !== undefined) child.stdin.write(`${line}\n`);
+      fresh += printed;
+      // A notification, too, ends with a prompt.
+      if (!/[?:>] *$/.test(fresh) || (done && !done.test(fresh))) return;
+      const line = lines.shift();
+      if (line === undefined) return;
+      fresh = '';
+      child.stdin.write(`${line}\n`);
     });
     const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     this.#running.delete(child);

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
+import { expect, vi } from 'vitest';
 import { RedisServer } from './redis-server.ts';
 
 /** Finds ports that are free now, in the range in which a cluster's second port, 10,000 above, exists. */
@@ -34,7 +35,11 @@ export async function startCluster(): Promise<RedisCluster> {
   });
   await Promise.all(nodes.map((node) => node.start()));
   const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
-  await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+  const cli = (args: readonly string[]): Promise<{ readonly stdout: string }> => promisify(execFile)('redis-cli', args);
+  await cli(['--cluster', 'create', ...addresses, '--cluster-yes']);
+  // Each node hears from the others when all slots are taken, and refuses every command until then.
+  for (const port of ports.slice(0, 3))
+    await vi.waitFor(async () => expect((await cli(['-p', String(port), 'cluster', 'info'])).stdout).toContain('cluster_state:ok'), 30_000);
   const close = async (): Promise<void> => {
     for (const node of nodes) await node.close();
   };

@@ -21,10 +21,10 @@ export class SessionRelay {
   readonly #bus: MessageBus;
   readonly #logger: Logger;
   /** Marks the messages that this machine publishes on the bus, so that it ignores them when they come back. */
-  readonly #origin: string;
+  readonly #origin: () => string;
 
-  /** @param origin The name of this machine. */
-  constructor(bus: MessageBus, logger: Logger, origin: string) {
+  /** @param origin Returns the name of this machine. */
+  constructor(bus: MessageBus, logger: Logger, origin: () => string) {
     this.#origin = origin;
     this.#bus = bus;
     this.#logger = logger;
@@ -53,7 +53,7 @@ export class SessionRelay {
 
   /** Tells the other machines. @throws Errors of the bus. */
   tell(session: HttpSession, news: SessionNews): Promise<void> {
-    const payload = { origin: this.#origin, ...news } as unknown as JsonValue;
+    const payload = { origin: this.#origin(), ...news } as unknown as JsonValue;
     return this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
   }
 
@@ -69,7 +69,7 @@ export class SessionRelay {
   async #deliver(event: Pick<BusMessage, 'payload'>, onNews: (news: SessionNews) => Promise<void>): Promise<void> {
     try {
       const { origin, ...news } = event.payload as unknown as SessionNews & { readonly origin?: string };
-      if (origin !== this.#origin) await onNews(news as SessionNews);
+      if (origin !== this.#origin()) await onNews(news as SessionNews);
     } catch (error) {
       this.#log('News of a session from another machine could not be handled', error);
     }

@@ -26,8 +26,7 @@ const ID_BYTES = 24;
 const HOLDER_MS = 5_000;
 
 export class SessionTable {
-  /** The name of this machine, for the others. */
-  readonly node: string = crypto.randomUUID();
+  #node: string | undefined;
   readonly #settings: Settings;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
@@ -40,13 +39,18 @@ export class SessionTable {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger, this.node);
+    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger, () => this.node);
     this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings, this.#relay);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
   get size(): number {
     return this.#sessions.size;
+  }
+
+  /** The name of this machine, for the others. Made at first use: Workers have no random values where a handler is made. */
+  get node(): string {
+    return (this.#node ??= crypto.randomUUID());
   }
 
   // ---- the life of a session
