@@ -124,8 +124,11 @@ export class HttpSession implements SessionLink {
     if (this.eventLog === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
   }
 
-  /** Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on. */
-  /** @returns Whether it is the stream of a POST that is still being answered here. */
+  /**
+   * Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on.
+   *
+   * @returns Whether it is the stream of a POST that is still being answered here.
+   */
   yieldStream(streamId: string): boolean {
     this.findStream(streamId)?.pause(undefined);
     this.#gets = this.#gets.filter(({ id }) => id !== streamId);

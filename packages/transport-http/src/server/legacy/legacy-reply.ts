@@ -140,7 +140,7 @@ export class LegacyReply {
     const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
     this.#stream = stream;
     if (log !== undefined) session.addPost(stream);
-    const about = { node: this.http.shared.sessions.node, requests: [...(this.#terms.requests ?? [])] };
+    const about = log && { node: this.http.shared.sessions.node, requests: [...(this.#terms.requests ?? [])] };
     stream.connect(this.http.openStream('wait'), this.canPause ? this.http.shared.settings.retryMs : undefined, about);
     const responses = this.#responses.splice(0);
     for (const [n, response] of responses.entries()) sendResponse(stream, response, this.#open === 0 && n === responses.length - 1);
