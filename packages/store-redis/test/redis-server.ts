@@ -89,6 +89,8 @@ export class RedisProxy {
 /** A `redis-server` process. */
 export class RedisServer {
   readonly folder: string = mkdtempSync(path.join(tmpdir(), 'mortise-redis-'));
+  /** The file of the socket that it listens on. */
+  readonly socket: string = path.join(this.folder, 'redis.sock');
   readonly #args: readonly string[];
   readonly #proxies: RedisProxy[] = [];
   #process: ChildProcess | undefined;
@@ -99,8 +101,7 @@ export class RedisServer {
 
   /** Starts the process. With `--appendonly yes` what was written before it was killed is there again. */
   async start(): Promise<this> {
-    const socket = path.join(this.folder, 'redis.sock');
-    const args = ['--port', '0', '--unixsocket', socket, '--dir', this.folder, '--save', '', '--appendfsync', 'always'];
+    const args = ['--port', '0', '--unixsocket', this.socket, '--dir', this.folder, '--save', '', '--appendfsync', 'always'];
     const child = spawn('redis-server', [...args, ...this.#args], { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
     let log = '';
@@ -121,7 +122,7 @@ export class RedisServer {
   }
 
   async openProxy(delayMs = 0): Promise<RedisProxy> {
-    const proxy = await new RedisProxy(path.join(this.folder, 'redis.sock'), delayMs).listen();
+    const proxy = await new RedisProxy(this.socket, delayMs).listen();
     this.#proxies.push(proxy);
     return proxy;
   }
