@@ -2,6 +2,7 @@
 
 import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { BusMessage, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { Channel } from './channel.ts';
@@ -98,9 +99,10 @@ export class Listen implements EventListener {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
     try {
-      const listening = Promise.all(topics.map((topic) => server.events.listen(topic, this)));
-      // Acknowledged when every event from now on arrives.
-      const result = await Promise.race([listening.then(() => undefined), ended]);
+      const pending = topics.map((topic) => server.events.listen(topic, this)).filter((subscribed) => subscribed !== resolvedPromise);
+      // Acknowledged when every event from now on arrives. Where that is so already, nothing is kept of a wait.
+      const listening = pending.length > 0 && Promise.all(pending).then(() => undefined);
+      const result = listening ? await Promise.race([listening, ended]) : undefined;
       if (result === undefined) this.#acknowledge(notifications);
       return await ended;
     } finally {
