@@ -1,4 +1,4 @@
-/** A model without a network, for tests and for trying: it calls the tools that it is told to call. */
+/** A model without a network, for tests and for trying: it calls the tools that the user's message names. */
 
 import type { ChatMessage, Model, ModelAnswer, ModelTool } from './model.ts';
 

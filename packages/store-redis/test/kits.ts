@@ -77,6 +77,7 @@ export function runEveryKit(where: string, open: (options: OpenOptions) => Promi
       traits: { maxAge: true },
       async create() {
         const { one, close } = await openTwice(1000);
+        // Redis drops what has expired by its own clock, and says nothing when it does: there is no event to wait for.
         return { store: one.events, age: () => new Promise((resolve) => void setTimeout(resolve, 1050)), close };
       },
     });

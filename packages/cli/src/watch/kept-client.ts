@@ -17,7 +17,7 @@ const LISTS = ['tools', 'resources', 'prompts'] as const;
 /**
  * Keeps a client connected while its server is replaced.
  *
- * The next server gets the `initialize` that the client had sent, and the client is told that all lists may have changed. Requests in flight
+ * The next server gets the `initialize` that the client had sent, and the client gets a `list_changed` notification for each list. Requests in flight
  * fail, because their handlers are gone.
  */
 export class KeptClient {

@@ -3,7 +3,7 @@
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { serveHttp } from '@mortise/transport-http/node';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import { StdioServerTransport } from '@mortise/transport-stdio/server';
+import { stderrLogger, StdioServerTransport } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { toMessage } from '../errors.ts';
 import { aborted, checkServing, type Served, type ServingOptions } from '../serve.ts';
@@ -54,7 +54,7 @@ function open(server: Served, options: ServingOptions, terminal: Terminal): Prom
 
 async function onHttp(server: Served, { port, host }: ServingOptions, terminal: Terminal): Promise<Serving> {
   // Sessions and their streams outlive the server that they began with.
-  const options = { sessionStore: new MemorySessionStore(), eventStore: new MemoryEventStore() };
+  const options = { path: '/mcp', logger: stderrLogger, sessionStore: new MemorySessionStore(), eventStore: new MemoryEventStore() };
   const serving = await serveHttp(server, { port, host, ...options });
   say(serving.url, terminal);
   let { handler } = serving;

@@ -86,6 +86,19 @@ function Buttons({ later, children }: { later: () => void; children: ComponentCh
   );
 }
 
+function Refusals({ answer }: Pick<BodyProps, 'answer'>): JSX.Element {
+  return (
+    <>
+      <button type="button" onClick={() => answer({ action: 'decline' })}>
+        Decline
+      </button>
+      <button type="button" onClick={() => answer({ action: 'cancel' })}>
+        Cancel
+      </button>
+    </>
+  );
+}
+
 function FormAsk({ params, answer, later }: BodyProps): JSX.Element {
   const schema = isJsonObject(params['requestedSchema']) ? params['requestedSchema'] : {};
   const [content, setContent] = useState<JsonObject>(() => firstValue(schema, schema) as JsonObject);
@@ -116,12 +129,7 @@ function FormAsk({ params, answer, later }: BodyProps): JSX.Element {
         <button type="submit" class="main">
           Accept
         </button>
-        <button type="button" onClick={() => answer({ action: 'decline' })}>
-          Decline
-        </button>
-        <button type="button" onClick={() => answer({ action: 'cancel' })}>
-          Cancel
-        </button>
+        <Refusals answer={answer} />
       </Buttons>
     </form>
   );
@@ -159,12 +167,7 @@ function UrlAsk({ params, answer, later }: BodyProps): JSX.Element {
             Open the page
           </a>
         )}
-        <button type="button" onClick={() => answer({ action: 'decline' })}>
-          Decline
-        </button>
-        <button type="button" onClick={() => answer({ action: 'cancel' })}>
-          Cancel
-        </button>
+        <Refusals answer={answer} />
       </Buttons>
     </>
   );
