@@ -3,7 +3,7 @@
 import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { BusMessage, ListenFilter, Principal } from '@mortise/protocol/contracts';
+import type { BusMessage, Principal } from '@mortise/protocol/contracts';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { Channel } from './channel.ts';
 import { ChannelCall } from './calls.ts';
@@ -25,19 +25,21 @@ interface AcceptedFilter {
   readonly topics: readonly string[];
   /** The resource URIs that the filter names. */
   readonly uris: readonly string[];
-  readonly extensions: readonly (readonly [filter: ListenFilter, accepted: JsonValue])[];
 }
 
 /** Serves a `subscriptions/listen` request until it ends, and returns its result. */
 export async function listen(params: JsonObject, context: Context): Promise<JsonObject> {
-  return new Listen(context, await acceptFilter(params['notifications'] as JsonObject, context)).run();
+  return new Listen(context).run(params['notifications'] as JsonObject);
 }
 
-async function acceptFilter(wish: JsonObject, context: Context): Promise<AcceptedFilter> {
-  const { server, revision } = context;
+async function acceptFilter(
+  wish: JsonObject,
+  context: Context,
+  send: (method: string, params: JsonObject) => void,
+): Promise<AcceptedFilter> {
+  const { server, revision, asking: ended } = context;
   const notifications: Record<string, JsonValue> = {};
   const topics: string[] = [];
-  const extensions: [ListenFilter, JsonValue][] = [];
   for (const kind of LIST_KINDS) {
     const key = `${kind}ListChanged`;
     if (wish[key] !== true || !server.capabilities.has(revision, `${kind}.listChanged`)) continue;
@@ -51,13 +53,10 @@ async function acceptFilter(wish: JsonObject, context: Context): Promise<Accepte
   }
   for (const filter of server.listenFilters) {
     const part = Object.hasOwn(wish, filter.key) ? wish[filter.key] : undefined;
-    const accepted = part === undefined ? undefined : await filter.accept(part, context, context.asking);
-    if (accepted === undefined) continue;
-    notifications[filter.key] = accepted;
-    extensions.push([filter, accepted]);
-    topics.push(...filter.topics(accepted, context));
+    const accepted = part === undefined ? undefined : await filter.accept(part, context, { send, ended });
+    if (accepted !== undefined) notifications[filter.key] = accepted;
   }
-  return { notifications, topics, uris: uris ?? [], extensions };
+  return { notifications, topics, uris: uris ?? [] };
 }
 
 function readUris(wish: JsonValue | undefined): readonly string[] | undefined {
@@ -69,15 +68,14 @@ function readUris(wish: JsonValue | undefined): readonly string[] | undefined {
 /** One open `subscriptions/listen` request. */
 export class Listen implements EventListener {
   readonly #context: Context;
-  readonly #accepted: AcceptedFilter;
   readonly #outbox: Outbox;
+  #uris: readonly string[] = [];
   #finish: ((result: JsonObject) => void) | undefined;
-  /** The events that arrived before the acknowledgement, which must be the first message; undefined afterwards. */
-  #early: BusMessage[] | undefined = [];
+  /** The messages that wait for the acknowledgement, which must be the first; undefined afterwards. */
+  #early: Parameters<Listen['send']>[] | undefined = [];
 
-  constructor(context: Context, accepted: AcceptedFilter) {
+  constructor(context: Context) {
     this.#context = context;
-    this.#accepted = accepted;
     this.#outbox = new Outbox(context, () => this.#onOverflow());
   }
 
@@ -86,10 +84,12 @@ export class Listen implements EventListener {
   }
 
   /** Acknowledges, then delivers change events. Resolves with the result when the server ends it, rejects when the client does. */
-  async run(): Promise<JsonObject> {
-    const { server, signal } = this.#context;
+  async run(wish: JsonObject): Promise<JsonObject> {
+    const { server, signal, asking } = this.#context;
+    const send = (method: string, params: JsonObject): void => (asking.aborted ? undefined : this.send(method, params));
+    const { topics, notifications, uris } = await acceptFilter(wish, this.#context, send);
     signal.throwIfAborted();
-    const { topics, notifications } = this.#accepted;
+    this.#uris = uris;
     const owned = this.#channel?.listens;
     this.#checkBounds(owned);
     owned?.add(this);
@@ -114,20 +114,21 @@ export class Listen implements EventListener {
   }
 
   #acknowledge(notifications: JsonObject): void {
-    this.#push('notifications/subscriptions/acknowledged', { notifications }, undefined);
+    this.#push('notifications/subscriptions/acknowledged', { notifications });
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const event of early) this.onEvent(event);
+    for (const message of early) this.#push(...message);
   }
 
   onEvent(event: BusMessage): void {
-    if (this.#early) return void this.#early.push(event);
-    for (const [filter, accepted] of this.#accepted.extensions) {
-      const notification = filter.toNotification(event, accepted);
-      if (notification) this.#push(notification.method, notification.params ?? {}, undefined);
-    }
     const notification = toNotification(event);
-    if (notification) this.#push(notification.method, notification.params ?? {}, keyOf(notification));
+    if (notification) this.send(notification.method, notification.params ?? {}, keyOf(notification));
+  }
+
+  /** Sends a notification, not before the acknowledgement. @param key Of notifications with the same key, only the last one need be sent. */
+  send(method: string, params: JsonObject, key?: string): void {
+    if (this.#early) this.#early.push([method, params, key]);
+    else this.#push(method, params, key);
   }
 
   /**
@@ -167,7 +168,7 @@ export class Listen implements EventListener {
   #checkBounds(owned: ReadonlySet<Listen> | undefined): void {
     const { server } = this.#context;
     if (owned) this.#checkUris(owned, 1);
-    else if (this.#accepted.uris.length > 0) {
+    else if (this.#uris.length > 0) {
       const caller = callerOf(this.#context);
       this.#checkUris([], 1);
       this.#checkUris(
@@ -185,9 +186,9 @@ export class Listen implements EventListener {
   #checkUris(others: Iterable<Listen>, factor: number): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
     let [count, characters] = [0, 0];
-    for (const { uris } of [this, ...others].map((listen) => listen.#accepted)) {
-      count += uris.length;
-      for (const { length } of uris) characters += length;
+    for (const listen of [this, ...others]) {
+      count += listen.#uris.length;
+      for (const { length } of listen.#uris) characters += length;
     }
     if (count <= maxSubscriptions * factor && characters <= MAX_URI_CHARACTERS * factor) return;
     throw new ProtocolError(
@@ -197,7 +198,7 @@ export class Listen implements EventListener {
     );
   }
 
-  #push(method: string, params: JsonObject, key: string | undefined): void {
+  #push(method: string, params: JsonObject, key?: string): void {
     const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
     const notification: JsonRpcNotification = {
       jsonrpc: '2.0',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ProtocolError, type JsonObject } from '@mortise/jsonrpc-core';
-import type { ExtensionHost, HandlerRun, ServerExtension } from '@mortise/protocol/contracts';
+import type { BusMessage, ExtensionHost, HandlerRun, ServerExtension } from '@mortise/protocol/contracts';
 import { McpServer, RegistrationError } from '@mortise/server';
 import { type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import {} from './support.ts';
@@ -117,20 +117,20 @@ describe('an extension', () => {
         host = given;
         host.addFilter({
           key: 'jobIds',
-          accept: async (wish) => {
+          accept: async (wish, call, { send, ended }) => {
             if (!Array.isArray(wish)) throw new ProtocolError(-32602, 'jobIds must be a list');
             const known = wish.filter((id) => id !== 'unknown');
+            for (const id of known) {
+              send('notifications/jobs', { id, isFirst: true });
+              const onEvent = ({ principal, payload }: BusMessage): void =>
+                principal === call.principal ? send('notifications/jobs', payload as JsonObject) : undefined;
+              const stop = await given.subscribe(`job:${id}`, onEvent, () => undefined);
+              ended.addEventListener('abort', stop);
+            }
             return known.length > 0 ? known : undefined;
           },
-          topics: (accepted) => (accepted as string[]).map((id) => `job:${id}`),
-          toNotification: (event) =>
-            event.topic.startsWith('job:')
-              ? { jsonrpc: '2.0', method: 'notifications/jobs', params: event.payload as JsonObject }
-              : undefined,
         });
-        expect(() =>
-          host?.addFilter({ key: 'jobIds', accept: () => undefined, topics: () => [], toNotification: () => undefined }),
-        ).toThrow(RegistrationError);
+        expect(() => host?.addFilter({ key: 'jobIds', accept: () => undefined })).toThrow(RegistrationError);
       },
     });
     const peer = await RawPeer.open(server, MODERN, { info: { principal: 'ann' } });
@@ -138,12 +138,13 @@ describe('an extension', () => {
     for (const each of [peer, other]) void each.request('subscriptions/listen', { notifications: { jobIds: ['j1', 'unknown'] } }, 'sub');
     expect((await peer.nextNotification('notifications/subscriptions/acknowledged')).params.notifications).toEqual({ jobIds: ['j1'] });
     await other.nextNotification('notifications/subscriptions/acknowledged');
+    for (const each of [peer, other]) expect((await each.nextNotification('notifications/jobs')).params).toMatchObject({ isFirst: true });
     await host?.publish({ topic: 'job:j2', payload: { id: 'j2' } });
     await host?.publish({ topic: 'job:j1', principal: 'ann', payload: { id: 'j1' } });
     const told = await peer.nextNotification('notifications/jobs');
     expect(told.params).toEqual({ id: 'j1', _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub' } });
     await other.settle();
-    expect(other.notifications('notifications/jobs')).toEqual([]);
+    expect(other.notifications('notifications/jobs')).toHaveLength(1);
     expect((await peer.request('subscriptions/listen', { notifications: { jobIds: 5 } })).error?.code).toBe(-32602);
   });
 

@@ -33,18 +33,18 @@ export class SqliteEventStore implements EventStore {
     this.#maxAgeMs = options.maxAgeMs ?? 300_000;
   }
 
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
   async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
     if (terms === undefined) return this.#append(sessionId, streamId, message);
     return this.#db.transaction(() => {
       const isOwner = this.#db.run(
-        'UPDATE mortise_streams SET is_finished = ?, at_ms = ? WHERE session_id = ? AND stream_id = ? AND epoch = ? AND is_finished = 0',
-        terms.isLast === true ? 1 : 0,
-        this.#clock.now(),
+        `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, at_ms) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (session_id, stream_id) DO UPDATE SET is_finished = excluded.is_finished, at_ms = excluded.at_ms
+         WHERE epoch = excluded.epoch AND is_finished = 0`,
         sessionId,
         streamId,
         terms.epoch,
+        terms.isLast === true ? 1 : 0,
+        this.#clock.now(),
       );
       return isOwner > 0 ? this.#append(sessionId, streamId, message) : undefined;
     });
@@ -56,16 +56,21 @@ export class SqliteEventStore implements EventStore {
     about?: JsonObject,
   ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
     return this.#db.transaction(() => {
-      const row = this.#db.get(
-        `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, about, at_ms) VALUES (?, ?, 1, 0, ?, ?)
-         ON CONFLICT (session_id, stream_id) DO UPDATE SET epoch = epoch + 1, at_ms = excluded.at_ms WHERE is_finished = 0
-         RETURNING epoch`,
+      const stream = this.#db.get('SELECT is_finished FROM mortise_streams WHERE session_id = ? AND stream_id = ?', sessionId, streamId);
+      if (stream && number(stream, 'is_finished') === 1) return undefined;
+      const eventId = this.#append(sessionId, streamId, undefined);
+      // The number of the claim's event, which is never reused.
+      const epoch = Number(eventId.slice(streamId.length + 1));
+      this.#db.run(
+        `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, about, at_ms) VALUES (?, ?, ?, 0, ?, ?)
+         ON CONFLICT (session_id, stream_id) DO UPDATE SET epoch = excluded.epoch, at_ms = excluded.at_ms`,
         sessionId,
         streamId,
+        epoch,
         about === undefined ? null : JSON.stringify(about),
         this.#clock.now(),
       );
-      return row && { epoch: number(row, 'epoch'), eventId: this.#append(sessionId, streamId, undefined) };
+      return { epoch, eventId };
     });
   }
 

@@ -55,7 +55,7 @@ export class SqliteSessionStore implements SessionStore {
                  ON CONFLICT (id) DO UPDATE SET principal = excluded.principal, state = excluded.state, version = 1, expires_at_ms = excluded.expires_at_ms
                  WHERE mortise_sessions.expires_at_ms <= ?`;
     const isWritten = this.#db.run(sql, id, principal, state, expiresAtMs, now) > 0;
-    this.#db.clearSometimes('sessions', () => void this.deleteExpired());
+    this.#db.clearSometimes('sessions', () => void this.#db.deleteSome('mortise_sessions', now));
     return isWritten;
   }
 
@@ -69,10 +69,6 @@ export class SqliteSessionStore implements SessionStore {
 
   async delete(id: string): Promise<void> {
     this.#db.run('DELETE FROM mortise_sessions WHERE id = ?', id);
-  }
-
-  async deleteExpired(): Promise<boolean> {
-    return this.#db.deleteSome('mortise_sessions', this.#clock.now());
   }
 }
 

@@ -52,6 +52,7 @@ export class SqliteTaskStore implements TaskStore {
       );
     });
     if (changes === undefined) return undefined;
+    this.#db.clearSometimes('tasks', () => this.#deleteExpired(now));
     if (changes === 0) throw new Error('a task with this id already exists: use a new id');
     return fromText(json, 1, owner);
   }
@@ -179,19 +180,18 @@ export class SqliteTaskStore implements TaskStore {
     });
   }
 
-  async deleteExpired(): Promise<boolean> {
-    const now = this.#clock.now();
+  /** Does nothing. To close the file, call the `close` of `SqliteStores`. */
+  async close(): Promise<void> {
+    return undefined;
+  }
+
+  #deleteExpired(now: number): void {
+    this.#db.deleteSome('mortise_tasks', now);
     this.#db.run(
       `DELETE FROM mortise_task_owners WHERE until_ms <= ?
          AND NOT EXISTS (SELECT 1 FROM mortise_tasks WHERE mortise_tasks.owner = mortise_task_owners.owner AND ${OPEN})`,
       now,
     );
-    return this.#db.deleteSome('mortise_tasks', now);
-  }
-
-  /** Does nothing. To close the file, call the `close` of `SqliteStores`. */
-  async close(): Promise<void> {
-    return undefined;
   }
 
   #countOpen(principal: Principal, now: number): number {

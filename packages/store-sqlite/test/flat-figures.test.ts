@@ -39,10 +39,9 @@ it('[ROBUSTNESS-18] renews the leases of any number of tasks by one row, and rej
   expect(failed).toBe('the disk is full');
 });
 
-it('[ROBUSTNESS-18] deletes expired sessions and tasks in batches', async () => {
-  const { more, most, left } = (await run('sweep')) as { readonly [name: string]: unknown };
-  expect(more).toEqual([true, true, false, true, true, false]);
-  expect({ most, left }).toEqual({ most: 1024, left: [[{ count: 0 }], [{ count: 0 }]] });
+it('[ROBUSTNESS-18] deletes expired sessions and tasks in batches as it writes', async () => {
+  const { most, left } = (await run('sweep')) as { readonly [name: string]: unknown };
+  expect({ most, left }).toEqual({ most: 1024, left: [[{ count: 768 }], [{ count: 768 }]] });
 });
 
 it('[ROBUSTNESS-18] looks for orphans as fast beside 100,000 open tasks as beside 100', async () => {

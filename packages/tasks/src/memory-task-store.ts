@@ -33,7 +33,7 @@ interface Bound {
 const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxWeight: 32 * 2 ** 20 };
 const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxWeight: 128 * 2 ** 20 };
 
-/** The most expired tasks that one `deleteExpired` deletes. */
+/** The most expired tasks that one `create` deletes. */
 const DELETED_AT_ONCE = 10_000;
 
 interface Owner extends Kept {
@@ -180,10 +180,6 @@ export class MemoryTaskStore implements TaskStore {
     return copyJson(value);
   }
 
-  async deleteExpired(): Promise<boolean> {
-    return this.#deleteExpired(this.#now());
-  }
-
   async close(): Promise<void> {
     for (const held of [this.#tasks, this.#owners, this.#open, this.#aliveUntilMs, this.#all.ended]) held.clear();
     this.#all.weight = 0;
@@ -197,20 +193,19 @@ export class MemoryTaskStore implements TaskStore {
     this.#aliveUntilMs.set(owner, Math.max(untilMs, this.#aliveUntilMs.get(owner) ?? 0));
   }
 
-  /** Deletes expired tasks, as many as do not take long. @returns Whether there may be more. */
-  #deleteExpired(nowMs: number): boolean {
-    if (nowMs < this.#nextExpiryMs) return false;
+  /** Deletes expired tasks, as many as do not take long. */
+  #deleteExpired(nowMs: number): void {
+    if (nowMs < this.#nextExpiryMs) return;
     let left = DELETED_AT_ONCE;
     let nextExpiryMs = Infinity;
     for (const entry of this.#tasks.values()) {
       if (entry.expiresAtMs > nowMs) nextExpiryMs = Math.min(nextExpiryMs, entry.expiresAtMs);
-      else if (left-- === 0) return true;
+      else if (left-- === 0) return;
       else this.#delete(entry);
     }
     this.#nextExpiryMs = nextExpiryMs;
     // An owner that died long ago counts as dead without an entry.
     for (const [owner, untilMs] of this.#aliveUntilMs) if (untilMs <= nowMs) this.#aliveUntilMs.delete(owner);
-    return false;
   }
 
   #find(id: string): Entry | undefined {

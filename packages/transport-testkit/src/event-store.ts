@@ -25,8 +25,14 @@ function message(n: number): JsonRpcMessage {
 
 async function append(store: EventStore, sessionId: string, streamId: string, from: number, count: number): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (let n = from; n < from + count; n++) ids.push(await store.append(sessionId, streamId, message(n)));
+  for (let n = from; n < from + count; n++) ids.push(await appendOne(store, sessionId, streamId, message(n)));
   return ids;
+}
+
+async function appendOne(store: EventStore, sessionId: string, streamId: string, event: JsonRpcMessage | undefined): Promise<string> {
+  const id = await store.append(sessionId, streamId, event);
+  check(id !== undefined, 'append to a stream that nobody claimed should give an id');
+  return id;
 }
 
 /** The claim of a stream, by a store that declares the trait `claims`. */
@@ -109,7 +115,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
     id: 'V2.2',
     title: 'keeps the order of concurrent appends',
     async run({ store }) {
-      const first = await store.append('s', 'a', message(-1));
+      const first = await appendOne(store, 's', 'a', message(-1));
       await Promise.all(Array.from({ length: 50 }, (_, n) => store.append('s', 'a', message(n))));
       checkEqual(
         await replayNumbers(store, 's', first),
@@ -122,9 +128,9 @@ export const eventStoreCases: readonly EventStoreCase[] = [
     id: 'V2.3',
     title: 'replays each event with the id from append, and a priming event without a message',
     async run({ store }) {
-      const priming = await store.append('s', 'a', undefined);
-      const second = await store.append('s', 'a', message(1));
-      const third = await store.append('s', 'a', undefined);
+      const priming = await appendOne(store, 's', 'a', undefined);
+      const second = await appendOne(store, 's', 'a', message(1));
+      const third = await appendOne(store, 's', 'a', undefined);
       const replayed = await store.replay('s', priming);
       checkEqual(replayed?.events, [{ id: second, message: message(1) }, { id: third }], 'What is replayed after a priming event');
     },
@@ -194,7 +200,6 @@ export const eventStoreCases: readonly EventStoreCase[] = [
         [{ id: before, message: message(1) }, { id: second.eventId }, { id: after, message: message(3) }],
         'What is replayed from the first claim on',
       );
-      checkEqual(await store.append('s', 'b', message(4), second), undefined, 'What an append to a stream that nobody claimed gives');
     },
   },
   {
@@ -237,6 +242,33 @@ export const eventStoreCases: readonly EventStoreCase[] = [
       const [unclaimed] = await append(store, 's', 'b', 0, 1);
       const plain = await store.replay('s', unclaimed ?? '');
       checkEqual([plain?.about, plain?.isFinished], [undefined, undefined], 'What is known of a stream that nobody claimed');
+    },
+  },
+  {
+    id: 'V4.5',
+    title: 'takes an event of the owner whose claim is stored no more, and no event of an owner before',
+    needs: ['claims'],
+    async run({ store, other = store }) {
+      const first = await claim(store, 'a');
+      await store.delete('s', 'a');
+      const second = await claim(other, 'a');
+      check(first.epoch !== second.epoch, 'An epoch should not be given twice');
+      checkEqual(await store.append('s', 'a', message(1), first), undefined, 'What an append of the owner before gives');
+      await store.delete('s', 'a');
+      check((await other.append('s', 'a', message(2), second)) !== undefined, 'An append of the owner should give an id');
+      await other.append('s', 'a', message(3), { ...second, isLast: true });
+      checkEqual(await store.claim?.('s', 'a'), undefined, 'What a claim after the last event gives');
+    },
+  },
+  {
+    id: 'V4.6',
+    title: 'takes an event of the owner after its claim has become too old',
+    needs: ['claims', 'maxAge'],
+    async run({ store, age }) {
+      check(age !== undefined, 'A subject with the trait "maxAge" should let time pass');
+      const terms = await claim(store, 'a');
+      await age();
+      check((await store.append('s', 'a', message(1), terms)) !== undefined, 'An append of the owner should give an id');
     },
   },
 ];

@@ -129,13 +129,14 @@ export interface ListenFilter {
   /**
    * Returns the part of the requested value that the server accepts and acknowledges; undefined to reject it. May throw a `ProtocolError`.
    *
-   * @param ended Aborts when the client or the server ends the subscription, and when the request fails.
+   * @param subscriber Its `send` sends a notification to the client, after the acknowledgement if it is called earlier. `ended` aborts when
+   * the client or the server ends the subscription, and when the request fails; `send` then does nothing.
    */
-  accept(wish: JsonValue, call: ExtensionCall, ended: AbortSignal): JsonValue | undefined | Promise<JsonValue | undefined>;
-  /** Returns the topics of the `MessageBus` whose events belong to an accepted filter value. */
-  topics(accepted: JsonValue, call: ExtensionCall): readonly string[];
-  /** Converts a bus event to the notification for this subscriber; undefined to send none. */
-  toNotification(event: BusMessage, accepted: JsonValue): JsonRpcNotification | undefined;
+  accept(
+    wish: JsonValue,
+    call: ExtensionCall,
+    subscriber: { readonly send: (method: string, params: JsonObject) => void; readonly ended: AbortSignal },
+  ): JsonValue | undefined | Promise<JsonValue | undefined>;
 }
 
 /** What a server offers to an extension in `ServerExtension.install`. */

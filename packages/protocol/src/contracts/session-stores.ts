@@ -32,7 +32,7 @@ export interface SessionPut {
  * S2  A session expires `ttlMs` after its last `get` or `put`, and is not found then. To write less, a store may let a `get` count only
  *     when a quarter of the time has passed.
  * S3  `get` and `put` return copies: changing one does not change the store.
- * S4  `deleteExpired` may be called by any machine at any time. It takes no longer if much has expired.
+ * S4  A store deletes what has expired as it writes, some at a time, so that no call takes longer if much has expired.
  */
 export interface SessionStore {
   /** Finds a session, and keeps it for another `ttlMs` milliseconds. */
@@ -40,8 +40,6 @@ export interface SessionStore {
   /** Writes a session if its stored version is `expectedVersion`, and keeps it for `ttlMs` milliseconds. */
   put(record: Omit<SessionRecord, 'version'>, expectedVersion: number, ttlMs: number): Promise<SessionPut>;
   delete(id: string): Promise<void>;
-  /** Deletes some of the sessions that have expired. @returns Whether there may be more; then call it again. */
-  deleteExpired(): Promise<boolean>;
 }
 
 /** One stored event of an SSE stream. */
@@ -55,13 +53,13 @@ export interface StoredEvent {
 export interface StoredStream {
   readonly streamId: string;
   readonly events: readonly StoredEvent[];
-  /** What the first owner said of the stream; absent if nobody has claimed it. */
+  /** The `about` of the first claim; absent if it had none. */
   readonly about?: JsonObject;
-  /** Whether the last event of a stream that was claimed is stored. */
+  /** Whether the last event of the stream is stored; absent if nobody has claimed the stream. */
   readonly isFinished?: boolean;
 }
 
-/** By what right an event is appended. */
+/** Proves that the caller owns the stream. */
 export interface EventTerms {
   /** What `EventStore.claim` gave the owner of the stream. */
   readonly epoch: number;
@@ -75,13 +73,17 @@ export interface EventTerms {
  * V1  An event id is unique in its session, and tells which stream the event belongs to.
  * V2  `replay` returns the events after the given one, only of its stream, in the order of the `append` calls, even within a millisecond.
  * V3  Old events are dropped by count and by age. For the id of a dropped or unknown event, `replay` resolves to undefined.
- * V4  A stream that was claimed takes events of its last owner alone, and none after its last event.
+ * V4  Of callers that give an epoch, a stream takes events only from its last owner, and none after its last event. If the claim is
+ *     stored no more, the owner's next event restores it. An epoch is never given twice, even after the stream was dropped.
  */
 export interface EventStore {
-  /** Stores a message as the next event of a stream. @returns The event's id. */
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  /** Stores a message as above, for the owner of the stream. @returns Undefined if another has claimed the stream, or it is finished. */
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms: EventTerms): Promise<string | undefined>;
+  /**
+   * Stores a message as the next event of a stream.
+   *
+   * @param terms Given for a stream that was claimed.
+   * @returns The event's id. Undefined if another machine has claimed the stream since, or it is finished; never without `terms`.
+   */
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
   /**
    * Makes the caller the owner of a stream, in place of an earlier one, and stores an event without a message. A store that only one process
    * uses need not have this.

@@ -13,14 +13,14 @@
  * K4  `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
  *     records are added and removed. An unknown cursor rejects with a RangeError.
  * K5  The value of a step (`ctx.once`) is written once: a second write with the same key returns the first value.
- * K6  A task expires `ttlMs` after its creation, and is not found then. `deleteExpired` deletes it with its steps, and takes no longer if
- *     much has expired.
+ * K6  A task expires `ttlMs` after its creation, and is not found then. A store deletes expired tasks with their steps as it writes, some at
+ *     a time, so that no call takes longer if much has expired.
  * K7  Returned records are copies.
  * K8  An orphan is an unfinished task of the driver `engine` that has no living owner and was not created or returned by `claimOrphans`
- *     in the last `leaseMs`. `claimOrphans` returns the oldest orphans, each to one caller.
- * K9  What is stored has bounds: for one principal 10,000 ended tasks and 32 Mi characters of records and steps, for all principals 50,000
- *     and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all the room, `create` and `putStep` reject
- *     with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
+ *     in the last `leaseMs`. `claimOrphans` returns orphans, about those first that have waited longest, each to one caller.
+ * K9  What is stored has bounds: 10,000 ended tasks and 32 Mi characters of records and steps for one principal. A store on one machine
+ *     also has them for all principals: 50,000 and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all
+ *     the room, `create` and `putStep` reject with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
  */
 
 import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
@@ -133,8 +133,6 @@ export interface TaskStore {
    * @returns The stored value: that of the first `putStep` for this key.
    */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
-  /** Deletes some of the tasks that have expired. @returns Whether there may be more; then call it again. */
-  deleteExpired(): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -17,8 +17,8 @@ interface Kept {
   readonly expiresAtMs: number;
 }
 
-/** The most sessions that one `deleteExpired` deletes. */
-const SWEPT_AT_ONCE = 10_000;
+/** The most expired sessions that one `put` deletes. */
+const DELETED_AT_ONCE = 100;
 
 /** A `SessionStore` in memory. Fulfils the guarantees S1 to S4 of `SessionStore`. Sessions are lost when the process ends. */
 export class MemorySessionStore implements SessionStore {
@@ -58,17 +58,6 @@ export class MemorySessionStore implements SessionStore {
     this.#records.delete(id);
   }
 
-  async deleteExpired(): Promise<boolean> {
-    const now = this.#clock.now();
-    let left = SWEPT_AT_ONCE;
-    for (const [id, { expiresAtMs }] of this.#records) {
-      if (expiresAtMs > now) continue;
-      if (left-- === 0) return true;
-      this.#records.delete(id);
-    }
-    return false;
-  }
-
   #find(id: string): SessionRecord | undefined {
     const kept = this.#records.get(id);
     return kept !== undefined && kept.expiresAtMs > this.#clock.now() ? kept.record : undefined;
@@ -80,9 +69,12 @@ export class MemorySessionStore implements SessionStore {
     this.#records.set(record.id, { record, expiresAtMs: this.#clock.now() + ttlMs });
   }
 
+  /** Deletes sessions beyond `maxSessions`, and some that have expired, from the least recently used on. */
   #makeRoom(): void {
-    for (const id of this.#records.keys()) {
-      if (this.#records.size <= this.#maxSessions) return;
+    const now = this.#clock.now();
+    let left = DELETED_AT_ONCE;
+    for (const [id, { expiresAtMs }] of this.#records) {
+      if (this.#records.size <= this.#maxSessions && (expiresAtMs > now || left-- === 0)) return;
       this.#records.delete(id);
     }
   }

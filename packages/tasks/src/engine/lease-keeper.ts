@@ -8,10 +8,6 @@ import type { TaskRun } from './task-run.ts';
 
 /** How many orphaned tasks (whose process has died) one call of the store gives. */
 const ORPHANS_AT_ONCE = 100;
-/** How often expired tasks are deleted, in milliseconds. */
-const SWEEP_INTERVAL_MS = 60_000;
-/** The most batches of expired tasks that are deleted then. */
-const MAX_BATCHES = 1_000;
 
 /** The result of taking a task: its run, and whether a process has already started to run the task before. */
 export interface Taken {
@@ -36,11 +32,14 @@ export class LeaseKeeper {
   readonly #taking = new Map<string, TaskRecord | undefined>();
   /** The tasks that this process owned at the last renewal, but did not run. */
   #idle: ReadonlySet<string> = new Set();
+  /** Those of them that it also did not run at the renewal before. */
+  #stuck: readonly string[] = [];
+  /** Set while work is being queued. */
+  #queueing: Promise<void> | undefined;
   #events: TaskEvents | undefined;
   #unsubscribe: Promise<() => void> | undefined;
   #timer: ClockTimer | undefined;
   #renewedAtMs: number;
-  #sweepAtMs = 0;
   #isClosed = false;
 
   constructor(init: LeaseKeeperInit) {
@@ -105,14 +104,13 @@ export class LeaseKeeper {
   }
 
   async #look(): Promise<void> {
-    const guard = (fn: () => Promise<void>): Promise<void> =>
-      fn().catch((error: unknown) => this.#init.onFault('Renewing leases, finding orphaned tasks or deleting expired tasks failed', error));
-    await Promise.all([
-      guard(() => this.#listen()),
-      guard(() => this.#renew()),
-      guard(() => this.#findOrphans()),
-      guard(() => this.#sweep()),
-    ]);
+    const guard = (promise: Promise<void>): Promise<void> =>
+      promise.catch((error: unknown) => this.#init.onFault('Renewing leases or finding orphaned tasks failed', error));
+    // Only the store may hold up the next renewal: a bus or a queue that does not answer would cost this process its tasks.
+    const renewed = guard(this.#renew());
+    void guard(this.#listen());
+    this.#queueing ??= guard(this.#queueWork()).then(() => (this.#queueing = undefined));
+    await renewed;
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
   }
 
@@ -151,18 +149,9 @@ export class LeaseKeeper {
       if (version === undefined) await this.#missing(run);
       else if (version > run.record.version) await this.#read(run.id);
     }
-    await this.#resumeIdle(held.map(({ id }) => id).filter((id) => !this.#runs.has(id) && !this.#taking.has(id)));
-  }
-
-  /** Queues tasks that this process owns and does not run, such as one whose end could not be stored. Not at once: some are about to begin. */
-  async #resumeIdle(idle: readonly string[]): Promise<void> {
-    const { store, queue } = this.#init;
-    const again = idle.filter((id) => this.#idle.has(id));
+    const idle = held.map(({ id }) => id).filter((id) => !this.#runs.has(id) && !this.#taking.has(id));
+    this.#stuck = idle.filter((id) => this.#idle.has(id));
     this.#idle = new Set(idle);
-    for (const id of again) {
-      const record = await store.get(id);
-      if (record) await queue.enqueue(id, record.principal);
-    }
   }
 
   /** Stops a run whose task this process does not own any more, or has ended: another process may have cancelled it. */
@@ -191,21 +180,20 @@ export class LeaseKeeper {
     run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
 
-  /** Queues tasks that have no living owner. If one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`). */
-  async #findOrphans(): Promise<void> {
+  /**
+   * Queues tasks that have no living owner, and those that this process owns and does not run, such as one whose end could not be stored. If
+   * one is already in the queue, the queue ignores it (guarantee Q3 of `TaskQueue`).
+   */
+  async #queueWork(): Promise<void> {
     const { store, queue, leaseMs } = this.#init;
+    for (const id of this.#stuck) {
+      const record = await store.get(id);
+      if (record && !this.#runs.has(id)) await queue.enqueue(id, record.principal);
+    }
     for (let found = ORPHANS_AT_ONCE; found === ORPHANS_AT_ONCE && !this.#isClosed;) {
       const orphans = await store.claimOrphans(leaseMs, ORPHANS_AT_ONCE);
       for (const { id, principal } of orphans) if (!this.#runs.has(id)) await queue.enqueue(id, principal);
       found = orphans.length;
     }
-  }
-
-  async #sweep(): Promise<void> {
-    const { store, clock } = this.#init;
-    const now = clock.monotonicMs();
-    if (now < this.#sweepAtMs) return;
-    this.#sweepAtMs = now + SWEEP_INTERVAL_MS;
-    for (let batches = 0; batches < MAX_BATCHES && !this.#isClosed && (await store.deleteExpired()); batches++);
   }
 }

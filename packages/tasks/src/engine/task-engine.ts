@@ -48,6 +48,8 @@ export interface TaskEngineInit {
 /** The most attempts to store a task's final state. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
+
+const UNDELETED = 'A task whose id no client received could not be deleted: its tool may run';
 /** How long `close` waits for aborted task handlers to return, in milliseconds. */
 const CLOSE_MS = 500;
 /** The longest task id, in characters, that is looked up in the store. Longer ids count as unknown. */
@@ -87,10 +89,8 @@ export class TaskEngine {
     const onFault = (message: string, error: unknown): void => this.#fault(message, error);
     this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, createRun, onFault });
     this.change = taskWriter(store, clock, (record) => {
-      this.#leases.changed(record);
-      this.#watch.changed(record, false);
+      this.#tell(record);
       init.onChanged(record);
-      if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
     });
     this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
@@ -128,7 +128,7 @@ export class TaskEngine {
     try {
       if (record.driver === 'engine') await this.#init.queue.enqueue(record.id, record.principal);
     } catch (error) {
-      await this.#takeBack(record.id);
+      await this.#store.delete(record.id).catch((failure: unknown) => this.#fault(UNDELETED, failure));
       throw error;
     }
     return record;
@@ -153,9 +153,10 @@ export class TaskEngine {
 
   /** Deletes a task that `adopt` created and whose id no client has received. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
+    // Until it is deleted, this process must hold the task: without a run it would be queued, and its tool run again.
+    await this.#persist(() => this.#store.delete(run.id)).catch((error: unknown) => this.#fault(UNDELETED, error));
     this.#leases.delete(run);
     run.end();
-    await this.#takeBack(run.id);
   }
 
   /** Gets a task of a principal. @throws {TaskError} `ERR_TASK_NOT_FOUND`: the id is unknown, or the task expired or is another's. */
@@ -279,6 +280,8 @@ export class TaskEngine {
     try {
       const written = await this.#persist(() => run.change(endAs(outcome)));
       if (written?.isChanged) this.#audit(`A task has ${outcome.status}`, written.record);
+      // The task has ended: elsewhere, or by a write of this process whose answer was lost, and of which nobody has heard.
+      else if (written) this.#tell(written.record);
     } finally {
       this.#drop(run);
     }
@@ -299,6 +302,13 @@ export class TaskEngine {
 
   // ---- writes
 
+  /** Passes a changed task to its run and its watchers, in this process and in others. Those that know the version ignore it. */
+  #tell(record: TaskRecord): void {
+    this.#leases.changed(record);
+    this.#watch.changed(record);
+    if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
+  }
+
   /** Retries a failed write a few times, so that a short failure of the store does not lose a task's result. The task's lease is still renewed. */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
@@ -306,18 +316,9 @@ export class TaskEngine {
         return await write();
       } catch (error) {
         if (this.#isClosed || tries === MAX_END_TRIES) throw error;
-        this.#fault('The final state of a task could not be stored: trying again', error);
+        this.#fault('The end of a task could not be stored: trying again', error);
       }
       await this.#delay(END_RETRY_MS * 2 ** tries);
-    }
-  }
-
-  /** Deletes a task that was created in vain. If the deletion fails, the task is deleted when it expires. */
-  async #takeBack(id: string): Promise<void> {
-    try {
-      await this.#store.delete(id);
-    } catch (error) {
-      this.#fault('A task whose id no client got could not be deleted', error);
     }
   }
 

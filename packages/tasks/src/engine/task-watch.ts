@@ -5,8 +5,8 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { BusMessage, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { type TaskEvents, topicOf } from './task-events.ts';
 
-/** Called after a task has changed. @param record Undefined if the task is gone. @param isNews True if no message has told of the change. */
-export type OnTask = (record: TaskRecord | undefined, isNews: boolean) => void;
+/** Called after a task has changed. @param record Undefined if the task is gone. */
+export type OnTask = (record: TaskRecord | undefined) => void;
 
 /** The shortest and longest time between two reads of the store without a message bus, in milliseconds. */
 const MIN_INTERVAL_MS = 50;
@@ -50,10 +50,12 @@ export class TaskWatch {
   /** Calls `onTask` with each version of a task that is newer than `version`. @returns A function that ends the watch. */
   add(id: string, version: number, onTask: OnTask): () => void {
     const watcher: Watcher = { onTask, version };
-    const watched = this.#watched.get(id) ?? this.#begin(id);
+    const known = this.#watched.get(id);
+    const watched = known ?? { watchers: new Set(), unsubscribe: undefined };
     watched.watchers.add(watcher);
+    this.#watched.set(id, watched);
     // The task may have changed since the caller read it.
-    void this.#read(id, true);
+    void (known ? this.#read(id) : this.#begin(id, watched));
     this.#arm();
     return () => {
       watched.watchers.delete(watcher);
@@ -62,11 +64,11 @@ export class TaskWatch {
   }
 
   /** Calls the watchers of a task with its new record, unless they have seen it. */
-  changed(record: TaskRecord, isNews: boolean): void {
+  changed(record: TaskRecord): void {
     for (const watcher of [...(this.#watched.get(record.id)?.watchers ?? [])]) {
       if (record.version <= watcher.version) continue;
       watcher.version = record.version;
-      watcher.onTask(record, isNews);
+      watcher.onTask(record);
     }
   }
 
@@ -79,28 +81,21 @@ export class TaskWatch {
     }
   }
 
-  #begin(id: string): Watched {
-    const watched: Watched = { watchers: new Set(), unsubscribe: undefined };
-    this.#watched.set(id, watched);
-    if (this.#events) void this.#subscribe(id, watched, this.#events);
-    return watched;
-  }
-
-  async #subscribe(id: string, watched: Watched, events: TaskEvents): Promise<void> {
+  /** Subscribes to the task's changes, and then reads the task. */
+  async #begin(id: string, watched: Watched): Promise<void> {
     try {
-      const unsubscribe = await events.subscribe(
+      const unsubscribe = await this.#events?.subscribe(
         topicOf(id),
         (event) => this.#onEvent(id, event),
-        () => void this.#read(id, true),
+        () => void this.#read(id),
       );
-      if (this.#watched.get(id) !== watched) return unsubscribe();
+      if (this.#watched.get(id) !== watched) return unsubscribe?.();
       watched.unsubscribe = unsubscribe;
-      // It may have changed before the subscription.
-      if (events.hasMessageBus) await this.#read(id, true);
     } catch (error) {
-      // The watchers hear of changes later, by the reads at intervals.
+      // The reads at intervals find later changes.
       this.#init.onError(error);
     }
+    await this.#read(id);
   }
 
   #end(id: string, watched: Watched): void {
@@ -111,11 +106,11 @@ export class TaskWatch {
   #onEvent(id: string, { payload }: BusMessage): void {
     const version = isJsonObject(payload) ? Number(payload['version']) : 0;
     const isKnown = [...(this.#watched.get(id)?.watchers ?? [])].every((watcher) => watcher.version >= version);
-    if (!isKnown) void this.#read(id, false);
+    if (!isKnown) void this.#read(id);
   }
 
   #gone(id: string): void {
-    for (const { onTask } of [...(this.#watched.get(id)?.watchers ?? [])]) onTask(undefined, true);
+    for (const { onTask } of [...(this.#watched.get(id)?.watchers ?? [])]) onTask(undefined);
   }
 
   #arm(): void {
@@ -126,15 +121,15 @@ export class TaskWatch {
   }
 
   async #look(): Promise<void> {
-    for (const id of [...this.#watched.keys()]) await this.#read(id, true);
+    for (const id of [...this.#watched.keys()]) await this.#read(id);
     this.#timer = undefined;
     this.#arm();
   }
 
-  async #read(id: string, isNews: boolean): Promise<void> {
+  async #read(id: string): Promise<void> {
     try {
       const record = await this.#init.store.get(id);
-      if (record) this.changed(record, isNews);
+      if (record) this.changed(record);
       else this.#gone(id);
     } catch (error) {
       this.#init.onError(error);

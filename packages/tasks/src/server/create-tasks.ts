@@ -141,7 +141,7 @@ export function createTasks(options: TasksOptions = {}): Tasks {
       calls = new ToolCalls({ host, engine, clients, clock });
       addCoreMethods(host, engine, clients);
       addExtensionMethods(host, engine);
-      addTaskFilter(host, engine, clock);
+      addTaskFilter(host, engine);
       host.onClose(() => engine.close());
       engine.start(installed);
     },

@@ -1,11 +1,10 @@
 /** The methods of the 2026-07-28 tasks extension: `tasks/get`, `tasks/update`, `tasks/cancel`, and `taskIds` of `subscriptions/listen`. */
 
-import { type Clock, type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { type Clock, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkClientResult, hasExtension } from '@mortise/protocol/checks';
 import type { ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
 import { missingCapabilityError } from '@mortise/protocol/wire';
-import { toEvent, topicOf } from '../engine/task-events.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { type GivenAnswer, isEnded, isOutstanding } from '../engine/task-states.ts';
@@ -50,77 +49,30 @@ export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): vo
   });
 }
 
-/** Lets clients subscribe to tasks: adds the filter `taskIds` to `subscriptions/listen`. */
-export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Clock): void {
-  const followed = new Followed(host, engine);
+/** Lets clients subscribe to tasks: adds the filter `taskIds` to `subscriptions/listen`. Sends each task's state once, then its changes. */
+export function addTaskFilter(host: ExtensionHost, engine: TaskEngine): void {
   host.addFilter({
     key: 'taskIds',
-    async accept(wish, call, ended) {
+    async accept(wish, call, { send, ended }) {
       if (!takesTasks(call)) throw undeclared();
       if (!Array.isArray(wish) || wish.length > MAX_TASK_IDS || !wish.every((id: JsonValue) => typeof id === 'string'))
         throw new ProtocolError(INVALID_PARAMS, `Invalid params: taskIds must be an array of at most ${MAX_TASK_IDS} task ids`);
       const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
-      const records = known.filter((record) => record !== undefined);
-      for (const record of records) followed.add(record, ended);
-      // A task may have changed before the client subscribed, so its state is sent right after the acknowledgement.
-      clock.schedule(() => void followed.publishAll(records), 0, { keepAlive: true });
-      return records.map(({ id }) => id);
-    },
-    topics: (accepted) => (accepted as readonly string[]).map(topicOf),
-    toNotification({ topic, payload }, accepted): JsonRpcNotification | undefined {
-      const task = isJsonObject(payload) ? payload['task'] : undefined;
-      // After a gap there is no payload: the engine reads the task, and publishes what is new.
-      if (!isJsonObject(task) || !(accepted as readonly string[]).some((id) => topicOf(id) === topic)) return undefined;
-      return { jsonrpc: '2.0', method: 'notifications/tasks', params: task };
+      const ids = known.filter((record) => record !== undefined).map(({ id }) => id);
+      for (const id of new Set(ids)) follow(engine, id, (task) => send('notifications/tasks', task), ended);
+      return ids;
     },
   });
 }
 
-/** Publishes changes of which no message has told, to the tasks that clients of this process subscribe to. */
-class Followed {
-  readonly #host: ExtensionHost;
-  readonly #engine: TaskEngine;
-  readonly #followed = new Map<string, { followers: number; readonly stop: () => void }>();
-
-  constructor(host: ExtensionHost, engine: TaskEngine) {
-    this.#host = host;
-    this.#engine = engine;
-  }
-
-  /** Publishes changes of a task of which no message has told, until the task ends or `signal` aborts. */
-  add(record: TaskRecord, signal: AbortSignal): void {
-    if (isEnded(record.status) || signal.aborted) return;
-    const followed = this.#followed.get(record.id) ?? { followers: 0, stop: this.#follow(record) };
-    followed.followers++;
-    this.#followed.set(record.id, followed);
-    const leave = (): void => {
-      followed.followers--;
-      if (followed.followers === 0) this.#end(record.id);
-    };
-    signal.addEventListener('abort', leave, { once: true });
-  }
-
-  async publishAll(records: readonly TaskRecord[]): Promise<void> {
-    for (const { id } of records) {
-      const record = await this.#engine.peek(id).catch(() => undefined);
-      if (record) await this.#host.publish(toEvent(record));
-    }
-  }
-
-  #follow({ id, version, updatedAtMs }: TaskRecord): () => void {
-    let sentAtMs = updatedAtMs;
-    return this.#engine.watch(id, version, (record, isNews) => {
-      // A new owner changes only the version.
-      if (record && isNews && record.updatedAtMs !== sentAtMs) void this.#host.publish(toEvent(record));
-      if (record) sentAtMs = record.updatedAtMs;
-      if (!record || isEnded(record.status)) this.#end(id);
-    });
-  }
-
-  #end(id: string): void {
-    this.#followed.get(id)?.stop();
-    this.#followed.delete(id);
-  }
+/** Passes the state of a task to `send`, at first and after each change, until the task ends or `ended` aborts. */
+function follow(engine: TaskEngine, id: string, send: (task: JsonObject) => void, ended: AbortSignal): void {
+  if (ended.aborted) return;
+  const stop = engine.watch(id, 0, (record) => {
+    if (record) send(toDetailedTask(record));
+    if (!record || isEnded(record.status)) stop();
+  });
+  ended.addEventListener('abort', stop, { once: true });
 }
 
 /** Refuses requests without the tasks extension, except to read or cancel 2025-11-25 tasks. @see SEP-2663 backward compatibility */

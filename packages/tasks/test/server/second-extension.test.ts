@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { HandlerRun, ServerExtension } from '@mortise/protocol/contracts';
+import type { BusMessage, HandlerRun, ServerExtension } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { MODERN, RawPeer } from '../support/raw-peer.ts';
@@ -46,10 +46,13 @@ function createReceipts(): ServerExtension & { settle(): Promise<void> } {
       host.addMethod('receipts/count', { eras: ['legacy', 'modern'] }, () => ({ count: waiting.length }));
       host.addFilter({
         key: 'receipts',
-        accept: (wish) => wish,
-        topics: (accepted) => (accepted as string[]).map((receipt) => `receipt:${receipt}`),
-        toNotification: ({ topic, payload }) =>
-          topic.startsWith('receipt:') ? { jsonrpc: '2.0', method: 'notifications/receipts', params: payload as JsonObject } : undefined,
+        async accept(wish, _call, { send, ended }) {
+          for (const receipt of wish as string[]) {
+            const onEvent = ({ payload }: BusMessage): void => send('notifications/receipts', payload as JsonObject);
+            ended.addEventListener('abort', await host.subscribe(`receipt:${receipt}`, onEvent, () => undefined));
+          }
+          return wish;
+        },
       });
     },
     async settle() {

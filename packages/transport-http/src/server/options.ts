@@ -144,7 +144,7 @@ const TABLE: OptionTable<ServeHttpOptions> = {
   sessions: 'boolean',
   jsonOnly: 'boolean',
   sse: ['boolean', 'string'],
-  sessionStore: { methods: ['get', 'put', 'delete', 'deleteExpired'] },
+  sessionStore: { methods: ['get', 'put', 'delete'] },
   messageBus: { methods: ['publish', 'subscribe'] },
   eventStore: { methods: ['append', 'replay', 'delete'] },
   limitKey: 'function',

@@ -63,9 +63,4 @@ export class TestSessionStore implements SessionStore {
     await Promise.resolve();
     this.records.delete(id);
   }
-
-  async deleteExpired(): Promise<boolean> {
-    await Promise.resolve();
-    return false;
-  }
 }

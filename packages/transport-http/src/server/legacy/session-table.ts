@@ -341,7 +341,6 @@ export class SessionTable {
       if (session.inFlight === 0 && !session.isConnected) this.#forgetSoon(session);
       else this.#use(session);
     }
-    void this.#stored?.sweep();
     this.#sweepTimer = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
   }
 

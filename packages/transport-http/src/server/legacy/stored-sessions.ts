@@ -21,8 +21,6 @@ export interface OpenedRecord {
 const LAYOUT = 1;
 /** How often a change is written again after other machines were first. Of N writers at once each waits for N - 1 others at most. */
 const MAX_WRITES = 100;
-/** The most batches of expired sessions that one sweep deletes. */
-const MAX_BATCHES = 100;
 
 export class StoredSessions {
   readonly #store: SessionStore;
@@ -127,15 +125,6 @@ export class StoredSessions {
   /** Deletes a session from the store. @throws Errors of the store. */
   delete(session: HttpSession): Promise<void> {
     return this.#store.delete(session.id);
-  }
-
-  /** Deletes expired sessions from the store. Never rejects. */
-  async sweep(): Promise<void> {
-    try {
-      for (let batches = 1; (await this.#store.deleteExpired()) && batches < MAX_BATCHES; batches++);
-    } catch (error) {
-      this.#log('Expired sessions could not be deleted', error);
-    }
   }
 
   /** Writes a session to the store, unless another machine wrote it in the meantime. @throws Errors of the store. */
