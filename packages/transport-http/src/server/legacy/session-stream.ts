@@ -49,7 +49,7 @@ export function streamKindOf(streamId: string): StreamKind {
 export class SessionStream {
   readonly id: string;
   readonly #log: StreamLog | undefined;
-  /** By which right events are stored; undefined if the store has no owners of streams. */
+  /** The epoch of this machine's claim; undefined if the store has no claims, or its claim failed. */
   #epoch: number | undefined;
   /** Whether another machine owns the stream now. Nothing is sent on it here any more. */
   #isLost = false;
@@ -119,7 +119,7 @@ export class SessionStream {
       return Promise.reject(error as Error);
     }
     if (this.#log === undefined) return this.#sse?.write(encodeMessageEvent(text)) ?? resolvedPromise;
-    // A request that cannot be sent must fail. Of a change, the machine that owns the stream tells the client itself.
+    // A request that cannot be sent must fail. A notification is dropped: the owner of the stream sends its own.
     const request = 'method' in message && 'id' in message ? message : undefined;
     let written: Promise<void> | undefined;
     this.#behind++;
@@ -244,8 +244,10 @@ export class SessionStream {
     if (this.#isLost) return null;
     if (log === undefined || !this.#isLogged) return undefined;
     try {
-      if (this.#epoch === undefined) return await log.store.append(log.sessionId, this.id, message);
-      const id = await log.store.append(log.sessionId, this.id, message, { epoch: this.#epoch, isLast });
+      const epoch = this.#epoch;
+      // A stream that could not be claimed may be another machine's now, so nothing is stored in it.
+      if (epoch === undefined && log.store.claim !== undefined) return undefined;
+      const id = await log.store.append(log.sessionId, this.id, message, epoch === undefined ? undefined : { epoch, isLast });
       if (id !== undefined) return id;
     } catch (error) {
       log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });

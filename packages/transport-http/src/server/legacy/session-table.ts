@@ -24,6 +24,8 @@ const ID_BYTES = 24;
 
 /** How long a machine has to say that it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
 const HOLDER_MS = 5_000;
+/** How often it is asked in this time. */
+const HOLDER_TRIES = 5;
 
 export class SessionTable {
   #node: string | undefined;
@@ -159,20 +161,34 @@ export class SessionTable {
    * Takes a resumed stream as above, and finds out whether another machine still serves it: that machine says so. Without a message bus
    * there is no other machine.
    *
-   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached.
+   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. True also if the bus fails:
+   * nobody was asked, so the client asks again later.
    */
-  async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
-    if (this.#relay === undefined) return false;
+  isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
+    if (this.#relay === undefined) return Promise.resolve(false);
+    return (session.holders.get(streamId) ?? this.#askForHolder(this.#relay, session, streamId)).isHeld;
+  }
+
+  #askForHolder(relay: SessionRelay, session: HttpSession, streamId: string): NonNullable<ReturnType<HttpSession['holders']['get']>> {
     let timer: ClockTimer | undefined;
-    const answered = new Promise<boolean>((resolve) => {
-      session.holders.set(streamId, () => resolve(true));
-      timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS);
+    let settle: (isHeld: boolean) => void = () => undefined;
+    const isHeld = new Promise<boolean>((resolve) => (settle = resolve)).finally(() => {
+      timer?.cancel();
+      session.holders.delete(streamId);
     });
-    await this.takeStream(session, streamId);
-    const isHeld = await answered;
-    timer?.cancel();
-    session.holders.delete(streamId);
-    return isHeld;
+    const asked = { isHeld, answer: () => settle(true) };
+    session.holders.set(streamId, asked);
+    // Asks several times: a message may be lost while the bus reconnects.
+    const ask = (left: number): void => {
+      if (left === 0) return settle(false);
+      timer = this.#settings.clock.schedule(() => ask(left - 1), HOLDER_MS / HOLDER_TRIES);
+      relay.tell(session, { taken: streamId }).catch((error: unknown) => {
+        this.#log('The message bus failed, so it is not known which machine serves a stream', error);
+        settle(true);
+      });
+    };
+    ask(HOLDER_TRIES);
+    return asked;
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
@@ -250,7 +266,7 @@ export class SessionTable {
       if (session.yieldStream(news.taken)) await this.#relay?.tryToTell(session, { held: news.taken });
       return;
     }
-    if ('held' in news) return session.holders.get(news.held)?.();
+    if ('held' in news) return session.holders.get(news.held)?.answer();
     if ('changed' in news) {
       if ((await this.#stored?.update(session, news.changed)) !== false) return;
     } else if (!('ended' in news)) return deliver(session, news.message);
