@@ -19,6 +19,7 @@ interface Flags {
   readonly pause: number;
   readonly killEvery: number;
   readonly cut: number;
+  readonly patience: number;
   readonly plot?: string;
   readonly cpu: boolean;
 }
@@ -34,6 +35,7 @@ const flags = program
   .option('--pause <ms>', 'how long a client waits between two calls', Number, 5000)
   .option('--kill-every <s>', 'seconds between two kills, 0 for none', Number, 5)
   .option('--cut <s>', 'seconds without a network to the engine, 0 for no harm to the engine at all', Number, 20)
+  .option('--patience <n>', 'multiplies all limits of time, on a machine that does other work too', Number, 1)
   .option('--plot <file>', 'writes what happened as SVG')
   .option('--cpu', 'kills nothing, and prints what a call costs on 1, 2 and 4 machines', false)
   .addHelpText(
@@ -43,7 +45,7 @@ const flags = program
   .showSuggestionAfterError(false)
   .configureOutput({
     outputError: (reason, write) => {
-      const names = '--engine, --nodes, --seconds, --legacy, --modern, --pause, --kill-every, --cut, --plot, --cpu, --help';
+      const names = '--engine, --nodes, --seconds, --legacy, --modern, --pause, --kill-every, --cut, --patience, --plot, --cpu, --help';
       write(reason.replace(/\.?\n$/, `; the flags are ${names}\n`));
     },
   })
@@ -78,8 +80,8 @@ async function harm(): Promise<void> {
   await withCluster(flags.nodes, async (cluster, engine, balancer, url) => {
     const outages: Outage[] = [];
     const killsMs: number[] = [];
-    const { legacy, modern, pause: pauseMs, seconds } = flags;
-    const driver = new Driver({ url, balancer, legacy, modern, pauseMs, outages });
+    const { legacy, modern, pause: pauseMs, seconds, patience } = flags;
+    const driver = new Driver({ url, balancer, legacy, modern, pauseMs, outages, patience });
     await driver.connect();
     print(`${legacy} legacy and ${modern} modern clients on ${flags.nodes} machines over ${flags.engine}`);
     const fromMs = performance.now();

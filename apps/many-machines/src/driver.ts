@@ -6,7 +6,7 @@ import type { CallToolResult } from '@mortise/protocol';
 import { type TaskClient, taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { uriOf } from './node.ts';
-import type { Balancer, OpenStream } from './proxy.ts';
+import type { Balancer, OpenStream, Target } from './proxy.ts';
 
 /** A time in which the engine was down, in milliseconds of `performance.now()`. */
 export interface Outage {
@@ -30,6 +30,8 @@ export interface DriverOptions {
   readonly pauseMs: number;
   /** The times in which the engine was down. The caller adds to it. */
   readonly outages: readonly Outage[];
+  /** By how much all limits of time are longer, on a machine that does other work too. @default 1 */
+  readonly patience?: number;
   /** Only calls of `count` to 1 and no changes, to measure what one costs. @default false */
   readonly isPlain?: boolean;
 }
@@ -47,10 +49,12 @@ interface User {
 /** How long after a death, or the end of an outage, a call may still end. */
 const AFTER_DEATH_MS = 10_000;
 /** How long a call of this driver takes by itself on a busy machine, in milliseconds. */
-const USUAL_MS = 5_000;
+const USUAL_MS = 3_000;
 const CHANGE_MS = 1_000;
 /** How long after a broken stream its user hears that it must read again: the pause before it connects, and the time to find that a machine is dead. */
 const REREAD_MS = 40_000;
+/** How long tasks may still take when machines live again, in milliseconds. */
+const TASKS_MS = 30_000;
 const COUNT_TO = 5;
 
 export class Driver {
@@ -70,7 +74,9 @@ export class Driver {
     toldToReadAgain: 0,
   };
   openTasks = 0;
+  readonly #ended: EndedCall[] = [];
   readonly #options: DriverOptions;
+  readonly #patience: number;
   readonly #users: User[] = [];
   readonly #answers = new Map<string, string[]>();
   readonly #changes: { readonly uri: string; readonly fromMs: number; readonly toMs: number }[] = [];
@@ -81,6 +87,7 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.#options = options;
+    this.#patience = options.patience ?? 1;
   }
 
   /** Connects all clients, some at a time. */
@@ -102,9 +109,12 @@ export class Driver {
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#loops);
-    const limit = sleep(60_000).then(() => this.#tasks.size > 0 && this.#break(`${this.#tasks.size} tasks have not ended after 60 s`));
+    const limit = sleep(TASKS_MS * this.#patience).then(
+      () => this.#tasks.size > 0 && this.#break(`${this.#tasks.size} tasks have not ended`),
+    );
     await Promise.race([Promise.all(this.#tasks), limit]);
     await this.#untilHeard();
+    this.#judgeCalls();
     this.#judgeChanges();
     await Promise.all(this.#users.map(({ client }) => client.close().catch(() => undefined)));
   }
@@ -221,22 +231,29 @@ export class Driver {
     balancer.machineOf.delete(id);
     this.samples.push({ atMs: toMs, tookMs: toMs - fromMs, isOk: failure === undefined });
     this.counts.calls++;
-    const died = target?.diedAtMs ?? -Infinity;
-    // A cut client comes to another machine, which may die too.
-    const excuseMs = Math.max(died, how.cut === undefined ? -Infinity : fromMs, ...this.#outagesDuring(fromMs, toMs));
-    if (failure !== undefined) {
-      this.counts.failedByDeath++;
-      if (excuseMs < fromMs) this.#break(`${user.name}: ${tool} failed while its machine lived: ${describe(failure)}`);
-    }
-    const limitMs = Math.max(fromMs + USUAL_MS, excuseMs + AFTER_DEATH_MS);
-    if (toMs > limitMs) this.#break(`${user.name}: ${tool} took ${seconds(toMs - fromMs)}, ${seconds(toMs - limitMs)} more than it may`);
+    if (failure !== undefined) this.counts.failedByDeath++;
+    const cuts = how.cut !== undefined;
+    this.#ended.push({ title: `${user.name} (${user.isLegacy ? 'legacy' : 'modern'}): ${tool}`, fromMs, toMs, target, cuts, failure });
     return failure === undefined ? result : undefined;
+  }
+
+  /** Judged at the end, because the death of a machine is seen a moment after its connections broke. */
+  #judgeCalls(): void {
+    for (const { title, fromMs, toMs, target, cuts, failure } of this.#ended) {
+      // A cut client comes to another machine, which may die too.
+      const excuseMs = Math.max(target?.diedAtMs ?? -Infinity, cuts ? fromMs : -Infinity, ...this.#outagesDuring(fromMs, toMs));
+      if (failure !== undefined && excuseMs < fromMs) this.#break(`${title} failed after ${seconds(toMs - fromMs)}: ${describe(failure)}`);
+      const limitMs = Math.max(fromMs + USUAL_MS * this.#patience, excuseMs + AFTER_DEATH_MS * this.#patience);
+      if (toMs > limitMs) this.#break(`${title} took ${seconds(toMs - fromMs)}, ${seconds(toMs - limitMs)} more than it may`);
+    }
   }
 
   /** When the outages ended that touch this time. */
   #outagesDuring(fromMs: number, toMs: number): number[] {
     // What the engine did last before it went may be seen a moment later.
-    return this.#options.outages.filter((outage) => outage.fromMs <= toMs && outage.toMs + USUAL_MS >= fromMs).map((outage) => outage.toMs);
+    return this.#options.outages
+      .filter((outage) => outage.fromMs <= toMs && outage.toMs + USUAL_MS * this.#patience >= fromMs)
+      .map((outage) => outage.toMs);
   }
 
   // ---- tasks
@@ -293,7 +310,7 @@ export class Driver {
   async #untilHeard(): Promise<void> {
     const isHeard = (): boolean =>
       this.#changes.every(({ uri, fromMs }) => this.#users.every((user) => user.uri !== uri || this.#heard(user, fromMs) < Infinity));
-    const limitMs = performance.now() + REREAD_MS;
+    const limitMs = performance.now() + REREAD_MS * this.#patience;
     while (!isHeard() && performance.now() < limitMs) await sleep(200);
   }
 
@@ -302,8 +319,10 @@ export class Driver {
       this.counts.changes++;
       for (const user of this.#users.filter((each) => each.uri === uri)) {
         const heardMs = this.#heard(user, fromMs);
-        const isExcused = this.#outagesDuring(fromMs, toMs + CHANGE_MS).length > 0 || !this.#isConnected(user, fromMs, toMs + CHANGE_MS);
-        if (heardMs <= toMs + CHANGE_MS) this.counts.told++;
+        const isExcused =
+          this.#outagesDuring(fromMs, toMs + CHANGE_MS * this.#patience).length > 0 ||
+          !this.#isConnected(user, fromMs, toMs + CHANGE_MS * this.#patience);
+        if (heardMs <= toMs + CHANGE_MS * this.#patience) this.counts.told++;
         else if (isExcused && heardMs < Infinity) this.counts.toldToReadAgain++;
         else
           this.#break(
@@ -322,6 +341,17 @@ export class Driver {
   #break(sentence: string): void {
     this.broken.push(sentence);
   }
+}
+
+interface EndedCall {
+  readonly title: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The machine that got the call. */
+  readonly target: Target | undefined;
+  /** Whether the balancer broke the client's connection. */
+  readonly cuts: boolean;
+  readonly failure: unknown;
 }
 
 interface Calling {

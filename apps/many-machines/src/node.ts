@@ -87,6 +87,8 @@ export async function startMachine({ stores, secret, port = 0, onStep, onError }
       response.end(JSON.stringify({ isReady, problems: isLeaving ? ['This machine is leaving'] : problems }));
     });
   });
+  // Longer than the balancer keeps a connection: it must never send a request on one that is about to be closed here.
+  http.keepAliveTimeout = 75_000;
   http.listen(port, '127.0.0.1');
   await once(http, 'listening');
   const leave = async (): Promise<void> => {

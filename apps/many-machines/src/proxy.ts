@@ -78,7 +78,8 @@ export class Balancer {
         if (response.headersSent) response.destroy();
         else response.writeHead(502).end();
       });
-      if (typeof call === 'string') this.machineOf.set(call, target);
+      // The client sends it with the GET by which it resumes a stream, too.
+      if (typeof call === 'string' && method === 'POST') this.machineOf.set(call, target);
       passed.end(body);
     });
   }

@@ -39,6 +39,8 @@ export class LeaseKeeper {
   #events: TaskEvents | undefined;
   #unsubscribe: Promise<() => void> | undefined;
   #timer: ClockTimer | undefined;
+  /** Settles when the last search for orphans and expired tasks is done; undefined if none runs. */
+  #looking: Promise<void> | undefined;
   #renewedAtMs: number;
   #sweepAtMs = 0;
   #isClosed = false;
@@ -105,15 +107,21 @@ export class LeaseKeeper {
   }
 
   async #look(): Promise<void> {
-    const guard = (fn: () => Promise<void>): Promise<void> =>
-      fn().catch((error: unknown) => this.#init.onFault('Renewing leases, finding orphaned tasks or deleting expired tasks failed', error));
-    await Promise.all([
-      guard(() => this.#listen()),
-      guard(() => this.#renew()),
-      guard(() => this.#findOrphans()),
-      guard(() => this.#sweep()),
-    ]);
+    const renewed = this.#guard(() => this.#renew());
+    // A queue or a message bus that does not answer must not stop the renewals.
+    this.#looking ??= Promise.all([
+      this.#guard(() => this.#listen()),
+      this.#guard(() => this.#findOrphans()),
+      this.#guard(() => this.#sweep()),
+    ]).then(() => (this.#looking = undefined));
+    await renewed;
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
+  }
+
+  #guard(fn: () => Promise<void>): Promise<void> {
+    const onError = (error: unknown): void =>
+      this.#init.onFault('Renewing leases, finding orphaned tasks or deleting expired tasks failed', error);
+    return fn().catch(onError);
   }
 
   /** Subscribes to what other processes change. If the bus fails, this is tried again with the next renewal. */
@@ -151,7 +159,7 @@ export class LeaseKeeper {
       if (version === undefined) await this.#missing(run);
       else if (version > run.record.version) await this.#read(run.id);
     }
-    await this.#resumeIdle(held.map(({ id }) => id).filter((id) => !this.#runs.has(id) && !this.#taking.has(id)));
+    void this.#guard(() => this.#resumeIdle(held.map(({ id }) => id).filter((id) => !this.#runs.has(id) && !this.#taking.has(id))));
   }
 
   /** Queues tasks that this process owns and does not run, such as one whose end could not be stored. Not at once: some are about to begin. */

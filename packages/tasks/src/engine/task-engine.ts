@@ -86,12 +86,7 @@ export class TaskEngine {
     const createRun = (record: TaskRecord): TaskRun => new TaskRun(this.#runHost, record);
     const onFault = (message: string, error: unknown): void => this.#fault(message, error);
     this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, createRun, onFault });
-    this.change = taskWriter(store, clock, (record) => {
-      this.#leases.changed(record);
-      this.#watch.changed(record, false);
-      init.onChanged(record);
-      if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
-    });
+    this.change = taskWriter(store, clock, (record) => this.#onWritten(record));
     this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
 
@@ -153,9 +148,14 @@ export class TaskEngine {
 
   /** Deletes a task that `adopt` created and whose id no client has received. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
-    this.#leases.delete(run);
     run.end();
-    await this.#takeBack(run.id);
+    try {
+      await this.#persist(() => this.#store.delete(run.id));
+      this.#leases.delete(run);
+    } catch (error) {
+      // It stays a task that this process has in hand, so that nobody runs it, until it expires.
+      this.#fault('A task whose id no client got could not be deleted', error);
+    }
   }
 
   /** Gets a task of a principal. @throws {TaskError} `ERR_TASK_NOT_FOUND`: the id is unknown, or the task expired or is another's. */
@@ -277,11 +277,22 @@ export class TaskEngine {
 
   async #settle(run: TaskRun, outcome: TaskOutcome): Promise<void> {
     try {
-      const written = await this.#persist(() => run.change(endAs(outcome)));
+      let tries = 0;
+      const written = await this.#persist(() => (tries++, run.change(endAs(outcome))));
+      // The first try may have been stored, and only its answer lost.
+      if (written?.isChanged === false && tries > 1) this.#onWritten(written.record);
       if (written?.isChanged) this.#audit(`A task has ${outcome.status}`, written.record);
     } finally {
       this.#drop(run);
     }
+  }
+
+  /** Tells whoever follows a task that it has changed. */
+  #onWritten(record: TaskRecord): void {
+    this.#leases.changed(record);
+    this.#watch.changed(record, false);
+    this.#init.onChanged(record);
+    if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
   }
 
   /** Ends a run of a task: changes that its handler makes later are not stored. */
@@ -312,12 +323,12 @@ export class TaskEngine {
     }
   }
 
-  /** Deletes a task that was created in vain. If the deletion fails, the task is deleted when it expires. */
+  /** Deletes a task that could not be queued. If the deletion fails too, the task runs, although its caller got an error. */
   async #takeBack(id: string): Promise<void> {
     try {
       await this.#store.delete(id);
     } catch (error) {
-      this.#fault('A task whose id no client got could not be deleted', error);
+      this.#fault('A task that could not be queued could not be deleted', error);
     }
   }
 

@@ -10,7 +10,8 @@ import { LegacyClient } from '../support/legacy-client.ts';
 import { type Gate, gate, until } from '../support/scripted-endpoint.ts';
 import { serve, type Serving } from '../support/serve.ts';
 
-const SECONDS_5 = 5000;
+/** How often the machine that resumes a stream asks the others whether they serve it, and how long it waits for each answer. */
+const [ASKS, ASK_MS] = [5, 1000];
 
 /** A bus of one machine that can be cut off from the others. */
 class CuttableBus implements MessageBus {
@@ -76,6 +77,14 @@ async function callAndLeave(client: LegacyClient): Promise<string> {
   return lastEventId;
 }
 
+/** Lets the time pass in which other machines may say that they serve a stream. */
+async function passAsks(): Promise<void> {
+  for (let n = 0; n < ASKS; n++) {
+    await until(() => clock.delaysMs.includes(ASK_MS));
+    clock.advance(ASK_MS);
+  }
+}
+
 async function untilFinished(sessionId: string, lastEventId: string): Promise<void> {
   while ((await stores.eventStore.replay(sessionId, lastEventId))?.isFinished !== true)
     await new Promise((resolve) => setImmediate(resolve));
@@ -98,8 +107,7 @@ it('[ROBUSTNESS-20] ends the call of a machine that is gone with an error that n
   const lastEventId = await callAndLeave(here);
   a.bus.isCut = true;
   const resuming = there.get({ 'last-event-id': lastEventId });
-  await until(() => clock.delaysMs.includes(SECONDS_5));
-  clock.advance(SECONDS_5);
+  await passAsks();
   const response = await (await resuming).response();
   const { about } = (await stores.eventStore.replay(here.sessionId, lastEventId)) ?? {};
   expect(response).toMatchObject({ id: 'w', error: { code: -32603, message: expect.stringContaining(String(about?.['node'])) as string } });
@@ -142,4 +150,46 @@ it('[ROBUSTNESS-20] ends the call of a process that died where there is no messa
   const there = here.at((await start()).port);
   const response = await (await there.get({ 'last-event-id': lastEventId })).response();
   expect(response).toMatchObject({ id: 'w', error: { message: expect.stringContaining('is gone') as string } });
+});
+
+it('[ROBUSTNESS-20] takes no machine for gone whose word was lost, or that the client asks for by two connections at once', async () => {
+  const { a, here, there } = await startTwo();
+  const lastEventId = await callAndLeave(here);
+  // The first word of the machine that resumes is lost.
+  a.bus.isCut = true;
+  const resuming = [there.get({ 'last-event-id': lastEventId }), there.get({ 'last-event-id': lastEventId })];
+  await until(() => clock.delaysMs.filter((ms) => ms === ASK_MS).length === 2);
+  a.bus.isCut = false;
+  clock.advance(ASK_MS);
+  for (const response of await Promise.all(resuming)) expect((await response.events()).filter(({ data }) => data !== '')).toEqual([]);
+  go.open();
+  await untilFinished(here.sessionId, lastEventId);
+  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+});
+
+it('[ROBUSTNESS-20] takes no machine for gone that it could not ask', async () => {
+  const { b, here, there } = await startTwo();
+  const lastEventId = await callAndLeave(here);
+  await (await there.tool('none')).response();
+  b.bus.isCut = true;
+  const meanwhile = await (await there.get({ 'last-event-id': lastEventId })).events();
+  expect(meanwhile.filter(({ data }) => data !== '')).toEqual([]);
+  go.open();
+  await untilFinished(here.sessionId, lastEventId);
+  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+});
+
+it('[HTTP-024] stores nothing on a stream that it could not claim', async () => {
+  const { serving } = await startNode();
+  const here = await LegacyClient.open(serving.port);
+  const claim = stores.eventStore.claim.bind(stores.eventStore);
+  stores.eventStore.claim = () => Promise.reject(new Error('no store'));
+  const stored: unknown[] = [];
+  const append = stores.eventStore.append.bind(stores.eventStore);
+  stores.eventStore.append = ((...args: Parameters<typeof append>) => (stored.push(args), append(...args))) as typeof append;
+  const call = await here.tool('wait');
+  go.open();
+  expect(await call.response()).toMatchObject({ result: { content: [{ text: 'waited' }] } });
+  expect(stored).toEqual([]);
+  stores.eventStore.claim = claim;
 });

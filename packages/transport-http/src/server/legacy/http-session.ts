@@ -39,8 +39,8 @@ export class HttpSession implements SessionLink {
   unsubscribe: (() => void) | undefined;
   /** How many times the session has taken over a state that another machine stored. */
   restores = 0;
-  /** Called when another machine says that it serves the stream with this id. */
-  readonly holders: Map<string, () => void> = new Map();
+  /** Called with the id of each stream that another machine says it serves. */
+  readonly holders: Set<(streamId: string) => void> = new Set();
   readonly #logger: Logger;
   readonly #retryMs: number;
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */

@@ -24,6 +24,8 @@ const ID_BYTES = 24;
 
 /** How long a machine has to say that it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
 const HOLDER_MS = 5_000;
+/** How often it is asked in that time: the message bus may lose a message. */
+const HOLDER_ASKS = 5;
 
 export class SessionTable {
   #node: string | undefined;
@@ -159,20 +161,32 @@ export class SessionTable {
    * Takes a resumed stream as above, and finds out whether another machine still serves it: that machine says so. Without a message bus
    * there is no other machine.
    *
-   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached.
+   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. true if the message bus
+   * fails, because then nobody was asked.
    */
   async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
     if (this.#relay === undefined) return false;
+    let onHeld = (_streamId: string): void => undefined;
     let timer: ClockTimer | undefined;
-    const answered = new Promise<boolean>((resolve) => {
-      session.holders.set(streamId, () => resolve(true));
-      timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS);
-    });
-    await this.takeStream(session, streamId);
-    const isHeld = await answered;
-    timer?.cancel();
-    session.holders.delete(streamId);
-    return isHeld;
+    const held = new Promise<boolean>((resolve) => (onHeld = (id) => id === streamId && resolve(true)));
+    session.holders.add(onHeld);
+    try {
+      for (let asks = 0, isHeld = false; asks < HOLDER_ASKS; asks++) {
+        await this.#relay.tell(session, { taken: streamId });
+        const pause = new Promise<boolean>((resolve) => {
+          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS / HOLDER_ASKS);
+        });
+        isHeld = await Promise.race([held, pause]);
+        if (isHeld) return true;
+      }
+      return false;
+    } catch (error) {
+      this.#log('The message bus failed: whether another machine serves a stream is not known', error);
+      return true;
+    } finally {
+      timer?.cancel();
+      session.holders.delete(onHeld);
+    }
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
@@ -250,7 +264,7 @@ export class SessionTable {
       if (session.yieldStream(news.taken)) await this.#relay?.tryToTell(session, { held: news.taken });
       return;
     }
-    if ('held' in news) return session.holders.get(news.held)?.();
+    if ('held' in news) return session.holders.forEach((onHeld) => onHeld(news.held));
     if ('changed' in news) {
       if ((await this.#stored?.update(session, news.changed)) !== false) return;
     } else if (!('ended' in news)) return deliver(session, news.message);
