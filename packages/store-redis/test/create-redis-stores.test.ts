@@ -53,7 +53,7 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
     expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
     expect(await other.states.get('s')).toBeUndefined();
     expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
-    expect(await other.events.replay('s', eventId)).toBeUndefined();
+    expect(await other.events.replay('s', eventId ?? '')).toBeUndefined();
     // What is published later arrives: the first message would have come before it.
     const arrived = new Promise<BusMessage>(
       (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),

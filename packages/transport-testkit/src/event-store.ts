@@ -23,9 +23,16 @@ function message(n: number): JsonRpcMessage {
   return { jsonrpc: '2.0', method: 'kit/event', params: { n } };
 }
 
+/** Appends to a stream that nobody has claimed. */
+async function appendOne(store: EventStore, sessionId: string, streamId: string, event: JsonRpcMessage | undefined): Promise<string> {
+  const id = await store.append(sessionId, streamId, event);
+  check(id !== undefined, 'append should give an id');
+  return id;
+}
+
 async function append(store: EventStore, sessionId: string, streamId: string, from: number, count: number): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (let n = from; n < from + count; n++) ids.push(await store.append(sessionId, streamId, message(n)));
+  for (let n = from; n < from + count; n++) ids.push(await appendOne(store, sessionId, streamId, message(n)));
   return ids;
 }
 
@@ -122,9 +129,9 @@ export const eventStoreCases: readonly EventStoreCase[] = [
     id: 'V2.3',
     title: 'replays each event with the id from append, and a priming event without a message',
     async run({ store }) {
-      const priming = await store.append('s', 'a', undefined);
-      const second = await store.append('s', 'a', message(1));
-      const third = await store.append('s', 'a', undefined);
+      const priming = await appendOne(store, 's', 'a', undefined);
+      const second = await appendOne(store, 's', 'a', message(1));
+      const third = await appendOne(store, 's', 'a', undefined);
       const replayed = await store.replay('s', priming);
       checkEqual(replayed?.events, [{ id: second, message: message(1) }, { id: third }], 'What is replayed after a priming event');
     },
@@ -194,7 +201,7 @@ export const eventStoreCases: readonly EventStoreCase[] = [
         [{ id: before, message: message(1) }, { id: second.eventId }, { id: after, message: message(3) }],
         'What is replayed from the first claim on',
       );
-      checkEqual(await store.append('s', 'b', message(4), second), undefined, 'What an append to a stream that nobody claimed gives');
+      checkEqual(await store.append('s', 'a', message(4)), undefined, 'What an append gives that names no owner');
     },
   },
   {
@@ -237,6 +244,22 @@ export const eventStoreCases: readonly EventStoreCase[] = [
       const [unclaimed] = await append(store, 's', 'b', 0, 1);
       const plain = await store.replay('s', unclaimed ?? '');
       checkEqual([plain?.about, plain?.isFinished], [undefined, undefined], 'What is known of a stream that nobody claimed');
+    },
+  },
+  {
+    id: 'V4.5',
+    title: 'takes events of an owner whose claim was dropped, until another claims the stream',
+    needs: ['claims'],
+    async run({ store, other = store }) {
+      const first = await claim(store, 'a');
+      // As if the claim had been dropped by its age.
+      await store.delete('s', 'a');
+      check((await store.append('s', 'a', message(1), first)) !== undefined, 'An append of the owner should give an id');
+      checkEqual(await other.append('s', 'a', message(2)), undefined, 'What an append gives that names no owner');
+      await store.delete('s', 'a');
+      const second = await claim(other, 'a');
+      check(second.epoch !== first.epoch, 'A new owner should have another epoch than one that was dropped');
+      checkEqual(await store.append('s', 'a', message(3), first), undefined, 'What an append of the former owner gives');
     },
   },
 ];

@@ -61,7 +61,7 @@ export interface StoredStream {
   readonly isFinished?: boolean;
 }
 
-/** By what right an event is appended. */
+/** Proves that the caller owns the stream. */
 export interface EventTerms {
   /** What `EventStore.claim` gave the owner of the stream. */
   readonly epoch: number;
@@ -75,13 +75,17 @@ export interface EventTerms {
  * V1  An event id is unique in its session, and tells which stream the event belongs to.
  * V2  `replay` returns the events after the given one, only of its stream, in the order of the `append` calls, even within a millisecond.
  * V3  Old events are dropped by count and by age. For the id of a dropped or unknown event, `replay` resolves to undefined.
- * V4  A stream that was claimed takes events of its last owner alone, and none after its last event.
+ * V4  A stream that was claimed takes events of its last owner alone, and none after its last event. An owner whose claim was dropped by
+ *     age or count owns the stream still, until another claims it.
  */
 export interface EventStore {
-  /** Stores a message as the next event of a stream. @returns The event's id. */
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  /** Stores a message as above, for the owner of the stream. @returns Undefined if another has claimed the stream, or it is finished. */
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms: EventTerms): Promise<string | undefined>;
+  /**
+   * Stores a message as the next event of a stream.
+   *
+   * @param terms For a stream that was claimed: what its owner got.
+   * @returns The event's id. Undefined if another has claimed the stream, or it is finished.
+   */
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
   /**
    * Makes the caller the owner of a stream, in place of an earlier one, and stores an event without a message. A store that only one process
    * uses need not have this.

@@ -32,7 +32,7 @@ interface Stream {
   next: number;
   /** The stored events, numbered `next - events.length` to `next - 1`. */
   readonly events: Kept[];
-  /** How often the stream was claimed. */
+  /** The number of the event of the last claim, which no earlier claim has, also if that was dropped; 0 if nobody has claimed the stream. */
   epoch: number;
   about?: JsonObject;
   isFinished: boolean;
@@ -78,15 +78,12 @@ export class MemoryEventStore implements EventStore {
     return this.#bytes;
   }
 
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
-    if (terms !== undefined) {
-      const owned = this.#sessions.get(sessionId)?.streams.get(streamId);
-      if (owned?.epoch !== terms.epoch || owned.isFinished) return Promise.resolve(undefined);
-      owned.isFinished = terms.isLast === true;
-    }
+    const { epoch = 0, isLast = false } = terms ?? {};
     const { session, stream } = this.#use(sessionId, streamId);
+    // A stream that is not known was dropped, and is still its owner's.
+    if ((stream.epoch !== 0 && stream.epoch !== epoch) || stream.isFinished) return Promise.resolve(undefined);
+    [stream.epoch, stream.isFinished] = [epoch, isLast];
     return Promise.resolve(this.#append(session, stream, streamId, message));
   }
 
@@ -97,7 +94,7 @@ export class MemoryEventStore implements EventStore {
   ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
     const { session, stream } = this.#use(sessionId, streamId);
     if (stream.isFinished) return Promise.resolve(undefined);
-    stream.epoch += 1;
+    stream.epoch = stream.next;
     if (about !== undefined) stream.about ??= structuredClone(about);
     return Promise.resolve({ epoch: stream.epoch, eventId: this.#append(session, stream, streamId, undefined) });
   }

@@ -164,7 +164,7 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
       const { timeout } = database.prepare('PRAGMA busy_timeout').get() as { timeout: number };
       seen.push({
         timeout,
-        replayed: (await stores.events.replay('s', first))?.events.length,
+        replayed: (await stores.events.replay('s', first ?? ''))?.events.length,
         listed: (await stores.tasks.list('ada', { limit: bound ?? 100 })).tasks.length,
       });
       await stores.close();
