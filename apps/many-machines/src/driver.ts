@@ -52,7 +52,7 @@ const AFTER_DEATH_MS = 10_000;
 const USUAL_MS = 3_000;
 const CHANGE_MS = 1_000;
 /** How long after a broken stream its user hears that it must read again: the pause before it connects, and the time to find that a machine is dead. */
-const REREAD_MS = 40_000;
+const REREAD_MS = 15_000;
 /** How long tasks may still take when machines live again, in milliseconds. */
 const TASKS_MS = 30_000;
 const COUNT_TO = 5;

@@ -7,6 +7,7 @@ import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { LegacyClient } from '../support/legacy-client.ts';
+import { newId } from '../support/send.ts';
 import { type Gate, gate, until } from '../support/scripted-endpoint.ts';
 import { serve, type Serving } from '../support/serve.ts';
 
@@ -35,6 +36,8 @@ class CuttableBus implements MessageBus {
   }
 }
 
+const URI = 'test://r';
+
 let shared: MemoryMessageBus;
 let stores: { readonly sessionStore: MemorySessionStore; readonly eventStore: MemoryEventStore };
 let clock: FakeClock;
@@ -52,6 +55,7 @@ afterEach(async () => {
 async function startNode() {
   const bus = new CuttableBus(shared);
   const server = new McpServer({ name: 'node', version: '1' }, { messageBus: bus });
+  server.registerResource('r', URI, {}, () => 'r');
   server.registerTool('wait', {}, async (ctx) => {
     await ctx.progress?.(1);
     await go.promise;
@@ -192,4 +196,25 @@ it('[HTTP-024] stores nothing on a stream that it could not claim', async () => 
   expect(await call.response()).toMatchObject({ result: { content: [{ text: 'waited' }] } });
   expect(stored).toEqual([]);
   stores.eventStore.claim = claim;
+});
+
+it.each([
+  ['tells a client that resumes its GET stream to read again what it follows, if the machine that served the stream is gone', true],
+  ['tells a client nothing new that resumes its GET stream, if the machine that served the stream lives', false],
+])('[HTTP-036] %s', async (_, isGone) => {
+  const { a, here, there } = await startTwo();
+  await (await here.post({ jsonrpc: '2.0', id: newId(), method: 'resources/subscribe', params: { uri: URI } })).text();
+  const lastEventId = (await (await here.get()).event())?.id ?? '';
+  a.bus.isCut = isGone;
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  if (isGone) await passAsks();
+  else await a.server.sendResourceUpdated({ uri: URI });
+  const updated = { method: 'notifications/resources/updated', params: { uri: URI } };
+  let told = await resumed.nextMessage();
+  while (isGone && told?.['method'] !== updated.method) told = await resumed.nextMessage();
+  expect(told).toMatchObject(updated);
+  if (isGone) return;
+  clock.advance(60_000);
+  a.server.registerTool('more', {}, () => 'more');
+  expect(await resumed.nextMessage()).toMatchObject({ method: 'notifications/tools/list_changed' });
 });

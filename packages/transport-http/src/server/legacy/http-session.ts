@@ -127,12 +127,13 @@ export class HttpSession implements SessionLink {
   /**
    * Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on.
    *
-   * @returns Whether it is the stream of a POST that is still being answered here.
+   * @returns Whether it was served here until now: the stream of a GET, or of a POST that is still being answered.
    */
   yieldStream(streamId: string): boolean {
+    const isHere = this.findStream(streamId) !== undefined;
     this.findStream(streamId)?.pause(undefined);
     this.#gets = this.#gets.filter(({ id }) => id !== streamId);
-    return this.#posts?.has(streamId) === true;
+    return isHere;
   }
 
   findStream(streamId: string): SessionStream | undefined {
