@@ -51,6 +51,7 @@ const forbidden: readonly Arrow[] = [
   { rule: 'part-not-to-ends', from: 'packages/auth-oauth', code: value('@mortise/client') },
   { rule: 'part-not-to-transport', from: 'packages/store-sqlite', code: value('@mortise/transport-stdio') },
   { rule: 'part-not-to-part', from: 'packages/tasks', code: value('@mortise/store-sqlite') },
+  { rule: 'part-not-to-part', from: 'packages/store-postgres', code: value('@mortise/store-redis') },
   { rule: 'part-not-to-part', from: 'packages/auth-proxy', code: value('@mortise/auth-oauth') },
   { rule: 'host-is-above-the-others', from: 'packages/client', code: value('@mortise/host') },
   { rule: 'host-not-to-parts', from: 'packages/host', code: value('@mortise/tasks') },
@@ -100,7 +101,7 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite compat-v1 host inspector openapi'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-postgres store-redis store-sqlite compat-v1 host inspector openapi'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };

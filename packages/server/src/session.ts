@@ -132,6 +132,10 @@ export abstract class Session implements EventListener {
     if (isHere) void this.#ready.then(() => added.forEach((topic) => this.onEvent({ topic }))).catch(() => undefined);
   }
 
+  announceAll(): void {
+    for (const topic of this.#topicsOf(this.#agreed)) this.onEvent({ topic });
+  }
+
   /** Settles when the session gets the events of all that its client listens to. Rejects with the error of the message bus. */
   get ready(): Promise<void> {
     return this.#ready;

@@ -15,7 +15,7 @@ export interface RedisEventOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
-/** Lua for the keys of a stream, of which the arguments of each script tell: its id, how many events are kept, and for how long. */
+/** Lua for the keys of a stream. Each script's first arguments: the id of the stream, how many events are kept, and for how many milliseconds. */
 const STREAM = `
 local stream, owned = KEYS[1] .. ':' .. ARGV[1], KEYS[1] .. '!' .. ARGV[1]
 `;
@@ -31,22 +31,26 @@ local function add(json)
 end
 `;
 
-/** Then the message, the epoch ('' for none), and whether it is the last ('1'). */
+/**
+ * Further arguments: the message, the epoch ('' for none), '1' for the last event. If the owner's hash is not there, because the stream has sent
+ * nothing for its time, whoever appends is its owner still.
+ */
 const APPEND = script(`${ADD}
-if ARGV[5] ~= '' then
-  local f = redis.call('HMGET', owned, 'epoch', 'finished')
-  if f[1] ~= ARGV[5] or f[2] == '1' then return false end
-  if ARGV[6] == '1' then redis.call('HSET', owned, 'finished', '1') end
-end
+local f = redis.call('HMGET', owned, 'epoch', 'finished')
+if (f[1] or ARGV[5]) ~= ARGV[5] or f[2] == '1' then return false end
+if ARGV[5] ~= '' then redis.call('HSET', owned, 'epoch', ARGV[5], 'finished', ARGV[6]) end
 return add(ARGV[4])`);
 
-/** Then what the owner says of it ('' for nothing). */
+/** Further argument: what the owner says of it ('' for nothing). The epoch is the number of the claim's event, which no earlier claim had. */
 const CLAIM = script(`${ADD}
-if redis.call('HGET', owned, 'finished') == '1' then return {} end
+if redis.call('HGET', owned, 'finished') == '1' then return false end
 if ARGV[4] ~= '' then redis.call('HSETNX', owned, 'about', ARGV[4]) end
-return {redis.call('HINCRBY', owned, 'epoch', 1), add('')}`);
+local number = add('')
+redis.call('HSET', owned, 'epoch', number)
+redis.call('PEXPIRE', owned, ARGV[3])
+return number`);
 
-/** Then the number of an event. Answers with the fields of the owner, and numbers and messages in turn, from that event on. */
+/** Further argument: the number of an event. Answers with the fields of the owner, and numbers and messages in turn, from that event on. */
 const REPLAY = script(`${STREAM}
 if tonumber(ARGV[4]) < micros - ARGV[3] * 1000 then return {} end
 local reply = {redis.call('HGETALL', owned)}
@@ -78,8 +82,6 @@ export class RedisEventStore implements EventStore {
     this.#maxAgeMs = duration(options.maxAgeMs ?? 300_000);
   }
 
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
   async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
     const json = message === undefined ? '' : JSON.stringify(message);
     const number = await this.#run(APPEND, sessionId, streamId, json, terms?.epoch ?? '', terms?.isLast === true ? 1 : 0);
@@ -91,8 +93,8 @@ export class RedisEventStore implements EventStore {
     streamId: string,
     about?: JsonObject,
   ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
-    const [epoch, number] = list(await this.#run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about)));
-    return epoch === undefined ? undefined : { epoch: Number(epoch), eventId: `${streamId}~${String(number)}` };
+    const number = await this.#run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about));
+    return number === null ? undefined : { epoch: Number(number), eventId: `${streamId}~${String(number)}` };
   }
 
   async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {

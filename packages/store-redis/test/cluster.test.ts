@@ -3,7 +3,7 @@
 import { createRedisStores } from '@mortise/store-redis';
 import { createCluster } from '@redis/client';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { type OpenOptions, runEveryKit } from './kits.ts';
+import { type OpenOptions, runEveryKit } from '../../../scripts/test/store-kits.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
 import { hasRedis } from './redis-server.ts';
 
@@ -14,11 +14,11 @@ describe.skipIf(!hasRedis)('three Redis that are a cluster', () => {
   });
   afterAll(() => cluster.close());
 
-  const open = async (options: OpenOptions) => {
+  const open = async ({ name: prefix, events }: OpenOptions) => {
     const client = createCluster({ rootNodes: cluster.urls.map((url) => ({ url })) });
     client.on('error', () => undefined);
     await client.connect();
-    return { client, stores: await createRedisStores({ client, ...options }) };
+    return { client, stores: await createRedisStores({ client, prefix, events }) };
   };
   const openTwice = async (options: OpenOptions) => {
     const both = [await open(options), await open(options)] as const;

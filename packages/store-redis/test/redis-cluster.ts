@@ -33,15 +33,26 @@ export async function startCluster(): Promise<RedisCluster> {
     const bus = String(ports[n + 3]);
     return new RedisServer(['--port', String(port), '--bind', '127.0.0.1', '--cluster-enabled', 'yes', '--cluster-port', bus]);
   });
-  await Promise.all(nodes.map((node) => node.start()));
-  const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
-  const cli = (args: readonly string[]): Promise<{ readonly stdout: string }> => promisify(execFile)('redis-cli', args);
-  await cli(['--cluster', 'create', ...addresses, '--cluster-yes']);
-  // Each node hears from the others when all slots are taken, and refuses every command until then.
-  for (const port of ports.slice(0, 3))
-    await vi.waitFor(async () => expect((await cli(['-p', String(port), 'cluster', 'info'])).stdout).toContain('cluster_state:ok'), 30_000);
   const close = async (): Promise<void> => {
     for (const node of nodes) await node.close();
   };
+  const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
+  try {
+    await Promise.all(nodes.map((node) => node.start()));
+    await join(addresses);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return { urls: addresses.map((address) => `redis://${address}`), close };
+}
+
+async function join(addresses: readonly string[]): Promise<void> {
+  const cli = (args: readonly string[]): Promise<{ readonly stdout: string }> => promisify(execFile)('redis-cli', args);
+  await cli(['--cluster', 'create', ...addresses, '--cluster-yes']);
+  // Each node hears from the others when all slots are taken, and refuses every command until then.
+  for (const address of addresses) {
+    const info = ['-p', address.slice(address.indexOf(':') + 1), 'cluster', 'info'];
+    await vi.waitFor(async () => expect((await cli(info)).stdout).toContain('cluster_state:ok'), 30_000);
+  }
 }

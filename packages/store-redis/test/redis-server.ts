@@ -1,11 +1,11 @@
-/** A Redis of the test's own: a process that listens on a socket file, and proxies in front of it that delay, cut off, and come back. */
+/** A Redis of the test's own: a process that listens on a socket file. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { EngineProxy } from '../../../scripts/test/engine-proxy.ts';
 
 /** Whether `redis-server` is installed here. */
 export const hasRedis: boolean = (() => {
@@ -18,71 +18,10 @@ export const hasRedis: boolean = (() => {
   }
 })();
 
-/** A TCP port of loopback that leads to Redis. */
-export class RedisProxy {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  readonly #target: string;
-  readonly #delayMs: number;
-  #isCut = false;
-
-  constructor(target: string, delayMs: number) {
-    this.#target = target;
-    this.#delayMs = delayMs;
-    this.#server = createServer((client) => this.#accept(client));
-  }
-
-  async listen(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return this;
-  }
-
+/** A proxy in front of Redis. */
+export class RedisProxy extends EngineProxy {
   get url(): string {
-    return `redis://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** Breaks all connections, and accepts none until `mend`. */
-  cut(): void {
-    this.#isCut = true;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  mend(): void {
-    this.#isCut = false;
-  }
-
-  /** Resolves when nobody is connected. */
-  async idle(): Promise<void> {
-    for (const socket of this.#sockets) if (!socket.destroyed) await once(socket, 'close');
-  }
-
-  async close(): Promise<void> {
-    this.cut();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
-  #accept(client: Socket): void {
-    if (this.#isCut) return void client.destroy();
-    const redis = connect(this.#target);
-    for (const [from, to] of [
-      [client, redis],
-      [redis, client],
-    ] as const) {
-      this.#sockets.add(from);
-      from.on('data', (bytes) => this.#later(() => to.write(bytes)));
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        this.#later(() => to.destroy());
-      });
-    }
-  }
-
-  #later(fn: () => void): void {
-    if (this.#delayMs === 0) fn();
-    else setTimeout(fn, this.#delayMs / 2);
+    return `redis://127.0.0.1:${this.port}`;
   }
 }
 
@@ -122,7 +61,8 @@ export class RedisServer {
   }
 
   async openProxy(delayMs = 0): Promise<RedisProxy> {
-    const proxy = await new RedisProxy(this.socket, delayMs).listen();
+    const proxy = new RedisProxy(this.socket, delayMs);
+    await proxy.listen();
     this.#proxies.push(proxy);
     return proxy;
   }

@@ -34,19 +34,12 @@ export class SqliteEventStore implements EventStore {
   }
 
   async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
-    if (terms === undefined) return this.#append(sessionId, streamId, message);
     return this.#db.transaction(() => {
-      const isOwner = this.#db.run(
-        `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, at_ms) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (session_id, stream_id) DO UPDATE SET is_finished = excluded.is_finished, at_ms = excluded.at_ms
-         WHERE epoch = excluded.epoch AND is_finished = 0`,
-        sessionId,
-        streamId,
-        terms.epoch,
-        terms.isLast === true ? 1 : 0,
-        this.#clock.now(),
-      );
-      return isOwner > 0 ? this.#append(sessionId, streamId, message) : undefined;
+      // If there is no row, because the stream has sent nothing for its time, whoever appends is its owner still.
+      const owned = this.#findOwned(sessionId, streamId);
+      if (owned && (number(owned, 'epoch') !== terms?.epoch || number(owned, 'is_finished') === 1)) return undefined;
+      if (terms) this.#own(sessionId, streamId, terms);
+      return toId(streamId, this.#append(sessionId, streamId, message));
     });
   }
 
@@ -56,25 +49,34 @@ export class SqliteEventStore implements EventStore {
     about?: JsonObject,
   ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
     return this.#db.transaction(() => {
-      const stream = this.#db.get('SELECT is_finished FROM mortise_streams WHERE session_id = ? AND stream_id = ?', sessionId, streamId);
-      if (stream && number(stream, 'is_finished') === 1) return undefined;
-      const eventId = this.#append(sessionId, streamId, undefined);
-      // The number of the claim's event, which is never reused.
-      const epoch = Number(eventId.slice(streamId.length + 1));
-      this.#db.run(
-        `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, about, at_ms) VALUES (?, ?, ?, 0, ?, ?)
-         ON CONFLICT (session_id, stream_id) DO UPDATE SET epoch = excluded.epoch, at_ms = excluded.at_ms`,
-        sessionId,
-        streamId,
-        epoch,
-        about === undefined ? null : JSON.stringify(about),
-        this.#clock.now(),
-      );
-      return { epoch, eventId };
+      const owned = this.#findOwned(sessionId, streamId);
+      if (owned && number(owned, 'is_finished') === 1) return undefined;
+      // The number of an event, which no earlier claim had, also if that was dropped.
+      const epoch = this.#append(sessionId, streamId, undefined);
+      this.#own(sessionId, streamId, { epoch }, about);
+      return { epoch, eventId: toId(streamId, epoch) };
     });
   }
 
-  #append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): string {
+  #findOwned(sessionId: string, streamId: string): Row | undefined {
+    const sql = 'SELECT epoch, is_finished, about FROM mortise_streams WHERE session_id = ? AND stream_id = ?';
+    return this.#db.get(sql, sessionId, streamId);
+  }
+
+  #own(sessionId: string, streamId: string, { epoch, isLast }: EventTerms, about?: JsonObject): void {
+    this.#db.run(
+      `INSERT INTO mortise_streams (session_id, stream_id, epoch, is_finished, about, at_ms) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (session_id, stream_id) DO UPDATE SET epoch = excluded.epoch, is_finished = excluded.is_finished, at_ms = excluded.at_ms`,
+      sessionId,
+      streamId,
+      epoch,
+      isLast === true ? 1 : 0,
+      about === undefined ? null : JSON.stringify(about),
+      this.#clock.now(),
+    );
+  }
+
+  #append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): number {
     const row = this.#db.get(
       `INSERT INTO mortise_events (session_id, stream_id, message, at_ms, place) VALUES (?, ?, ?, ?, 1 + coalesce(
          (SELECT place FROM mortise_events WHERE session_id = ? AND stream_id = ? ORDER BY number DESC LIMIT 1), 0))
@@ -93,7 +95,7 @@ export class SqliteEventStore implements EventStore {
     } catch {
       // The event is stored, so the call succeeds. What should have been deleted is deleted later.
     }
-    return `${streamId}~${row === undefined ? 0 : number(row, 'number')}`;
+    return row === undefined ? 0 : number(row, 'number');
   }
 
   async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
@@ -110,11 +112,7 @@ export class SqliteEventStore implements EventStore {
     );
     const last = rows.at(-1);
     if (count === '' || last === undefined || number(last, 'number') !== Number(count)) return undefined;
-    const owned = this.#db.get(
-      'SELECT is_finished, about FROM mortise_streams WHERE session_id = ? AND stream_id = ?',
-      sessionId,
-      streamId,
-    );
+    const owned = this.#findOwned(sessionId, streamId);
     return {
       streamId,
       ...(owned && { isFinished: number(owned, 'is_finished') === 1 }),
@@ -161,7 +159,11 @@ export class SqliteEventStore implements EventStore {
   }
 }
 
+function toId(streamId: string, eventNumber: number): string {
+  return `${streamId}~${eventNumber}`;
+}
+
 function toEvent(streamId: string, row: Row): StoredEvent {
-  const id = `${streamId}~${number(row, 'number')}`;
+  const id = toId(streamId, number(row, 'number'));
   return row['message'] === null ? { id } : { id, message: JSON.parse(text(row, 'message')) as JsonRpcMessage };
 }

@@ -242,7 +242,7 @@ const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] =
       return {
         async append(session, stream, message) {
           const id = await store.append(session, 'all', message);
-          if (id !== undefined) ids.set(id, stream);
+          ids.set(id ?? '', stream);
           return id;
         },
       };
@@ -274,7 +274,21 @@ const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] =
   ['keeps everything', 'V3.2', () => new MemoryEventStore({ maxEventsPerStream: 10_000 })],
   ['never ages', 'V3.3', () => ({})],
   ['never deletes', 'V3.4', () => ({ delete: async () => undefined })],
-  ['takes events of anyone', 'V4.1', (store) => ({ append: async (session, stream, message) => store.append(session, stream, message) })],
+  [
+    'takes events of anyone',
+    'V4.1',
+    (store) => {
+      const owners = new Map<string, EventTerms>();
+      return {
+        async claim(session, stream, about) {
+          const claimed = await store.claim?.(session, stream, about);
+          if (claimed) owners.set(stream, claimed);
+          return claimed;
+        },
+        append: async (session, stream, message) => store.append(session, stream, message, owners.get(stream)),
+      };
+    },
+  ],
   [
     'gives all the same right',
     'V4.2',
@@ -295,10 +309,30 @@ const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] =
     (store) =>
       ({
         append: async (session: string, stream: string, message: JsonRpcMessage | undefined, terms?: EventTerms) =>
-          store.append(session, stream, message, terms && { epoch: terms.epoch }),
+          terms ? store.append(session, stream, message, { epoch: terms.epoch }) : store.append(session, stream, message),
       }) as Partial<EventStore>,
   ],
   ['forgets what was said of a stream', 'V4.4', (store) => ({ claim: async (session, stream) => store.claim?.(session, stream) })],
+  [
+    'refuses an owner that it has forgotten',
+    'V4.5',
+    (store) => {
+      const owners = new Map<string, number>();
+      return {
+        async claim(session, stream, about) {
+          const claimed = await store.claim?.(session, stream, about);
+          if (claimed) owners.set(stream, claimed.epoch);
+          return claimed;
+        },
+        append: async (session, stream, message, terms) =>
+          terms?.epoch === owners.get(stream) ? store.append(session, stream, message, terms) : undefined,
+        async delete(session, stream) {
+          if (stream !== undefined) owners.delete(stream);
+          await store.delete(session, stream);
+        },
+      };
+    },
+  ],
 ];
 
 const isWhole = (store: Partial<EventStore>): store is EventStore => store instanceof MemoryEventStore || store instanceof RestartingStore;

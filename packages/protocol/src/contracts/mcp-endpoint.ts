@@ -102,6 +102,8 @@ export interface LegacySession {
    * @throws {ProtocolError} `saved` has a layout or revision that this server does not know. The session is then unchanged.
    */
   restore(saved: SessionState): void;
+  /** Sends the client a change of each list and resource that it listens to, because some may not have reached it. */
+  announceAll(): void;
   /** Aborts the session's requests and ends its subscriptions. A second call does nothing. */
   close(): Promise<void>;
 }

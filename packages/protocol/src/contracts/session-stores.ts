@@ -73,15 +73,15 @@ export interface EventTerms {
  * V1  An event id is unique in its session, and tells which stream the event belongs to.
  * V2  `replay` returns the events after the given one, only of its stream, in the order of the `append` calls, even within a millisecond.
  * V3  Old events are dropped by count and by age. For the id of a dropped or unknown event, `replay` resolves to undefined.
- * V4  Of callers that give an epoch, a stream takes events only from its last owner, and none after its last event. If the claim is
- *     stored no more, the owner's next event restores it. An epoch is never given twice, even after the stream was dropped.
+ * V4  A stream that was claimed takes events of its last owner alone, and none after its last event. An owner whose claim was dropped by
+ *     age or count owns the stream still, until another claims it. An epoch is never given twice, even after the stream was dropped.
  */
 export interface EventStore {
   /**
    * Stores a message as the next event of a stream.
    *
-   * @param terms Given for a stream that was claimed.
-   * @returns The event's id. Undefined if another machine has claimed the stream since, or it is finished; never without `terms`.
+   * @param terms For a stream that was claimed: what its owner got.
+   * @returns The event's id. Undefined if another has claimed the stream, or it is finished.
    */
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined>;
   /**

@@ -32,7 +32,7 @@ interface Stream {
   next: number;
   /** The stored events, numbered `next - events.length` to `next - 1`. */
   readonly events: Kept[];
-  /** The number of the event of the last claim; 0 if nobody has claimed the stream. */
+  /** The number of the event of the last claim, which no earlier claim has, also if that was dropped; 0 if nobody has claimed the stream. */
   epoch: number;
   about?: JsonObject;
   isFinished: boolean;
@@ -79,12 +79,11 @@ export class MemoryEventStore implements EventStore {
   }
 
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
+    const { epoch = 0, isLast = false } = terms ?? {};
     const { session, stream } = this.#use(sessionId, streamId);
-    if (terms !== undefined) {
-      if ((stream.epoch !== 0 && stream.epoch !== terms.epoch) || stream.isFinished) return Promise.resolve(undefined);
-      stream.epoch = terms.epoch;
-      stream.isFinished = terms.isLast === true;
-    }
+    // A stream that is not known was dropped, and is still its owner's.
+    if ((stream.epoch !== 0 && stream.epoch !== epoch) || stream.isFinished) return Promise.resolve(undefined);
+    [stream.epoch, stream.isFinished] = [epoch, isLast];
     return Promise.resolve(this.#append(session, stream, streamId, message));
   }
 

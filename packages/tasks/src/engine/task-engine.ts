@@ -48,8 +48,6 @@ export interface TaskEngineInit {
 /** The most attempts to store a task's final state. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
-
-const UNDELETED = 'A task whose id no client received could not be deleted: its tool may run';
 /** How long `close` waits for aborted task handlers to return, in milliseconds. */
 const CLOSE_MS = 500;
 /** The longest task id, in characters, that is looked up in the store. Longer ids count as unknown. */
@@ -128,7 +126,8 @@ export class TaskEngine {
     try {
       if (record.driver === 'engine') await this.#init.queue.enqueue(record.id, record.principal);
     } catch (error) {
-      await this.#store.delete(record.id).catch((failure: unknown) => this.#fault(UNDELETED, failure));
+      const onError = (failure: unknown): void => this.#fault('A task that could not be queued could not be deleted: it may run', failure);
+      await this.#store.delete(record.id).catch(onError);
       throw error;
     }
     return record;
@@ -153,10 +152,14 @@ export class TaskEngine {
 
   /** Deletes a task that `adopt` created and whose id no client has received. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
-    // Until it is deleted, this process must hold the task: without a run it would be queued, and its tool run again.
-    await this.#persist(() => this.#store.delete(run.id)).catch((error: unknown) => this.#fault(UNDELETED, error));
-    this.#leases.delete(run);
     run.end();
+    try {
+      await this.#persist(() => this.#store.delete(run.id));
+      this.#leases.delete(run);
+    } catch (error) {
+      // This process keeps the task in hand until it expires, so that nobody runs it.
+      this.#fault('A task whose id no client received could not be deleted', error);
+    }
   }
 
   /** Gets a task of a principal. @throws {TaskError} `ERR_TASK_NOT_FOUND`: the id is unknown, or the task expired or is another's. */

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryMessageBus } from '@mortise/protocol';
 import { MemoryTaskQueue, MemoryTaskStore, type TaskRecord } from '@mortise/tasks';
 import type { TaskEngine, TaskEngineInit } from '../../src/engine/task-engine.ts';
-import type { TaskEvents } from '../../src/engine/task-events.ts';
 import type { TaskOutcome } from '../../src/engine/task-states.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 import { turns } from '@mortise/transport-testkit';
@@ -251,67 +249,6 @@ describe('a process that lives', () => {
     calls.length = 0;
     await pass(world.clock, LEASE_MS / 3);
     expect(calls).toEqual(['renew', 'claimOrphans']);
-  });
-
-  it('[ROBUSTNESS-18] renews its leases though neither the message bus nor the queue answers', async () => {
-    const world = createWorld();
-    const counted = toFaultyStore(world.store);
-    let renewals = 0;
-    counted.before = (member) => void (member === 'renew' && renewals++);
-    const queue = { enqueue: () => never, work: () => () => Promise.resolve(), close: () => Promise.resolve() };
-    const engine = createEngine({ store: counted.store, queue, clock: world.clock, run: () => never, leaseMs: LEASE_MS });
-    void engine.create({ principal: 'p', generation: 'g', resumable: true });
-    engine.start({ publish: () => never, subscribe: () => never, hasMessageBus: true });
-    await pass(world.clock, 5 * LEASE_MS);
-    expect(renewals).toBeGreaterThanOrEqual(15);
-  });
-
-  it('tells other processes that a task has ended, though the answer of the store to that was lost', async () => {
-    const world = createWorld();
-    const bus = new MemoryMessageBus();
-    const events: TaskEvents = {
-      publish: (message) => bus.publish(message),
-      subscribe: (topic, onMessage) => bus.subscribe(topic, onMessage),
-      hasMessageBus: true,
-    };
-    const losing = toFaultyStore(world.store);
-    let finish: (outcome: TaskOutcome) => void = () => undefined;
-    const run = (): Promise<TaskOutcome> => new Promise((resolve) => (finish = resolve));
-    const engine = createEngine({ store: losing.store, clock: world.clock, run, leaseMs: LEASE_MS });
-    engine.start(events);
-    const { id } = await engine.create({ principal: 'p', generation: 'g' });
-    const other = createEngine({ store: world.store, clock: world.clock, run: () => never, leaseMs: LEASE_MS });
-    other.start(events);
-    const seen: unknown[] = [];
-    other.watch(id, 0, (record) => seen.push(record?.status));
-    await turn();
-    let isLost = false;
-    losing.after = (member) => {
-      if (member !== 'update' || isLost) return;
-      isLost = true;
-      throw new Error('the connection was lost');
-    };
-    finish(DONE);
-    await pass(world.clock, 1000);
-    expect([isLost, seen.at(-1)]).toEqual([true, 'completed']);
-  });
-
-  it('does not run a task that is discarded, though the store cannot delete it at first', async () => {
-    const world = createWorld();
-    const failing = toFaultyStore(world.store);
-    let failures = 3;
-    failing.before = (member) => {
-      if (member === 'delete' && failures-- > 0) throw new Error('the store is away');
-    };
-    const ran: string[] = [];
-    const run = ({ id }: TaskRecord): Promise<TaskOutcome> => (ran.push(id), never);
-    const engine = createEngine({ store: failing.store, clock: world.clock, run, leaseMs: LEASE_MS });
-    engine.start();
-    const adopted = await engine.adopt({ principal: 'p', generation: 'g', resumable: true });
-    const discarded = engine.discard(adopted);
-    await pass(world.clock, 3 * LEASE_MS);
-    await discarded;
-    expect([ran, await world.store.get(adopted.id)]).toEqual([[], undefined]);
   });
 
   it('is told to stop when another took its task over, and what it gives is not kept', async () => {

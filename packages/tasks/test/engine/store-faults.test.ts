@@ -61,6 +61,52 @@ describe('an engine whose store fails', () => {
     expect([(await faulty.store.get(id))?.status, runs]).toEqual(['completed', 1]);
   });
 
+  it('tells of the end of a task whose write was stored, though its answer was lost', async () => {
+    const clock = new FakeClock();
+    const faulty = createFaultyStore(clock);
+    const told: string[] = [];
+    const onChanged = ({ status }: { readonly status: string }): void => void told.push(status);
+    const engine = start(clock, { store: faulty.store, run: () => Promise.resolve(DONE), onChanged });
+    faulty.after = failing(1, isEnd);
+    await engine.create({ principal: 'p', generation: 'g' });
+    for (let i = 0; i < 5; i++) {
+      await turns(2);
+      clock.advance(100);
+    }
+    expect(told).toEqual(['completed']);
+  });
+
+  it('runs no task that it took back, though the store did not delete it at once', async () => {
+    const clock = new FakeClock();
+    const faulty = createFaultyStore(clock);
+    let runs = 0;
+    const engine = start(clock, { store: faulty.store, run: () => Promise.resolve((runs++, DONE)) });
+    faulty.before = failing(3, (member) => member === 'delete');
+    const run = await engine.adopt({ principal: 'p', generation: 'g', resumable: true });
+    const discarded = engine.discard(run);
+    for (let i = 0; i < 10; i++) {
+      await turns(2);
+      clock.advance(3_000);
+    }
+    await discarded;
+    expect([runs, await faulty.store.get(run.id)]).toEqual([0, undefined]);
+  });
+
+  it('renews its leases while the queue and the message bus do not answer', async () => {
+    const clock = new FakeClock();
+    const faulty = createFaultyStore(clock);
+    let renewals = 0;
+    faulty.before = (member) => void (member === 'renew' && renewals++);
+    const engine = createEngine({ clock, leaseMs: 9_000, store: faulty.store });
+    const never = new Promise<never>(() => undefined);
+    engine.start({ publish: () => never, subscribe: () => never, hasMessageBus: true });
+    for (let i = 0; i < 5; i++) {
+      await turns(2);
+      clock.advance(3_000);
+    }
+    expect(renewals).toBeGreaterThanOrEqual(5);
+  });
+
   it('logs that the end of a task that had waited for its answer could not be stored, and no rejection goes uncaught', async () => {
     const clock = new FakeClock();
     const faulty = createFaultyStore(clock);

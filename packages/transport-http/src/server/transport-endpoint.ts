@@ -69,6 +69,8 @@ export class TransportEndpoint implements McpEndpoint {
         return undefined;
       },
       restore: () => undefined,
+      // The connected server keeps no list of what its client listens to here.
+      announceAll: () => undefined,
       close: () => {
         for (const pending of requests.values()) this.#stop(pending, SESSION_OVER);
         return resolvedPromise;

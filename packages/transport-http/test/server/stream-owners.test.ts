@@ -7,10 +7,12 @@ import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { LegacyClient } from '../support/legacy-client.ts';
+import { newId } from '../support/send.ts';
 import { type Gate, gate, until } from '../support/scripted-endpoint.ts';
 import { serve, type Serving } from '../support/serve.ts';
 
-const SECOND_1 = 1000;
+/** How often the machine that resumes a stream asks the others whether they serve it, and how long it waits for each answer. */
+const [ASKS, ASK_MS] = [5, 1000];
 
 /** A bus of one machine that can be cut off from the others. */
 class CuttableBus implements MessageBus {
@@ -34,6 +36,8 @@ class CuttableBus implements MessageBus {
   }
 }
 
+const URI = 'test://r';
+
 let shared: MemoryMessageBus;
 let stores: { readonly sessionStore: MemorySessionStore; readonly eventStore: MemoryEventStore };
 let clock: FakeClock;
@@ -51,6 +55,7 @@ afterEach(async () => {
 async function startNode() {
   const bus = new CuttableBus(shared);
   const server = new McpServer({ name: 'node', version: '1' }, { messageBus: bus });
+  server.registerResource('r', URI, {}, () => 'r');
   server.registerTool('wait', {}, async (ctx) => {
     await ctx.progress?.(1);
     await go.promise;
@@ -76,6 +81,14 @@ async function callAndLeave(client: LegacyClient): Promise<string> {
   return lastEventId;
 }
 
+/** Lets the time pass in which other machines may say that they serve a stream. */
+async function passAsks(): Promise<void> {
+  for (let n = 0; n < ASKS; n++) {
+    await until(() => clock.delaysMs.includes(ASK_MS));
+    clock.advance(ASK_MS);
+  }
+}
+
 async function untilFinished(sessionId: string, lastEventId: string): Promise<void> {
   while ((await stores.eventStore.replay(sessionId, lastEventId))?.isFinished !== true)
     await new Promise((resolve) => setImmediate(resolve));
@@ -93,59 +106,12 @@ it('[HTTP-036] gives a client that resumes at another machine the answer of the 
   expect(await resumed.response()).toMatchObject({ id: 'w', result: { content: [{ text: 'waited' }] } });
 });
 
-/** Resumes a call's stream. @returns The messages that come before the connection ends. */
-async function resume(client: LegacyClient, lastEventId: string): Promise<readonly string[]> {
-  const events = await (await client.get({ 'last-event-id': lastEventId })).events();
-  return events.map(({ data }) => data).filter((data) => data !== '');
-}
-
-it('[HTTP-036] takes no running call for lost, though its client resumes it twice at once', async () => {
-  const { here, there } = await startTwo();
-  const lastEventId = await callAndLeave(here);
-  const resumed = await Promise.all([resume(there, lastEventId), resume(there, lastEventId)]);
-  expect(resumed).toEqual([[], []]);
-});
-
-it('[ROBUSTNESS-20] takes no running call for lost where the message bus fails: the client comes back later', async () => {
-  const { b, here, there } = await startTwo();
-  const lastEventId = await callAndLeave(here);
-  await there.tool('wait', {}, 'other').then((call) => call.leave());
-  b.bus.isCut = true;
-  expect(await resume(there, lastEventId)).toEqual([]);
-});
-
-it('[ROBUSTNESS-20] takes no running call for lost where the bus loses the first question', async () => {
-  const { a, here, there } = await startTwo();
-  const lastEventId = await callAndLeave(here);
-  a.bus.isCut = true;
-  const resuming = resume(there, lastEventId);
-  await until(() => clock.delaysMs.includes(SECOND_1));
-  a.bus.isCut = false;
-  clock.advance(SECOND_1);
-  expect(await resuming).toEqual([]);
-});
-
-it('[HTTP-036] sends the next message on a stream of which the event store has forgotten all, because it stores so little', async () => {
-  stores = { ...stores, eventStore: new MemoryEventStore({ maxBytes: 1 }) };
-  const { server, serving } = await startNode();
-  const [one, other] = [await LegacyClient.open(serving.port), await LegacyClient.open(serving.port)];
-  const stream = await one.get();
-  const first = await stream.event();
-  await callAndLeave(other);
-  expect(await stores.eventStore.replay(one.sessionId, first?.id ?? '')).toBeUndefined();
-  server.registerTool('next', {}, () => 'x');
-  expect((await stream.event())?.data).toContain('list_changed');
-});
-
 it('[ROBUSTNESS-20] ends the call of a machine that is gone with an error that names it, once, also if that machine comes back', async () => {
   const { a, here, there } = await startTwo();
   const lastEventId = await callAndLeave(here);
   a.bus.isCut = true;
   const resuming = there.get({ 'last-event-id': lastEventId });
-  for (let seconds = 0; seconds < 5; seconds++) {
-    await until(() => clock.delaysMs.includes(SECOND_1));
-    clock.advance(SECOND_1);
-  }
+  await passAsks();
   const response = await (await resuming).response();
   const { about } = (await stores.eventStore.replay(here.sessionId, lastEventId)) ?? {};
   expect(response).toMatchObject({ id: 'w', error: { code: -32603, message: expect.stringContaining(String(about?.['node'])) as string } });
@@ -188,4 +154,79 @@ it('[ROBUSTNESS-20] ends the call of a process that died where there is no messa
   const there = here.at((await start()).port);
   const response = await (await there.get({ 'last-event-id': lastEventId })).response();
   expect(response).toMatchObject({ id: 'w', error: { message: expect.stringContaining('is gone') as string } });
+});
+
+it('[ROBUSTNESS-20] takes no machine for gone whose word was lost, or that the client asks for by two connections at once', async () => {
+  const { a, here, there } = await startTwo();
+  const lastEventId = await callAndLeave(here);
+  // The first word of the machine that resumes is lost.
+  a.bus.isCut = true;
+  const resuming = [there.get({ 'last-event-id': lastEventId }), there.get({ 'last-event-id': lastEventId })];
+  await until(() => clock.delaysMs.filter((ms) => ms === ASK_MS).length === 2);
+  a.bus.isCut = false;
+  clock.advance(ASK_MS);
+  for (const response of await Promise.all(resuming)) expect((await response.events()).filter(({ data }) => data !== '')).toEqual([]);
+  go.open();
+  await untilFinished(here.sessionId, lastEventId);
+  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+});
+
+it('[ROBUSTNESS-20] takes no machine for gone that it could not ask', async () => {
+  const { b, here, there } = await startTwo();
+  const lastEventId = await callAndLeave(here);
+  await (await there.tool('none')).response();
+  b.bus.isCut = true;
+  const meanwhile = await (await there.get({ 'last-event-id': lastEventId })).events();
+  expect(meanwhile.filter(({ data }) => data !== '')).toEqual([]);
+  go.open();
+  await untilFinished(here.sessionId, lastEventId);
+  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+});
+
+it('[HTTP-024] stores nothing on a stream that it could not claim', async () => {
+  const { serving } = await startNode();
+  const here = await LegacyClient.open(serving.port);
+  const claim = stores.eventStore.claim.bind(stores.eventStore);
+  stores.eventStore.claim = () => Promise.reject(new Error('no store'));
+  const stored: unknown[] = [];
+  const append = stores.eventStore.append.bind(stores.eventStore);
+  stores.eventStore.append = ((...args: Parameters<typeof append>) => (stored.push(args), append(...args))) as typeof append;
+  const call = await here.tool('wait');
+  go.open();
+  expect(await call.response()).toMatchObject({ result: { content: [{ text: 'waited' }] } });
+  expect(stored).toEqual([]);
+  stores.eventStore.claim = claim;
+});
+
+it.each([
+  ['tells a client that resumes its GET stream to read again what it follows, if the machine that served the stream is gone', true],
+  ['tells a client nothing new that resumes its GET stream, if the machine that served the stream lives', false],
+])('[HTTP-036] %s', async (_, isGone) => {
+  const { a, here, there } = await startTwo();
+  await (await here.post({ jsonrpc: '2.0', id: newId(), method: 'resources/subscribe', params: { uri: URI } })).text();
+  const lastEventId = (await (await here.get()).event())?.id ?? '';
+  a.bus.isCut = isGone;
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  if (isGone) await passAsks();
+  else await a.server.sendResourceUpdated({ uri: URI });
+  const updated = { method: 'notifications/resources/updated', params: { uri: URI } };
+  let told = await resumed.nextMessage();
+  while (isGone && told?.['method'] !== updated.method) told = await resumed.nextMessage();
+  expect(told).toMatchObject(updated);
+  if (isGone) return;
+  clock.advance(60_000);
+  a.server.registerTool('more', {}, () => 'more');
+  expect(await resumed.nextMessage()).toMatchObject({ method: 'notifications/tools/list_changed' });
+});
+
+it('[HTTP-036] sends the next message on a stream of which the event store has forgotten all, because it stores so little', async () => {
+  stores = { ...stores, eventStore: new MemoryEventStore({ maxBytes: 1 }) };
+  const { server, serving } = await startNode();
+  const [one, other] = [await LegacyClient.open(serving.port), await LegacyClient.open(serving.port)];
+  const stream = await one.get();
+  const first = await stream.event();
+  await callAndLeave(other);
+  expect(await stores.eventStore.replay(one.sessionId, first?.id ?? '')).toBeUndefined();
+  server.registerTool('next', {}, () => 'x');
+  expect((await stream.event())?.data).toContain('list_changed');
 });

@@ -124,6 +124,10 @@ export class ScriptedSession implements LegacySession {
     }
   }
 
+  announceAll(): void {
+    // It has nothing that changes.
+  }
+
   restore(saved: SessionState): void {
     if (saved.layout !== 1) throw new Error('unknown layout');
     this.#state = saved;

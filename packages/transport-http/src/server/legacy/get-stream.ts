@@ -72,7 +72,8 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   // Also of a GET stream that is known here: another machine may have resumed it without this one hearing of it.
   if (isGet) {
     await stream.takeOver();
-    await http.shared.sessions.takeStream(session, stream.id);
+    if (known === undefined) void takeGet(get, stream.id);
+    else await http.shared.sessions.takeStream(session, stream.id);
   } else if (known === undefined) await takePost(get, stream, found);
   const open = (): ResponseStream => {
     const sse = openSse(get, stream);
@@ -81,6 +82,11 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
     return sse;
   };
   await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
+}
+
+/** Takes a GET stream from another machine. If that is gone, nobody has kept what changed in between: the client reads again what it follows. */
+async function takeGet({ http, session }: Get, streamId: string): Promise<void> {
+  if (!(await http.shared.sessions.isHeldElsewhere(session, streamId)) && !session.isClosed) session.endpointSession.announceAll();
 }
 
 /** Takes a POST stream that another machine serves or served. If that machine is gone, the stream ends with errors that name it. */

@@ -39,8 +39,8 @@ export class HttpSession implements SessionLink {
   unsubscribe: (() => void) | undefined;
   /** How many times the session has taken over a state that another machine stored. */
   restores = 0;
-  /** The questions to other machines whether they serve the stream with this id. `answer` says that one does. */
-  readonly holders: Map<string, { readonly isHeld: Promise<boolean>; readonly answer: () => void }> = new Map();
+  /** Called with the id of each stream that another machine says it serves. */
+  readonly holders: Set<(streamId: string) => void> = new Set();
   readonly #logger: Logger;
   readonly #retryMs: number;
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
@@ -127,12 +127,13 @@ export class HttpSession implements SessionLink {
   /**
    * Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on.
    *
-   * @returns Whether it is the stream of a POST that is still being answered here.
+   * @returns Whether it was served here until now: the stream of a GET, or of a POST that is still being answered.
    */
   yieldStream(streamId: string): boolean {
+    const isHere = this.findStream(streamId) !== undefined;
     this.findStream(streamId)?.pause(undefined);
     this.#gets = this.#gets.filter(({ id }) => id !== streamId);
-    return this.#posts?.has(streamId) === true;
+    return isHere;
   }
 
   findStream(streamId: string): SessionStream | undefined {

@@ -243,6 +243,8 @@ export class SessionStream {
     const log = this.#log;
     if (this.#isLost) return null;
     if (log === undefined || !this.#isLogged) return undefined;
+    // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
+    if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
     try {
       const epoch = this.#epoch;
       // A stream that could not be claimed may be another machine's now, so nothing is stored in it.

@@ -24,8 +24,8 @@ const ID_BYTES = 24;
 
 /** How long a machine has to say that it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
 const HOLDER_MS = 5_000;
-/** How often it is asked in this time. */
-const HOLDER_TRIES = 5;
+/** How often it is asked in that time: the message bus may lose a message. */
+const HOLDER_ASKS = 5;
 
 export class SessionTable {
   #node: string | undefined;
@@ -161,34 +161,32 @@ export class SessionTable {
    * Takes a resumed stream as above, and finds out whether another machine still serves it: that machine says so. Without a message bus
    * there is no other machine.
    *
-   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. True also if the bus fails:
-   * nobody was asked, so the client asks again later.
+   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. true if the message bus
+   * fails, because then nobody was asked.
    */
-  isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
-    if (this.#relay === undefined) return Promise.resolve(false);
-    return (session.holders.get(streamId) ?? this.#askForHolder(this.#relay, session, streamId)).isHeld;
-  }
-
-  #askForHolder(relay: SessionRelay, session: HttpSession, streamId: string): NonNullable<ReturnType<HttpSession['holders']['get']>> {
+  async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
+    if (this.#relay === undefined) return false;
+    let onHeld = (_streamId: string): void => undefined;
     let timer: ClockTimer | undefined;
-    let settle: (isHeld: boolean) => void = () => undefined;
-    const isHeld = new Promise<boolean>((resolve) => (settle = resolve)).finally(() => {
+    const held = new Promise<boolean>((resolve) => (onHeld = (id) => id === streamId && resolve(true)));
+    session.holders.add(onHeld);
+    try {
+      for (let asks = 0, isHeld = false; asks < HOLDER_ASKS; asks++) {
+        await this.#relay.tell(session, { taken: streamId });
+        const pause = new Promise<boolean>((resolve) => {
+          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS / HOLDER_ASKS);
+        });
+        isHeld = await Promise.race([held, pause]);
+        if (isHeld) return true;
+      }
+      return false;
+    } catch (error) {
+      this.#log('The message bus failed: whether another machine serves a stream is not known', error);
+      return true;
+    } finally {
       timer?.cancel();
-      session.holders.delete(streamId);
-    });
-    const asked = { isHeld, answer: () => settle(true) };
-    session.holders.set(streamId, asked);
-    // Asks several times: a message may be lost while the bus reconnects.
-    const ask = (left: number): void => {
-      if (left === 0) return settle(false);
-      timer = this.#settings.clock.schedule(() => ask(left - 1), HOLDER_MS / HOLDER_TRIES);
-      relay.tell(session, { taken: streamId }).catch((error: unknown) => {
-        this.#log('The message bus failed, so it is not known which machine serves a stream', error);
-        settle(true);
-      });
-    };
-    ask(HOLDER_TRIES);
-    return asked;
+      session.holders.delete(onHeld);
+    }
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
@@ -266,7 +264,7 @@ export class SessionTable {
       if (session.yieldStream(news.taken)) await this.#relay?.tryToTell(session, { held: news.taken });
       return;
     }
-    if ('held' in news) return session.holders.get(news.held)?.answer();
+    if ('held' in news) return session.holders.forEach((onHeld) => onHeld(news.held));
     if ('changed' in news) {
       if ((await this.#stored?.update(session, news.changed)) !== false) return;
     } else if (!('ended' in news)) return deliver(session, news.message);

@@ -1,5 +1,6 @@
-/** Every kit that the stores run, against Redis somewhere. */
+/** Every kit that the stores of an engine for several machines run. */
 
+import type { PostgresStores } from '@mortise/store-postgres';
 import type { RedisStores } from '@mortise/store-redis';
 import { setPatience, setShortLife } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
@@ -14,10 +15,12 @@ import { describe } from 'vitest';
 
 // Reached only where something never happens: a busy machine takes its time.
 setPatience(60_000);
-// Redis has a clock of its own, so test cases wait, beside each other.
+// An engine has a clock of its own, so test cases wait, beside each other.
 setShortLife(4000);
 
-/** How `Opened.one` is cut off from Redis. */
+type Stores = RedisStores | PostgresStores;
+
+/** How `Opened.one` is cut off from the engine. */
 interface Line {
   cut(): void;
   mend(): void;
@@ -25,47 +28,57 @@ interface Line {
 
 /** Two openings of the same stores, as two machines would have them. */
 interface Opened {
-  readonly one: RedisStores;
-  readonly other: RedisStores;
+  readonly one: Stores;
+  readonly other: Stores;
   readonly line?: Line;
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  readonly prefix: string;
+  /** A name that no other test case has. */
+  readonly name: string;
   readonly events: { readonly maxEventsPerStream: number; readonly maxAgeMs: number };
 }
 
 const MAX_EVENTS = 100;
 let count = 0;
 
-/** Runs the kits. @param open Opens stores that no other test case sees. */
-export function runEveryKit(where: string, open: (options: OpenOptions) => Promise<Opened>, traits: object): void {
+/** Runs the kits. @param open Opens stores that no other test case sees. @param leftOut Cases of the task store. */
+export function runEveryKit(
+  where: string,
+  open: (options: OpenOptions) => Promise<Opened>,
+  traits: object,
+  leftOut: readonly string[] = [],
+): void {
   const openTwice = (maxAgeMs = 3_600_000) =>
-    open({ prefix: `test ${process.pid} ${count++}`, events: { maxEventsPerStream: MAX_EVENTS, maxAgeMs } });
+    open({ name: `test_${process.pid}_${count++}`, events: { maxEventsPerStream: MAX_EVENTS, maxAgeMs } });
 
   describe.concurrent(where, () => {
-    describeKit("Redis's message bus", messageBusCases, {
+    describeKit('the message bus', messageBusCases, {
       traits: { shared: true, ...traits },
       async create() {
         const { one, other, line, close } = await openTwice();
         return { bus: one.bus, other: other.bus, cut: async () => line?.cut(), mend: async () => line?.mend(), close };
       },
     });
-    describeKit("Redis's task store", taskStoreCases, {
-      traits: { shared: true, ...traits },
-      async create() {
-        const { one, other, close } = await openTwice();
-        return { store: one.tasks, other: other.tasks, close };
+    describeKit(
+      'the task store',
+      taskStoreCases.filter(({ id }) => !leftOut.includes(id)),
+      {
+        traits: { shared: true, ...traits },
+        async create() {
+          const { one, other, close } = await openTwice();
+          return { store: one.tasks, other: other.tasks, close };
+        },
       },
-    });
-    describeKit("Redis's session store", sessionStoreCases, {
+    );
+    describeKit('the session store', sessionStoreCases, {
       async create() {
         const { one, close } = await openTwice();
         return { store: one.sessions, close };
       },
     });
-    describeKit("Redis's event store", eventStoreCases, {
+    describeKit('the event store', eventStoreCases, {
       traits: { shared: true, claims: true, maxEvents: true },
       async create() {
         const { one, other, close } = await openTwice();
@@ -73,28 +86,28 @@ export function runEveryKit(where: string, open: (options: OpenOptions) => Promi
       },
     });
     const ofAge = eventStoreCases.filter(({ needs }) => needs?.includes('maxAge'));
-    describeKit("Redis's event store, with a short memory", ofAge, {
+    describeKit('the event store, with a short memory', ofAge, {
       traits: { maxAge: true },
       async create() {
         const { one, close } = await openTwice(1000);
-        // Redis drops what has expired by its own clock, and says nothing when it does: there is no event to wait for.
+        // The engine drops what has expired by its own clock, and says nothing when it does: there is no event to wait for.
         return { store: one.events, age: () => new Promise((resolve) => void setTimeout(resolve, 1050)), close };
       },
     });
-    describeKit("Redis's state store", stateStoreCases, {
+    describeKit('the state store', stateStoreCases, {
       async create() {
         const { one, close } = await openTwice();
         return { store: one.states, close };
       },
     });
-    describeKit("Redis's replay store", replayStoreCases, {
+    describeKit('the replay store', replayStoreCases, {
       traits: { shared: true },
       async create() {
         const { one, other, close } = await openTwice();
         return { store: one.replays, other: other.replays, close };
       },
     });
-    describeKit("Redis's store of task ids", taskHandleStoreCases, {
+    describeKit('the store of task ids', taskHandleStoreCases, {
       async create() {
         const { one, close } = await openTwice();
         return { store: one.taskHandles, close };

@@ -1,0 +1,98 @@
+/** A round-robin load balancer without affinity. It also notes which machine served what, so that the driver can say what a death may excuse. */
+
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A machine behind the balancer. */
+export interface Target {
+  readonly port: number;
+  /** When the machine died, in milliseconds of `performance.now()`. */
+  diedAtMs?: number;
+}
+
+/** An event stream of a user that was open. */
+export interface OpenStream {
+  readonly fromMs: number;
+  toMs: number;
+}
+
+export class Balancer {
+  /** The machine that got each call, by the call's `x-call` header. */
+  readonly machineOf = new Map<string, Target>();
+  /** The streams of each user on which changes arrive. */
+  readonly streamsOf = new Map<string, OpenStream[]>();
+  /** How many requests that named a session got 404. */
+  lostSessions = 0;
+  targets: readonly Target[] = [];
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  readonly #server: Server = createServer((request, response) => void this.#serve(request, response));
+  #next = 0;
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    this.#agent.destroy();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body: Buffer[] = [];
+    for await (const part of request) body.push(part as Buffer);
+    const text = Buffer.concat(body);
+    for (let tries = this.targets.length; tries > 0; tries--) {
+      const target = this.targets[this.#next++ % this.targets.length];
+      if (target !== undefined && (await this.#pass(target, request, text, response))) return;
+    }
+    if (!response.headersSent) response.writeHead(502).end();
+  }
+
+  /** @returns Whether the machine accepted the connection; otherwise nothing was sent, and another may be tried. */
+  #pass(target: Target, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<boolean> {
+    const { method, url, headers } = request;
+    const call = headers['x-call'];
+    const mustCut = headers['x-cut'] !== undefined;
+    return new Promise((resolve) => {
+      const options = { port: target.port, host: '127.0.0.1', method, path: url, headers, agent: this.#agent };
+      const passed = send(options, (answer) => {
+        resolve(true);
+        if (answer.statusCode === 404 && headers['mcp-session-id'] !== undefined) this.lostSessions++;
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        response.flushHeaders();
+        answer.pipe(response);
+        // A machine that dies in the middle: so does the connection to the client.
+        answer.on('close', () => void (answer.complete || response.destroy()));
+        if (mustCut) setTimeout(() => response.destroy(), 300);
+        if (isForChanges(request, body) && answer.statusCode === 200) this.#note(headers.authorization ?? '', response);
+      });
+      response.on('close', () => passed.destroy());
+      passed.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNREFUSED' || (error.code === 'ECONNRESET' && passed.reusedSocket && method === 'GET'))
+          return resolve(false);
+        resolve(true);
+        if (response.headersSent) response.destroy();
+        else response.writeHead(502).end();
+      });
+      // The client sends it with the GET by which it resumes a stream, too.
+      if (typeof call === 'string' && method === 'POST') this.machineOf.set(call, target);
+      passed.end(body);
+    });
+  }
+
+  #note(authorization: string, response: ServerResponse): void {
+    const stream: OpenStream = { fromMs: performance.now(), toMs: Infinity };
+    const user = authorization.replace('Bearer ', '');
+    this.streamsOf.set(user, [...(this.streamsOf.get(user) ?? []), stream]);
+    response.on('close', () => (stream.toMs = performance.now()));
+  }
+}
+
+/** Whether changes arrive on the answer: that of a GET, or of a listen. */
+function isForChanges({ method }: IncomingMessage, body: Buffer): boolean {
+  return method === 'GET' || body.includes('"subscriptions/listen"');
+}

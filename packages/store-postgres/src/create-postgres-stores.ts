@@ -1,0 +1,145 @@
+/** `createPostgresStores`: connects to PostgreSQL and returns the stores and the message bus in it. */
+
+import type { Logger } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable, silentLogger } from '@mortise/jsonrpc-core/transport';
+import type {
+  EventStore,
+  MessageBus,
+  ReplayStore,
+  SessionStore,
+  StateStore,
+  TaskHandleStore,
+  TaskStore,
+} from '@mortise/protocol/contracts';
+import { Pool } from 'pg';
+import { PostgresConnection, type PostgresPool } from './connection.ts';
+import { toStoreError } from './errors.ts';
+import { type PostgresEventOptions, PostgresEventStore } from './event-store.ts';
+import { PostgresMessageBus } from './message-bus.ts';
+import { migrate } from './migrations.ts';
+import { PostgresSessionStore } from './session-store.ts';
+import { PostgresReplayStore, PostgresStateStore, PostgresTaskHandleStore } from './small-stores.ts';
+import { PostgresTaskStore } from './task-store.ts';
+
+/** The options of `createPostgresStores`. Set exactly one of `url` and `pool`. */
+export interface PostgresStoresOptions {
+  /** The URL of the database, such as `postgres://user:password@host:5432/database`. Opens up to 10 connections. @default none: set `pool` */
+  readonly url?: string | undefined;
+  /** A `Pool` of `pg` 8. The program closes it. The message bus keeps one of its connections. @default none: set `url` */
+  readonly pool?: PostgresPool | undefined;
+  /** The schema with all tables, which is created if needed. The processes of one cluster share a schema; others do not see them. @default 'mortise' */
+  readonly schema?: string | undefined;
+  /** How long a call waits for PostgreSQL, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
+  readonly waitMs?: number | undefined;
+  /** The most calls that wait for answers of PostgreSQL at once. Further ones reject. @default 10_000 */
+  readonly maxWaiting?: number | undefined;
+  /** How many events the event store keeps, and for how long. @default the defaults of `PostgresEventOptions` */
+  readonly events?: PostgresEventOptions | undefined;
+  /** Is told when the connection is lost. @default nothing is logged */
+  readonly logger?: Logger | undefined;
+}
+
+const OPTIONS: OptionTable<PostgresStoresOptions> = {
+  url: 'string',
+  pool: { methods: ['connect'] },
+  schema: 'string',
+  waitMs: 1,
+  maxWaiting: 1,
+  events: { maxEventsPerStream: 1, maxAgeMs: 1 },
+  logger: { methods: ['log'] },
+};
+
+/** Whether PostgreSQL answers, for the health route of a load balancer. */
+export interface PostgresHealth {
+  readonly isUp: boolean;
+  /** What does not work, as sentences; empty if all is well. */
+  readonly problems: readonly string[];
+}
+
+/** The stores in one schema of a database, and the message bus through it. */
+export interface PostgresStores extends AsyncDisposable {
+  readonly bus: MessageBus;
+  readonly tasks: TaskStore;
+  readonly sessions: SessionStore;
+  readonly events: EventStore;
+  readonly states: StateStore;
+  readonly replays: ReplayStore;
+  /** A store for clients: keeps the ids of the tasks that a client has started. */
+  readonly taskHandles: TaskHandleStore;
+  /** Asks PostgreSQL, by the pool and by the connection of the bus. Never rejects; waits no longer than a call. */
+  health(): Promise<PostgresHealth>;
+  /** Ends the connections when their last answers are there, but not those of a `pool`. Calls then reject. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Connections of the pool for calls, and the one of the bus. */
+const MOST_CONNECTIONS = 10;
+
+/**
+ * Connects to PostgreSQL, creates or updates the tables, and returns the stores and the message bus. Reconnects by itself when connections are lost.
+ *
+ * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `url` and `pool` are set.
+ * @throws {PostgresStoreError} `ERR_POSTGRES_UNAVAILABLE`: PostgreSQL cannot be reached.
+ * @throws {PostgresStoreError} `ERR_POSTGRES_REPLY`: it refuses the login, or the user may not create the schema.
+ * @throws {PostgresStoreError} `ERR_POSTGRES_SCHEMA`: a newer version of this package has changed the tables.
+ */
+export async function createPostgresStores(options: PostgresStoresOptions): Promise<PostgresStores> {
+  checkOptions('createPostgresStores options', options, OPTIONS);
+  const { url, schema = 'mortise', waitMs = 5000, maxWaiting = 10_000, logger = silentLogger } = options;
+  if ((url === undefined) === (options.pool === undefined))
+    throw new TypeError('createPostgresStores options: set "url" or "pool", and not both');
+  if (!/^[a-z_][a-z0-9_]{0,49}$/i.test(schema))
+    throw new TypeError('createPostgresStores options: "schema" must be a name of letters, digits and _, at most 50 characters long');
+  const onError = (error: unknown): void => logger.log('warning', 'A connection to PostgreSQL has an error', { error: String(error) });
+  const own = options.pool === undefined ? openPool(url, waitMs, onError) : undefined;
+  const connection = new PostgresConnection(options.pool ?? (own as PostgresPool), schema, waitMs, maxWaiting);
+  try {
+    await migrate(connection);
+  } catch (error) {
+    await own?.end();
+    throw toStoreError(error);
+  }
+  const bus = new PostgresMessageBus(connection, onError);
+  let closed: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    connection.close();
+    await bus.close();
+    await own?.end();
+  };
+  const close = (): Promise<void> => (closed ??= end());
+  return {
+    bus,
+    tasks: new PostgresTaskStore(connection),
+    sessions: new PostgresSessionStore(connection),
+    events: new PostgresEventStore(connection, options.events),
+    states: new PostgresStateStore(connection),
+    replays: new PostgresReplayStore(connection),
+    taskHandles: new PostgresTaskHandleStore(connection),
+    health: () => checkHealth(connection, bus),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function openPool(url: string | undefined, waitMs: number, onError: (error: unknown) => void): Pool {
+  const limitMs = Math.min(waitMs, 2 ** 31 - 1);
+  const pool = new Pool({
+    connectionString: url,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: limitMs,
+    // Where this side has given up, PostgreSQL gives up too.
+    statement_timeout: limitMs,
+    keepAlive: true,
+  });
+  pool.on('error', onError);
+  return pool;
+}
+
+async function checkHealth(connection: PostgresConnection, bus: PostgresMessageBus): Promise<PostgresHealth> {
+  const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
+  const problems = [
+    ...(stores.status === 'rejected' ? [`The stores do not work: ${String(stores.reason)}`] : []),
+    ...(messages.status === 'rejected' ? [`The message bus gets no messages: ${String(messages.reason)}`] : []),
+  ];
+  return { isUp: problems.length === 0, problems };
+}

@@ -1,0 +1,48 @@
+/** The errors of stores that cannot reach PostgreSQL, that PostgreSQL refuses, or that are full. */
+
+import { MortiseError } from '@mortise/jsonrpc-core';
+
+/**
+ * The PostgreSQL stores could not do what they were asked to.
+ *
+ * `ERR_POSTGRES_UNAVAILABLE`: PostgreSQL cannot be reached, or the connection broke before its answer. Then it is not known whether it did it.
+ * `ERR_POSTGRES_REPLY`: PostgreSQL answered with an error, such as a wrong password or a full disk. `cause` has it.
+ * `ERR_POSTGRES_SCHEMA`: a newer version of this package has changed the tables.
+ * `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store.
+ */
+export class PostgresStoreError extends MortiseError {
+  override readonly name: string = 'PostgresStoreError';
+  override readonly code: 'ERR_POSTGRES_UNAVAILABLE' | 'ERR_POSTGRES_REPLY' | 'ERR_POSTGRES_SCHEMA' | 'ERR_TASK_LIMIT';
+
+  constructor(code: PostgresStoreError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** SQLSTATEs that say that PostgreSQL starts, stops, has no connection left, or gave up a statement that took too long. */
+const IS_AWAY = /^(?:08|57|53300)/;
+
+/** Whether an error means that PostgreSQL cannot be reached, so that later it may be. */
+export function isAway(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === undefined || IS_AWAY.test(state);
+}
+
+/** Converts an error of the client library to a `PostgresStoreError`. */
+export function toStoreError(error: unknown): PostgresStoreError {
+  if (error instanceof PostgresStoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isAway(error)) return new PostgresStoreError('ERR_POSTGRES_REPLY', `PostgreSQL refused: ${message}`, { cause: error });
+  return new PostgresStoreError(
+    'ERR_POSTGRES_UNAVAILABLE',
+    `PostgreSQL did not answer (${message}): is it running, and reachable from here?`,
+    { cause: error },
+  );
+}
+
+/** The SQLSTATE with which PostgreSQL answered. Other errors have codes too, such as `ECONNREFUSED`. */
+function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'severity' in error && 'code' in error)) return undefined;
+  return String(error.code);
+}

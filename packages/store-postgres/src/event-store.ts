@@ -1,0 +1,136 @@
+/** The `EventStore` in PostgreSQL. One sequence numbers the events of all streams, so that no number comes twice. */
+
+import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { EventStore, EventTerms, StoredEvent, StoredStream } from '@mortise/protocol/contracts';
+import { after, duration, number, type PostgresConnection, type Row, text } from './connection.ts';
+
+/** The limits of the PostgreSQL event store. */
+export interface PostgresEventOptions {
+  /** The most events of one stream that are kept. The oldest are dropped first. @default 1000 */
+  readonly maxEventsPerStream?: number | undefined;
+  /** How long events are kept, in milliseconds. @default 300_000 */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** After this many appends to a stream, its events beyond `maxEventsPerStream` are deleted. */
+const APPENDS_PER_TRIM = 64;
+
+/**
+ * The row of the stream is written first, and so locked: whoever comes later has a later number. If it is not there, because the stream has
+ * sent nothing for `maxAgeMs`, whoever appends is its owner still.
+ */
+const APPEND = `
+WITH owned AS (
+  INSERT INTO mortise.streams (session_id, stream_id, epoch, is_finished, events, expires) VALUES ($1, $2, $5, $6, 1, ${after('$4')})
+  ON CONFLICT (session_id, stream_id) DO UPDATE
+    SET epoch = excluded.epoch, is_finished = excluded.is_finished, events = streams.events + 1, expires = excluded.expires
+    WHERE streams.epoch IN (0, excluded.epoch) AND NOT streams.is_finished
+  RETURNING events, expires)
+INSERT INTO mortise.events (session_id, stream_id, message, expires) SELECT $1, $2, $3, expires FROM owned
+RETURNING number, (SELECT events FROM owned)`;
+
+/** The epoch is the number of the claim's event, which no earlier claim had, also if that was dropped. */
+const CLAIM = `
+WITH owned AS (
+  INSERT INTO mortise.streams (session_id, stream_id, epoch, about, events, expires)
+  VALUES ($1, $2, nextval('mortise.event_numbers'), $3, 1, ${after('$4')})
+  ON CONFLICT (session_id, stream_id) DO UPDATE
+    SET epoch = nextval('mortise.event_numbers'), about = CASE WHEN streams.epoch = 0 THEN excluded.about ELSE streams.about END,
+      events = streams.events + 1, expires = excluded.expires
+    WHERE NOT streams.is_finished
+  RETURNING epoch, expires)
+INSERT INTO mortise.events (number, session_id, stream_id, expires) SELECT epoch, $1, $2, expires FROM owned
+RETURNING number`;
+
+/** Reads newest first, and not more than are kept: older events count as dropped even if they are still there. */
+const REPLAY = `
+SELECT number, message, epoch, is_finished, about FROM mortise.events LEFT JOIN mortise.streams USING (session_id, stream_id)
+WHERE session_id = $1 AND stream_id = $2 AND number >= $3::bigint AND events.expires > now() ORDER BY number DESC LIMIT $4`;
+
+const TRIM = `
+DELETE FROM mortise.events WHERE session_id = $1 AND stream_id = $2 AND number <=
+  (SELECT number FROM mortise.events WHERE session_id = $1 AND stream_id = $2 ORDER BY number DESC OFFSET $3 LIMIT 1)`;
+
+const DELETE = `
+WITH forgotten AS (DELETE FROM mortise.streams WHERE session_id = $1 AND ($2::text IS NULL OR stream_id = $2))
+DELETE FROM mortise.events WHERE session_id = $1 AND ($2::text IS NULL OR stream_id = $2)`;
+
+/** Keeps the events of SSE streams in PostgreSQL, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
+export class PostgresEventStore implements EventStore {
+  readonly #db: PostgresConnection;
+  readonly #maxEvents: number;
+  readonly #maxAgeMs: number;
+  /** The last call for each stream. On several connections calls would overtake one another. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(connection: PostgresConnection, options: PostgresEventOptions = {}) {
+    this.#db = connection;
+    this.#maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, 2 ** 31 - 1));
+    this.#maxAgeMs = duration(options.maxAgeMs ?? 300_000);
+  }
+
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
+    const json = message === undefined ? null : JSON.stringify(message);
+    const values = [json, this.#maxAgeMs, terms?.epoch ?? 0, terms?.isLast === true];
+    const row = await this.#inTurn(sessionId, streamId, () => this.#db.get(APPEND, sessionId, streamId, ...values));
+    if (row === undefined) return undefined;
+    this.#clear();
+    const count = number(row, 'events');
+    if (count > this.#maxEvents && count % APPENDS_PER_TRIM === 0)
+      // The event is stored. What cannot be deleted now is deleted later.
+      this.#db.query(TRIM, sessionId, streamId, this.#maxEvents).catch(() => undefined);
+    return `${streamId}~${text(row, 'number')}`;
+  }
+
+  async claim(
+    sessionId: string,
+    streamId: string,
+    about?: JsonObject,
+  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
+    this.#clear();
+    const json = about === undefined ? null : JSON.stringify(about);
+    const row = await this.#inTurn(sessionId, streamId, () => this.#db.get(CLAIM, sessionId, streamId, json, this.#maxAgeMs));
+    return row && { epoch: number(row, 'number'), eventId: `${streamId}~${text(row, 'number')}` };
+  }
+
+  async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
+    const [, streamId = '', count] = /^([^]*)~([1-9]\d{0,17})$/.exec(lastEventId) ?? [];
+    if (count === undefined) return undefined;
+    const rows = await this.#db.query(REPLAY, sessionId, streamId, count, this.#maxEvents);
+    const last = rows.at(-1);
+    if (last === undefined || text(last, 'number') !== count) return undefined;
+    return {
+      streamId,
+      ...(number(last, 'epoch') > 0 && { isFinished: last['is_finished'] === true }),
+      ...(typeof last['about'] === 'string' && { about: JSON.parse(last['about']) as JsonObject }),
+      events: rows
+        .slice(0, -1)
+        .toReversed()
+        .map((row) => toEvent(streamId, row)),
+    };
+  }
+
+  async delete(sessionId: string, streamId?: string): Promise<void> {
+    await this.#db.query(DELETE, sessionId, streamId ?? null);
+  }
+
+  #clear(): void {
+    for (const table of ['events', 'streams']) this.#db.clearSometimes(table);
+  }
+
+  #inTurn<T>(sessionId: string, streamId: string, fn: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify([sessionId, streamId]);
+    const done = (this.#turns.get(key) ?? Promise.resolve()).then(fn, fn);
+    this.#turns.set(key, done);
+    const forget = (): void => {
+      if (this.#turns.get(key) === done) this.#turns.delete(key);
+    };
+    void done.then(forget, forget);
+    return done;
+  }
+}
+
+function toEvent(streamId: string, row: Row): StoredEvent {
+  const id = `${streamId}~${text(row, 'number')}`;
+  return typeof row['message'] === 'string' ? { id, message: JSON.parse(row['message']) as JsonRpcMessage } : { id };
+}

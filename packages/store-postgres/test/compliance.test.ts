@@ -1,0 +1,31 @@
+/** Every kit against a real PostgreSQL: near, and 50 ms away. */
+
+import { createPostgresStores } from '@mortise/store-postgres';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type OpenOptions, runEveryKit } from '../../../scripts/test/store-kits.ts';
+import { hasPostgres, PostgresServer } from './postgres-server.ts';
+
+describe.skipIf(!hasPostgres)('one PostgreSQL', () => {
+  const server = new PostgresServer();
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+
+  const openBehind =
+    (delayMs: number) =>
+    async ({ name: schema, events }: OpenOptions) => {
+      const [line, otherLine] = [await server.openProxy(delayMs), await server.openProxy(delayMs)];
+      const [one, other] = await Promise.all([
+        createPostgresStores({ url: line.url, schema, events, waitMs: 60_000 }),
+        createPostgresStores({ url: otherLine.url, schema, events, waitMs: 60_000 }),
+      ]);
+      const close = async (): Promise<void> => {
+        await Promise.all([one.close(), other.close()]);
+        await Promise.all([line.close(), otherLine.close()]);
+      };
+      return { one, other, line, close };
+    };
+  // Only a bound of each principal: see docs/decisions/store-postgres.md.
+  const leftOut = ['K9.4'];
+  runEveryKit('near', openBehind(0), { gaps: true, bounded: true }, leftOut);
+  runEveryKit('50 ms away', openBehind(50), { gaps: true });
+});

@@ -1,0 +1,170 @@
+/** Opening the stores, losing PostgreSQL and finding it again, and what is refused. */
+
+import type { BusMessage } from '@mortise/protocol/contracts';
+import { createPostgresStores, type PostgresStoresOptions, PostgresStoreError } from '@mortise/store-postgres';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { hasPostgres, PostgresServer } from './postgres-server.ts';
+
+const HOUR_MS = 3_600_000;
+const NOWHERE = 'postgres://postgres@127.0.0.1:1/postgres';
+const session = (id: string) => ({ id, principal: 'ada', state: { layout: 1 } });
+
+it.each<[string, PostgresStoresOptions, RegExp]>([
+  ['neither url nor pool', {}, /set "url" or "pool", and not both/],
+  ['a quote in the schema', { url: NOWHERE, schema: 'a"b' }, /"schema" must be a name/],
+  ['a bound that is not a number', { url: NOWHERE, maxWaiting: NaN }, /"maxWaiting" must be a number, 1 or more/],
+  ['what is no pool', { pool: {} as never }, /"pool" must be an object with a function "connect"/],
+])('[ROBUSTNESS-7] refuses %s', async (_, options, message) => {
+  await expect(createPostgresStores(options)).rejects.toThrow(message);
+});
+
+it('says that PostgreSQL is not there, after the time that a call waits', async () => {
+  const opened = createPostgresStores({ url: NOWHERE, waitMs: 200 });
+  await expect(opened).rejects.toThrow(PostgresStoreError);
+  await expect(opened).rejects.toMatchObject({ code: 'ERR_POSTGRES_UNAVAILABLE' });
+});
+
+describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
+  const server = new PostgresServer();
+  let count = 0;
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+
+  async function open(options: Partial<PostgresStoresOptions> = {}) {
+    const line = await server.openProxy();
+    const stores = await createPostgresStores({ url: line.url, schema: `s${count++}`, waitMs: 60_000, ...options });
+    onTestFinished(() => stores.close());
+    return { ...stores, line };
+  }
+
+  async function openPool(): Promise<Pool> {
+    const pool = new Pool({ connectionString: server.url });
+    pool.on('error', () => undefined);
+    onTestFinished(() => void pool.end());
+    return pool;
+  }
+
+  it('sees nothing of a cluster with another schema', async () => {
+    const [one, other] = [await open({ schema: 'one' }), await open({ schema: 'other' })];
+    const heard: BusMessage[] = [];
+    await other.bus.subscribe('a', (message) => void heard.push(message));
+    await one.sessions.put(session('s'), 0, HOUR_MS);
+    await one.states.put('s', 'x', HOUR_MS);
+    await one.replays.claim('s', HOUR_MS);
+    const eventId = await one.events.append('s', 'a', undefined);
+    await one.bus.publish({ topic: 'a', payload: 1 });
+    expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
+    expect(await other.states.get('s')).toBeUndefined();
+    expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
+    expect(await other.events.replay('s', eventId ?? '')).toBeUndefined();
+    // What is published later arrives: the first message would have come before it.
+    const arrived = new Promise<BusMessage>(
+      (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),
+    );
+    expect((await arrived).payload).toBe(2);
+    expect(heard.map(({ payload }) => payload)).toEqual([2]);
+  });
+
+  it('creates its tables once where four machines start at the same time', async () => {
+    const machines = await Promise.all(Array.from({ length: 4 }, () => open({ schema: 'four' })));
+    for (const [n, { sessions }] of machines.entries())
+      expect(await sessions.put(session(`s${n}`), 0, HOUR_MS)).toEqual({ isWritten: true });
+    const pool = await openPool();
+    expect((await pool.query('SELECT version FROM four.migrations')).rows).toEqual([{ version: 1 }]);
+  });
+
+  it('refuses tables that a newer version has changed', async () => {
+    await open({ schema: 'newer' });
+    const pool = await openPool();
+    await pool.query('UPDATE newer.migrations SET version = 1000');
+    const opened = createPostgresStores({ pool, schema: 'newer' });
+    await expect(opened).rejects.toMatchObject({ code: 'ERR_POSTGRES_SCHEMA', message: /update the package/ });
+  });
+
+  it('waits while PostgreSQL is gone, then goes on with all that it acknowledged, and tells subscribers of the gap', async () => {
+    const pool = await openPool();
+    const stores = await open({ url: undefined, pool });
+    let reportGap = (): void => undefined;
+    const gap = new Promise<void>((resolve) => (reportGap = resolve));
+    await stores.bus.subscribe(
+      'a',
+      () => undefined,
+      () => reportGap(),
+    );
+    await stores.sessions.put(session('kept'), 0, HOUR_MS);
+    await server.kill();
+    // Without a connection nothing of these calls is sent before PostgreSQL is there again.
+    await vi.waitFor(() => expect(pool.idleCount).toBe(0), 60_000);
+    const late = Array.from({ length: 20 }, (_, n) => stores.sessions.put(session(`late ${n}`), 0, HOUR_MS));
+    await server.start();
+    expect(await Promise.all(late)).toEqual(late.map(() => ({ isWritten: true })));
+    expect((await stores.sessions.get('kept', HOUR_MS))?.version).toBe(1);
+    await gap;
+    expect(await stores.health()).toEqual({ isUp: true, problems: [] });
+  });
+
+  it('rejects what waits too long, and what is too much, and says what is down', async () => {
+    const stores = await open({ waitMs: 1000, maxWaiting: 3 });
+    await stores.bus.subscribe('a', () => undefined);
+    stores.line.cut();
+    const calls = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => stores.sessions.get(`s${n}`, HOUR_MS)));
+    const reasons = calls.map((call) => (call.status === 'rejected' ? (call.reason as PostgresStoreError) : undefined));
+    expect(new Set(reasons.map((reason) => reason?.code))).toEqual(new Set(['ERR_POSTGRES_UNAVAILABLE']));
+    expect(reasons.filter((reason) => reason?.message.includes('3 calls wait'))).toHaveLength(7);
+    const { isUp, problems } = await stores.health();
+    expect({ isUp, problems: problems.map((problem) => problem.slice(0, 30)) }).toEqual({
+      isUp: false,
+      problems: ['The stores do not work: Postgr', 'The message bus gets no messag'],
+    });
+    stores.line.mend();
+  });
+
+  it('gives up what PostgreSQL does not answer, and does not use that connection again', async () => {
+    const stores = await open({ waitMs: 1000 });
+    const pool = await openPool();
+    const blocker = await pool.connect();
+    await blocker.query(`BEGIN; LOCK TABLE s${count - 1}.sessions`);
+    const started = performance.now();
+    await expect(stores.sessions.get('s', HOUR_MS)).rejects.toMatchObject({ code: 'ERR_POSTGRES_UNAVAILABLE' });
+    expect(performance.now() - started).toBeGreaterThanOrEqual(990);
+    await blocker.query('ROLLBACK');
+    blocker.release();
+    expect(await stores.sessions.get('s', HOUR_MS)).toBeUndefined();
+  });
+
+  it('passes on what PostgreSQL refuses, with its reason', async () => {
+    const stores = await open();
+    const pool = await openPool();
+    await pool.query(`DROP TABLE s${count - 1}.states`);
+    await expect(stores.states.get('s')).rejects.toMatchObject({ code: 'ERR_POSTGRES_REPLY', message: /states" does not exist/ });
+  });
+
+  it("uses the program's pool, and leaves it open", async () => {
+    const pool = await openPool();
+    const stores = await createPostgresStores({ pool });
+    await stores.bus.subscribe('a', () => undefined);
+    await stores.states.put('s', 'x', HOUR_MS);
+    await stores.close();
+    await stores.close();
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await expect(stores.bus.subscribe('a', () => undefined)).rejects.toThrow(/closed/);
+    await expect(stores.states.get('s')).rejects.toThrow(/closed/);
+  });
+
+  it('leaves no connection behind when it is closed, also while PostgreSQL is gone', async () => {
+    const [one, gone] = [await open(), await open()];
+    for (const stores of [one, gone]) await stores.bus.subscribe('a', () => undefined);
+    gone.line.cut();
+    await Promise.all([one.close(), gone.close()]);
+    await expect(one.states.get('s')).rejects.toMatchObject({ code: 'ERR_POSTGRES_UNAVAILABLE' });
+    await Promise.all([one.line, gone.line].map((line) => line.idle()));
+  });
+
+  it('has room for ids with a NUL, which PostgreSQL has not', async () => {
+    const stores = await open();
+    await stores.sessions.put({ ...session('a\0'), principal: 'p\0' }, 0, HOUR_MS);
+    expect(await stores.sessions.get('a\0', HOUR_MS)).toMatchObject({ id: 'a\0', principal: 'p\0' });
+    expect(await stores.sessions.get('a', HOUR_MS)).toBeUndefined();
+  });
+});

@@ -1,0 +1,92 @@
+/** The queues that several processes share, by the kit, against a real Redis and a real PostgreSQL. */
+
+import { createBullmqTaskQueue } from '@mortise/tasks/bullmq';
+import { createPgBossTaskQueue } from '@mortise/tasks/pg-boss';
+import { setPatience } from '@mortise/transport-testkit';
+import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
+import { describeKit } from '@mortise/transport-testkit/vitest';
+import { createClient } from '@redis/client';
+import PgBoss from 'pg-boss';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { Engine, hasPostgres, hasRedis } from './support/engines.ts';
+
+// Reached only where something never happens: a busy machine takes its time.
+setPatience(60_000);
+
+let count = 0;
+const nextName = (): string => `queue-${count++}`;
+
+describe.skipIf(!hasRedis)('Redis', () => {
+  const redis = new Engine();
+  beforeAll(() => redis.startRedis());
+  afterAll(() => redis.close());
+
+  /** Connects to Redis. The connection does not come back when it breaks. @param name Names this connection and all copies of it. */
+  const connect = async (name: string) => {
+    const client = createClient({ name, socket: { path: `${redis.folder}/redis.sock`, reconnectStrategy: false } });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+
+  describeKit("BullMQ's task queue", taskQueueCases, {
+    traits: { shared: true, durable: true },
+    async create() {
+      const name = nextName();
+      const ends: (() => Promise<void>)[] = [];
+      const open = async () => {
+        const client = await connect(`${name}-${ends.length}`);
+        const queue = createBullmqTaskQueue({ connection: client, name, leaseMs: 1000 });
+        ends.push(async () => {
+          if (!client.isReady) return;
+          await queue.close();
+          client.destroy();
+        });
+        return queue;
+      };
+      const queue = await open();
+      return {
+        queue,
+        other: await open(),
+        async crash() {
+          const admin = await connect('admin');
+          for (const { id, name: of } of await admin.clientList())
+            if (of === `${name}-0`) await admin.sendCommand(['CLIENT', 'KILL', 'ID', String(id)]);
+          admin.destroy();
+          return open();
+        },
+        close: async () => void (await Promise.all(ends.map((end) => end()))),
+      };
+    },
+  });
+});
+
+describe.skipIf(!hasPostgres)('PostgreSQL', () => {
+  const postgres = new Engine();
+  beforeAll(() => postgres.startPostgres());
+  afterAll(() => postgres.close());
+
+  describeKit("pg-boss's task queue", taskQueueCases, {
+    traits: { shared: true, durable: true },
+    async create() {
+      const name = nextName();
+      const bosses: PgBoss[] = [];
+      const open = async () => {
+        const boss = new PgBoss({ host: postgres.folder, user: 'postgres', database: 'postgres', max: 2, maintenanceIntervalSeconds: 1 });
+        boss.on('error', () => undefined);
+        bosses.push(boss);
+        await boss.start();
+        const queue = await createPgBossTaskQueue({ boss, name, leaseMs: 1000, pollMs: 100 });
+        return { boss, queue };
+      };
+      const { queue, boss } = await open();
+      const other = await open();
+      return {
+        queue,
+        other: other.queue,
+        crash: async () => (await boss.stop({ graceful: false }), (await open()).queue),
+        close: async () => void (await Promise.all(bosses.map((each) => each.stop({ graceful: false })))),
+      };
+    },
+  });
+});
