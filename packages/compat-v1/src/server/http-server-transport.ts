@@ -98,6 +98,7 @@ export class HttpServerTransport extends OwnTransport {
           },
           receive: (message, call) => during((message as JsonRpcRequest).id, call, () => session.receive(message, call)),
           restore: (state) => session.restore(state),
+          announceAll: () => session.announceAll(),
           close: () => session.close(),
         };
       },
