@@ -66,7 +66,10 @@ export class PostgresServer {
       log += String(bytes);
       if (log.includes('ready to accept connections')) break;
     }
-    if (!log.includes('ready to accept connections')) throw new Error(`PostgreSQL ended: ${log}`);
+    if (!log.includes('ready to accept connections')) {
+      this.#process = undefined;
+      throw new Error(`PostgreSQL ended: ${log}`);
+    }
     child.stderr.resume();
     return this;
   }

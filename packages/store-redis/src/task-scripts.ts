@@ -12,6 +12,7 @@
  * | `expiry` | tasks that expire, by when |
  * | `owners` | owners, by until when they are alive |
  * | `owned:<owner>` | the unfinished tasks that an owner holds, by creation |
+ * | `held:<owner>` | hash: the versions of these tasks, so that a renewal need not look at each |
  * | `waiting` | unfinished tasks that nobody holds, by when they become orphans |
  * | `orphans` | orphans that were waiting, by creation |
  *
@@ -38,7 +39,10 @@ end
 local function release(id, owner)
   redis.call('ZREM', key('waiting'), id)
   redis.call('ZREM', key('orphans'), id)
-  if owner then redis.call('ZREM', key('owned', owner), id) end
+  if owner then
+    redis.call('ZREM', key('owned', owner), id)
+    redis.call('HDEL', key('held', owner), id)
+  end
 end
 
 local function forget(id)
@@ -63,6 +67,13 @@ local function find(id, ...)
   return f
 end
 
+-- Deletes some of the tasks that have expired. True if there may be more.
+local function forgetExpired()
+  local ids = redis.call('ZRANGEBYSCORE', key('expiry'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})
+  for _, id in ipairs(ids) do forget(id) end
+  return #ids == ${MOST_AT_ONCE}
+end
+
 local function all(id) return redis.call('HGETALL', key('task', id)) end
 
 local function fits(who, ended, maxEnded, maxBytes, more, bytes)
@@ -84,8 +95,9 @@ end
 local function isAlive(owner) return (tonumber(redis.call('ZSCORE', key('owners'), owner)) or 0) > now end
 local function keepAlive(owner, leaseMs) redis.call('ZADD', key('owners'), 'GT', now + leaseMs, owner) end
 
-local function own(id, owner, created, leaseMs)
+local function own(id, owner, created, leaseMs, version)
   redis.call('ZADD', key('owned', owner), created, id)
+  redis.call('HSET', key('held', owner), id, version)
   keepAlive(owner, leaseMs)
 end
 
@@ -115,7 +127,7 @@ redis.call('ZADD', key('of', principal), created, id)
 if expiry ~= '' then redis.call('ZADD', key('expiry'), expiry, id) end
 if state == 'end' then markEnded(id, principal)
 else redis.call('ZADD', key('open', principal), expiry == '' and '+inf' or expiry, id) end
-if state == 'run' and owner ~= '' then own(id, owner, created, lease)
+if state == 'run' and owner ~= '' then own(id, owner, created, lease, 1)
 elseif state == 'run' then redis.call('ZADD', key('waiting'), now + lease, id) end
 return 'created'`);
 
@@ -141,7 +153,8 @@ local isEnding = ARGV[3] == '1' and f[3] ~= 'end'
 if isEnding then room(f[2], 1, bytes) end
 if last > 4 then redis.call('HDEL', key('task', id), unpack(ARGV, 5, last)) end
 if #ARGV > last then redis.call('HSET', key('task', id), unpack(ARGV, last + 1)) end
-redis.call('HINCRBY', key('task', id), 'V', 1)
+local version = redis.call('HINCRBY', key('task', id), 'V', 1)
+if f[4] and redis.call('HEXISTS', key('held', f[4]), id) == 1 then redis.call('HSET', key('held', f[4]), id, version) end
 redis.call('HINCRBY', key('task', id), 'Z', bytes)
 count(f[2], isEnding and 1 or 0, bytes)
 if isEnding then
@@ -191,8 +204,7 @@ local before = f[2]
 if before and before ~= owner and redis.call('ZSCORE', key('owned', before), id) and isAlive(before) then return {} end
 release(id, before)
 redis.call('HSET', key('task', id), 'O', owner)
-redis.call('HINCRBY', key('task', id), 'V', 1)
-own(id, owner, f[3], ARGV[3])
+own(id, owner, f[3], ARGV[3], redis.call('HINCRBY', key('task', id), 'V', 1))
 return {before and 1 or 0, all(id)}`);
 
 /** lease, limit. What is given out is waiting again, and its last owner does not hold it any more. */
@@ -230,14 +242,8 @@ return reply`);
 /** owner, lease. Answers ids and versions in turn. */
 export const RENEW: Script = taskScript(`
 local owner, lease = ARGV[1], tonumber(ARGV[2])
-local reply = {}
-for _, id in ipairs(redis.call('ZRANGE', key('owned', owner), 0, -1)) do
-  local f = find(id, 'V')
-  if f then
-    reply[#reply + 1] = id
-    reply[#reply + 1] = f[1]
-  end
-end
+forgetExpired()
+local reply = redis.call('HGETALL', key('held', owner))
 if lease > 0 or #reply > 0 then redis.call('ZADD', key('owners'), now + lease, owner)
 else redis.call('ZREM', key('owners'), owner) end
 return reply`);
@@ -261,9 +267,8 @@ count(f[1], 0, bytes)
 return value`);
 
 export const DELETE_EXPIRED: Script = taskScript(`
-local ids = redis.call('ZRANGEBYSCORE', key('expiry'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})
-for _, id in ipairs(ids) do forget(id) end
+local hasMore = forgetExpired()
 for _, owner in ipairs(redis.call('ZRANGEBYSCORE', key('owners'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})) do
   if redis.call('ZCARD', key('owned', owner)) == 0 then redis.call('ZREM', key('owners'), owner) end
 end
-return #ids == ${MOST_AT_ONCE} and 1 or 0`);
+return hasMore and 1 or 0`);

@@ -48,7 +48,10 @@ export class RedisServer {
       log += String(bytes);
       if (log.includes('ready to accept connections')) break;
     }
-    if (child.exitCode !== null) throw new Error(`redis-server ended: ${log}`);
+    if (!log.includes('ready to accept connections')) {
+      this.#process = undefined;
+      throw new Error(`redis-server ended: ${log}`);
+    }
     return this;
   }
 
