@@ -24,12 +24,16 @@ export class Balancer {
   readonly streamsOf = new Map<string, OpenStream[]>();
   /** How many requests that named a session got 404. */
   lostSessions = 0;
+  /** How often connections to machines broke, by the error's code. */
+  readonly errors = new Map<string, number>();
   targets: readonly Target[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   readonly #server: Server = createServer((request, response) => void this.#serve(request, response));
   #next = 0;
 
   async listen(): Promise<string> {
+    // Clients decide how long they keep a connection, as browsers and SDKs expect of a balancer.
+    this.#server.keepAliveTimeout = 75_000;
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
@@ -75,6 +79,7 @@ export class Balancer {
         if (error.code === 'ECONNREFUSED' || (error.code === 'ECONNRESET' && passed.reusedSocket && method === 'GET'))
           return resolve(false);
         resolve(true);
+        if (target.diedAtMs === undefined && !response.destroyed) this.errors.set(String(error), (this.errors.get(String(error)) ?? 0) + 1);
         if (response.headersSent) response.destroy();
         else response.writeHead(502).end();
       });
