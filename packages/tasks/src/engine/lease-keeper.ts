@@ -39,8 +39,8 @@ export class LeaseKeeper {
   #events: TaskEvents | undefined;
   #unsubscribe: Promise<() => void> | undefined;
   #timer: ClockTimer | undefined;
-  /** Settles when the last search for orphans and expired tasks is done; undefined if none runs. */
-  #looking: Promise<void> | undefined;
+  /** Whether a search for orphans and expired tasks runs. */
+  #isLooking = false;
   #renewedAtMs: number;
   #sweepAtMs = 0;
   #isClosed = false;
@@ -109,11 +109,11 @@ export class LeaseKeeper {
   async #look(): Promise<void> {
     const renewed = this.#guard(() => this.#renew());
     // A queue or a message bus that does not answer must not stop the renewals.
-    this.#looking ??= Promise.all([
-      this.#guard(() => this.#listen()),
-      this.#guard(() => this.#findOrphans()),
-      this.#guard(() => this.#sweep()),
-    ]).then(() => (this.#looking = undefined));
+    if (!this.#isLooking) {
+      this.#isLooking = true;
+      const parts = [() => this.#listen(), () => this.#findOrphans(), () => this.#sweep()];
+      void Promise.all(parts.map((part) => this.#guard(part))).then(() => (this.#isLooking = false));
+    }
     await renewed;
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
   }
