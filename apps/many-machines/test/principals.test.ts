@@ -1,17 +1,13 @@
 /** Two machines over one Redis: what belongs to one caller is refused to another, on either machine. */
 
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { execFileSync } from 'node:child_process';
 import { McpClient } from '@mortise/client';
-import { createRedisStores } from '@mortise/store-redis';
 import { taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
-import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Engine } from '../src/engine.ts';
 import { type Machine, startMachine } from '../src/node.ts';
+import { openStores } from '../src/stores.ts';
 
 const hasRedis = ((): boolean => {
   try {
@@ -25,28 +21,16 @@ const hasRedis = ((): boolean => {
 const info = { name: 'test', version: '1.0.0' };
 
 describe.skipIf(!hasRedis)('what belongs to one caller', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'many-machines-'));
-  const socket = path.join(folder, 'redis.sock');
-  const engine = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', ''], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const engine = new Engine('redis');
   const machines: Machine[] = [];
-  const clients: ReturnType<typeof createClient>[] = [];
 
   beforeAll(async () => {
-    for await (const bytes of engine.stdout) if (String(bytes).includes('ready to accept connections')) break;
-    for (let n = 0; n < 2; n++) {
-      const client = createClient({ socket: { path: socket } });
-      client.on('error', () => undefined);
-      await client.connect();
-      clients.push(client);
-      machines.push(await startMachine({ stores: await createRedisStores({ client }), secret: 'of the test' }));
-    }
+    await engine.open();
+    for (let n = 0; n < 2; n++) machines.push(await startMachine({ stores: await openStores(engine.url, 'test'), secret: 'of the test' }));
   });
   afterAll(async () => {
     for (const machine of machines) await machine.leave();
-    for (const client of clients) client.destroy();
-    engine.kill('SIGKILL');
-    await once(engine, 'exit');
-    rmSync(folder, { recursive: true });
+    await engine.close();
   });
 
   const urlOf = (machine: Machine | undefined): string => `http://127.0.0.1:${machine?.port ?? 0}/mcp`;
