@@ -143,7 +143,7 @@ function printLine(driver: Driver, { targets, lostSessions }: Balancer, { mostMi
   );
 }
 
-function judge(driver: Driver, { lostSessions }: Balancer, cluster: Cluster, kills: number): void {
+function judge(driver: Driver, { lostSessions, errors: balancerErrors }: Balancer, cluster: Cluster, kills: number): void {
   const { counts, broken } = driver;
   print(`\nmachines ended: ${kills}; sessions lost: ${lostSessions}`);
   print(
@@ -156,6 +156,7 @@ function judge(driver: Driver, { lostSessions }: Balancer, cluster: Cluster, kil
   print(`most memory of a machine: ${cluster.mostMiB.toFixed(0)} MiB`);
   for (const [error, times] of [...cluster.errors].toSorted(([, a], [, b]) => b - a).slice(0, 15))
     print(`  logged ${times} times: ${error}`);
+  for (const [error, times] of balancerErrors) print(`  a connection to a machine broke ${times} times: ${error}`);
   const all = [
     ...broken,
     ...(lostSessions > 0 ? [`${lostSessions} requests named a session that was lost`] : []),

@@ -6,7 +6,7 @@ import type { CallToolResult } from '@mortise/protocol';
 import { type TaskClient, taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { uriOf } from './node.ts';
-import type { Balancer, OpenStream, Target } from './proxy.ts';
+import { type Balancer, CALL_KEY, type OpenStream, type Target } from './proxy.ts';
 
 /** A time in which the engine was down, in milliseconds of `performance.now()`. */
 export interface Outage {
@@ -219,7 +219,7 @@ export class Driver {
     let result: CallToolResult | undefined;
     try {
       result = await user.client.callTool(tool, args, {
-        headers: { 'x-call': id, ...(how.cut !== undefined && { 'x-cut': how.cut }) },
+        meta: { [CALL_KEY]: how.cut === undefined ? id : `${id} cut` },
         ...(how.onProgress && { onProgress: how.onProgress }),
       });
       if (result.isError === true) failure = new Error(textOf(result));

@@ -4,6 +4,10 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** Names a call in its `_meta`, for the balancer. With ` cut` after the name, the balancer breaks the client's connection in the middle. */
+export const CALL_KEY = 'many-machines/call';
+const CALL = /"many-machines\/call":"(\d+)( cut)?"/;
+
 /** A machine behind the balancer. */
 export interface Target {
   readonly port: number;
@@ -18,18 +22,22 @@ export interface OpenStream {
 }
 
 export class Balancer {
-  /** The machine that got each call, by the call's `x-call` header. */
+  /** The machine that got each call, by what its `_meta` has under `CALL_KEY`. */
   readonly machineOf = new Map<string, Target>();
   /** The streams of each user on which changes arrive. */
   readonly streamsOf = new Map<string, OpenStream[]>();
   /** How many requests that named a session got 404. */
   lostSessions = 0;
+  /** How often connections to machines broke, by the error's code. */
+  readonly errors = new Map<string, number>();
   targets: readonly Target[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   readonly #server: Server = createServer((request, response) => void this.#serve(request, response));
   #next = 0;
 
   async listen(): Promise<string> {
+    // Clients decide how long they keep a connection, as browsers and SDKs expect of a balancer.
+    this.#server.keepAliveTimeout = 75_000;
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
@@ -55,8 +63,7 @@ export class Balancer {
   /** @returns Whether the machine accepted the connection; otherwise nothing was sent, and another may be tried. */
   #pass(target: Target, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<boolean> {
     const { method, url, headers } = request;
-    const call = headers['x-call'];
-    const mustCut = headers['x-cut'] !== undefined;
+    const [, call, cut] = CALL.exec(body.toString()) ?? [];
     return new Promise((resolve) => {
       const options = { port: target.port, host: '127.0.0.1', method, path: url, headers, agent: this.#agent };
       const passed = send(options, (answer) => {
@@ -67,7 +74,7 @@ export class Balancer {
         answer.pipe(response);
         // A machine that dies in the middle: so does the connection to the client.
         answer.on('close', () => void (answer.complete || response.destroy()));
-        if (mustCut) setTimeout(() => response.destroy(), 300);
+        if (cut !== undefined) setTimeout(() => response.destroy(), 300);
         if (isForChanges(request, body) && answer.statusCode === 200) this.#note(headers.authorization ?? '', response);
       });
       response.on('close', () => passed.destroy());
@@ -75,11 +82,11 @@ export class Balancer {
         if (error.code === 'ECONNREFUSED' || (error.code === 'ECONNRESET' && passed.reusedSocket && method === 'GET'))
           return resolve(false);
         resolve(true);
+        if (target.diedAtMs === undefined && !response.destroyed) this.errors.set(String(error), (this.errors.get(String(error)) ?? 0) + 1);
         if (response.headersSent) response.destroy();
         else response.writeHead(502).end();
       });
-      // The client sends it with the GET by which it resumes a stream, too.
-      if (typeof call === 'string' && method === 'POST') this.machineOf.set(call, target);
+      if (call !== undefined) this.machineOf.set(call, target);
       passed.end(body);
     });
   }

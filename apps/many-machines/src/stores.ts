@@ -6,5 +6,7 @@ import type { Stores } from './node.ts';
 
 /** @param name Names the cluster in the engine. */
 export async function openStores(url: string, name: string): Promise<Stores> {
-  return url.startsWith('redis') ? createRedisStores({ url, prefix: name }) : createPostgresStores({ url, schema: name.replaceAll('-', '_') });
+  return url.startsWith('redis')
+    ? createRedisStores({ url, prefix: name })
+    : createPostgresStores({ url, schema: name.replaceAll('-', '_') });
 }
