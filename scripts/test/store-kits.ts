@@ -43,13 +43,8 @@ export interface OpenOptions {
 const MAX_EVENTS = 100;
 let count = 0;
 
-/** Runs the kits. @param open Opens stores that no other test case sees. @param leftOut Cases of the task store. */
-export function runEveryKit(
-  where: string,
-  open: (options: OpenOptions) => Promise<Opened>,
-  traits: object,
-  leftOut: readonly string[] = [],
-): void {
+/** Runs the kits. @param open Opens stores that no other test case sees. */
+export function runEveryKit(where: string, open: (options: OpenOptions) => Promise<Opened>, traits: object): void {
   const openTwice = (maxAgeMs = 3_600_000) =>
     open({ name: `test_${process.pid}_${count++}`, events: { maxEventsPerStream: MAX_EVENTS, maxAgeMs } });
 
@@ -61,17 +56,13 @@ export function runEveryKit(
         return { bus: one.bus, other: other.bus, cut: async () => line?.cut(), mend: async () => line?.mend(), close };
       },
     });
-    describeKit(
-      'the task store',
-      taskStoreCases.filter(({ id }) => !leftOut.includes(id)),
-      {
-        traits: { shared: true, ...traits },
-        async create() {
-          const { one, other, close } = await openTwice();
-          return { store: one.tasks, other: other.tasks, close };
-        },
+    describeKit('the task store', taskStoreCases, {
+      traits: { shared: true, ...traits },
+      async create() {
+        const { one, other, close } = await openTwice();
+        return { store: one.tasks, other: other.tasks, close };
       },
-    );
+    });
     describeKit('the session store', sessionStoreCases, {
       async create() {
         const { one, close } = await openTwice();

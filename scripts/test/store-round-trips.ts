@@ -107,7 +107,6 @@ async function countMethods({ bus, events, replays, sessions, states, taskHandle
   await measure('`tasks.renew`', () => tasks.renew('me', HOUR_MS));
   await measure('`tasks.claimOrphans`', () => tasks.claimOrphans(HOUR_MS, 10));
   await measure('`tasks.update`, to its end', () => tasks.update('t', 2, { status: 'completed' }));
-  await measure('`tasks.deleteExpired`', () => tasks.deleteExpired());
   await measure('`tasks.delete`', () => tasks.delete('t'));
   await measure('`bus.publish`', () => bus.publish({ topic: 'a' }));
 }

@@ -93,6 +93,7 @@ function changeSession(session: LegacySession, changes: Partial<LegacySession>):
     ready: session.ready,
     receive: session.receive.bind(session),
     restore: session.restore.bind(session),
+    announceAll: session.announceAll.bind(session),
     close: session.close.bind(session),
     ...changes,
   };

@@ -143,19 +143,12 @@ export class PostgresConnection {
     }
   }
 
-  /** Deletes expired rows of a table once in many calls, in the background, so that these rows do not fill the disk. */
-  clearSometimes(table: string): void {
+  /** Deletes some expired rows of a table, once in many calls and in the background, so that these rows do not fill the disk. */
+  clearSometimes(table: string, sql: string = deleteSome(table)): void {
     const writes = (this.#writes.get(table) ?? 0) + 1;
     this.#writes.set(table, writes % WRITES_PER_CLEARING);
     // What cannot be deleted now is deleted later.
-    if (writes % WRITES_PER_CLEARING === 0) this.deleteSome(table).catch(() => undefined);
-  }
-
-  /** Deletes some expired rows of a table. @returns Whether there may be more. */
-  async deleteSome(table: string): Promise<boolean> {
-    const some = `SELECT ctid FROM mortise.${table} WHERE expires <= now() ORDER BY expires LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED`;
-    const rows = await this.query(`DELETE FROM mortise.${table} WHERE ctid = ANY (ARRAY(${some})) RETURNING 1`);
-    return rows.length === DELETED_AT_ONCE;
+    if (writes % WRITES_PER_CLEARING === 0) this.query(sql).catch(() => undefined);
   }
 
   /** Resolves if PostgreSQL answers. @throws {PostgresStoreError} It does not. */
@@ -196,4 +189,9 @@ export function text(row: Row, column: string): string {
 /** Reads a column of a row as a number. */
 export function number(row: Row, column: string): number {
   return Number(row[column]);
+}
+
+function deleteSome(table: string): string {
+  const some = `SELECT ctid FROM mortise.${table} WHERE expires <= now() ORDER BY expires LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED`;
+  return `DELETE FROM mortise.${table} WHERE ctid = ANY (ARRAY(${some}))`;
 }

@@ -199,13 +199,12 @@ const migrations: readonly string[] = [
      DELETE FROM mortise.sums WHERE principal = ANY (whose) AND bytes <= 0;
    END $$ LANGUAGE plpgsql;
 
-   CREATE FUNCTION mortise.delete_expired_tasks() RETURNS boolean AS $$
+   CREATE FUNCTION mortise.delete_expired_tasks() RETURNS void AS $$
    DECLARE
      ids text[] := ARRAY(SELECT id FROM mortise.tasks WHERE expires <= now() AND expires < 'infinity' ORDER BY expires LIMIT ${MOST_AT_ONCE});
    BEGIN
      PERFORM mortise.delete_tasks(ids);
      DELETE FROM mortise.owners WHERE until <= now() AND NOT EXISTS (SELECT FROM mortise.tasks WHERE owner = owners.owner AND state = 'run');
-     RETURN cardinality(ids) = ${MOST_AT_ONCE};
    END $$ LANGUAGE plpgsql;
 
    -- Each statement of a function sees what was committed before it: what is read here is read behind the locks.

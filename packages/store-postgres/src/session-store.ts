@@ -45,10 +45,6 @@ export class PostgresSessionStore implements SessionStore {
   async delete(id: string): Promise<void> {
     await this.#db.query('DELETE FROM mortise.sessions WHERE id = $1', id);
   }
-
-  async deleteExpired(): Promise<boolean> {
-    return this.#db.deleteSome('sessions');
-  }
 }
 
 function toSession(id: string, row: Row | undefined): SessionRecord | undefined {

@@ -45,6 +45,7 @@ export class PostgresTaskStore implements TaskStore {
   /** Stores a new task. @throws {PostgresStoreError} `ERR_TASK_LIMIT`: the unfinished tasks of this principal fill its share of the store. */
   async create(record: NewRecord, { maxOpen = Infinity, leaseMs }: TaskTerms): Promise<TaskRecord | undefined> {
     const { id, principal, createdAtMs, ttlMs, owner } = record;
+    this.#db.clearSometimes('tasks', 'SELECT mortise.delete_expired_tasks()');
     const row = await this.#db.get(
       `SELECT mortise.create_task($1, $2, $3, $4, $5, $6::float8 * interval '1 ms', $7, $8::float8 * interval '1 ms', $9) AS outcome`,
       id,
@@ -136,11 +137,6 @@ export class PostgresTaskStore implements TaskStore {
     if (row?.['refusal'] === 0) throw new Error('the ctx.once step cannot be stored: its task does not exist or has expired');
     if (row === undefined || row['refusal'] === 1) throw fullError();
     return JSON.parse(text(row, 'value')) as JsonValue;
-  }
-
-  async deleteExpired(): Promise<boolean> {
-    const row = await this.#db.get('SELECT mortise.delete_expired_tasks() AS more');
-    return row?.['more'] === true;
   }
 
   /** Does nothing. To close the connections, call the `close` of `PostgresStores`. */

@@ -40,11 +40,6 @@ export class RedisSessionStore implements SessionStore {
     await this.#redis.run(DELETE, this.#key(id));
   }
 
-  /** Does nothing: Redis deletes sessions by itself. */
-  async deleteExpired(): Promise<boolean> {
-    return false;
-  }
-
   #key(id: string): string {
     return this.#redis.name('session', id);
   }

@@ -7,8 +7,8 @@
  * | `steps:<id>` | hash: the steps of `ctx.once` |
  * | `of:<principal>` | the tasks of a principal, by creation |
  * | `open:<principal>` | its unfinished tasks, by expiry |
- * | `ended`, `ended:<principal>` | ended tasks, by the time they ended |
- * | `sums` | hash: how many ended tasks (`e`) and bytes (`c`) each principal and all (`*`) have |
+ * | `ended:<principal>` | its ended tasks, by the time they ended |
+ * | `sums` | hash: how many ended tasks (`e`) and bytes (`c`) each principal has |
  * | `expiry` | tasks that expire, by when |
  * | `owners` | owners, by until when they are alive |
  * | `owned:<owner>` | the unfinished tasks that an owner holds, by creation |
@@ -23,17 +23,18 @@
 import { TASK_BOUNDS } from '@mortise/protocol/edge';
 import { script, type Script } from './connection.ts';
 
-/** The most tasks that one script moves or deletes, so that none keeps Redis from others for long. */
+/** The most tasks that one script moves, so that none keeps Redis from others for long. */
 const MOST_AT_ONCE = 1000;
+/** The most expired tasks that one `create` deletes. */
+const EXPIRED_AT_ONCE = 100;
 
 const PRELUDE = `
 local function key(...) return KEYS[1] .. ':' .. table.concat({...}, ':') end
 
 local function count(principal, ended, bytes)
-  for _, who in ipairs({'=' .. principal, '*'}) do
-    redis.call('HINCRBY', key('sums'), 'e' .. who, ended)
-    if redis.call('HINCRBY', key('sums'), 'c' .. who, bytes) <= 0 then redis.call('HDEL', key('sums'), 'e' .. who, 'c' .. who) end
-  end
+  local e, c = 'e' .. principal, 'c' .. principal
+  redis.call('HINCRBY', key('sums'), e, ended)
+  if redis.call('HINCRBY', key('sums'), c, bytes) <= 0 then redis.call('HDEL', key('sums'), e, c) end
 end
 
 local function release(id, owner)
@@ -50,7 +51,7 @@ local function forget(id)
   if not f[1] then return end
   release(id, f[2])
   for _, name in ipairs({'of', 'open', 'ended'}) do redis.call('ZREM', key(name, f[1]), id) end
-  for _, name in ipairs({'ended', 'expiry'}) do redis.call('ZREM', key(name), id) end
+  redis.call('ZREM', key('expiry'), id)
   count(f[1], f[3] == 'end' and -1 or 0, -f[4] - (f[5] or 0))
   redis.call('UNLINK', key('task', id), key('steps', id))
 end
@@ -67,29 +68,22 @@ local function find(id, ...)
   return f
 end
 
--- Deletes some of the tasks that have expired. True if there may be more.
+-- Deletes some of the tasks that have expired.
 local function forgetExpired()
-  local ids = redis.call('ZRANGEBYSCORE', key('expiry'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})
-  for _, id in ipairs(ids) do forget(id) end
-  return #ids == ${MOST_AT_ONCE}
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key('expiry'), '-inf', now, 'LIMIT', 0, ${EXPIRED_AT_ONCE})) do forget(id) end
 end
 
 local function all(id) return redis.call('HGETALL', key('task', id)) end
 
-local function fits(who, ended, maxEnded, maxBytes, more, bytes)
+-- Deletes tasks of a principal that ended until there is room for this many more ended tasks and bytes. False if unfinished tasks take the room.
+local function room(principal, more, bytes)
   while true do
-    local f = redis.call('HMGET', key('sums'), 'e' .. who, 'c' .. who)
-    if (tonumber(f[1]) or 0) + more <= maxEnded and (tonumber(f[2]) or 0) + bytes <= maxBytes then return true end
-    local first = redis.call('ZRANGE', ended, 0, 0)[1]
+    local f = redis.call('HMGET', key('sums'), 'e' .. principal, 'c' .. principal)
+    if (tonumber(f[1]) or 0) + more <= ${TASK_BOUNDS.each.maxEnded} and (tonumber(f[2]) or 0) + bytes <= ${TASK_BOUNDS.each.maxCharacters} then return true end
+    local first = redis.call('ZRANGE', key('ended', principal), 0, 0)[1]
     if not first then return false end
     forget(first)
   end
-end
-
--- Deletes tasks that ended until there is room for this many more ended tasks and bytes. False if unfinished tasks take the room.
-local function room(principal, more, bytes)
-  return fits('=' .. principal, key('ended', principal), ${TASK_BOUNDS.each.maxEnded}, ${TASK_BOUNDS.each.maxCharacters}, more, bytes)
-    and fits('*', key('ended'), ${TASK_BOUNDS.all.maxEnded}, ${TASK_BOUNDS.all.maxCharacters}, more, bytes)
 end
 
 local function isAlive(owner) return (tonumber(redis.call('ZSCORE', key('owners'), owner)) or 0) > now end
@@ -101,10 +95,7 @@ local function own(id, owner, created, leaseMs, version)
   keepAlive(owner, leaseMs)
 end
 
-local function markEnded(id, principal)
-  redis.call('ZADD', key('ended'), micros, id)
-  redis.call('ZADD', key('ended', principal), micros, id)
-end
+local function markEnded(id, principal) redis.call('ZADD', key('ended', principal), micros, id) end
 `;
 
 function taskScript(lua: string): Script {
@@ -114,6 +105,7 @@ function taskScript(lua: string): Script {
 /** id, principal, created, time to live ('' for none), S, owner ('' for none), lease, most open ('' for no limit), then names and values. */
 export const CREATE: Script = taskScript(`
 local id, principal, created, ttl, state, owner, lease, most = unpack(ARGV, 1, 8)
+forgetExpired()
 if find(id) then return 'exists' end
 if most ~= '' and redis.call('ZCOUNT', key('open', principal), '(' .. string.format('%.0f', now), '+inf') >= tonumber(most) then return 'limit' end
 local bytes = 0
@@ -265,10 +257,3 @@ redis.call('HSET', key('steps', id), name, value)
 redis.call('HINCRBY', key('task', id), 'W', bytes)
 count(f[1], 0, bytes)
 return value`);
-
-export const DELETE_EXPIRED: Script = taskScript(`
-local hasMore = forgetExpired()
-for _, owner in ipairs(redis.call('ZRANGEBYSCORE', key('owners'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})) do
-  if redis.call('ZCARD', key('owned', owner)) == 0 then redis.call('ZREM', key('owners'), owner) end
-end
-return hasMore and 1 or 0`);

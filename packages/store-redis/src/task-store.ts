@@ -93,10 +93,6 @@ export class RedisTaskStore implements TaskStore {
     return JSON.parse(String(stored)) as JsonValue;
   }
 
-  async deleteExpired(): Promise<boolean> {
-    return (await this.#run(scripts.DELETE_EXPIRED)) === 1;
-  }
-
   /** Does nothing. To close the connection, call the `close` of `RedisStores`. */
   async close(): Promise<void> {
     return undefined;

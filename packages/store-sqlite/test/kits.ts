@@ -41,7 +41,7 @@ async function openTwice(driver: SqliteDriverName, more: SqliteStoresOptions = {
 
 export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName): void {
   describeKit(`SQLite's task store by ${driver}`, taskStoreCases, {
-    traits: { shared: true, bounded: true },
+    traits: { shared: true, bounded: true, onOneMachine: true },
     async create() {
       const clock = new FakeClock();
       const { one, two, close } = await openTwice(driver, { clock });

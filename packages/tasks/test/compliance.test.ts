@@ -16,7 +16,7 @@ setPatience(60_000);
 for (const delayMs of [0, 50]) {
   describeKit(`the memory task store, ${delayMs} ms away`, taskStoreCases, {
     // Ten thousand tasks would take too long from far away.
-    traits: { bounded: delayMs === 0 },
+    traits: { bounded: delayMs === 0, onOneMachine: true },
     async create() {
       const clock = new FakeClock();
       const real = new MemoryTaskStore({ now: () => clock.now() });

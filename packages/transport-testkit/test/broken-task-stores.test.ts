@@ -36,7 +36,7 @@ function breakIt<T extends object>(real: T, broken: Partial<T>): T {
 }
 
 async function failingIds<S extends KitSubject>(cases: readonly KitCase<S>[], id: string, create: () => S): Promise<readonly string[]> {
-  const traits = { shared: true, durable: true, faults: true, waits: true, bounded: true };
+  const traits = { shared: true, durable: true, faults: true, waits: true, bounded: true, onOneMachine: true };
   const results = await runCases(
     cases.filter((kitCase) => kitCase.id === id),
     { create: async () => create(), traits },

@@ -1,4 +1,7 @@
-/** Test cases of `TaskStore` for the bounds of what it stores. For stores with the trait `bounded`, which have exactly the bounds of K9. */
+/**
+ * Test cases of `TaskStore` for the bounds of what it stores. For stores with the trait `bounded`, which have exactly the bounds of K9; those
+ * with the trait `onOneMachine` have the bounds of all principals, too.
+ */
 
 import { checkCode, checkEqual, checkRejects } from '../check.ts';
 import { pass } from '../kit-case.ts';
@@ -78,8 +81,8 @@ export const bounds: readonly TaskStoreCase[] = [
   },
   {
     id: 'K9.4',
-    title: 'stores 128 Mi characters of all principals: deletes what ended first, then rejects',
-    needs: ['bounded'],
+    title: 'on one machine stores 128 Mi characters of all principals: deletes what ended first, then rejects',
+    needs: ['bounded', 'onOneMachine'],
     async run(subject) {
       const { store } = subject;
       const fill = (n: number) => create(store, `t${n}`, { ...large, principal: `p${n % 5}` });
