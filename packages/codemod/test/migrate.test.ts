@@ -177,6 +177,25 @@ describe('package.json', () => {
     expect(dependencies['express']).toBe('^4.19.0');
   });
 
+  it('stays valid JSON, whichever official packages it names, wherever they stand, and whatever takes their place', async () => {
+    const names = ['a', '@modelcontextprotocol/client', '@modelcontextprotocol/node', 'b', '@modelcontextprotocol/server'];
+    const sources = ['', "import { McpServer } from '@modelcontextprotocol/server';"];
+    for (const source of sources) {
+      for (let chosen = 1; chosen < 2 ** names.length; chosen++) {
+        const dependencies = Object.fromEntries(names.filter((_, index) => chosen & (2 ** index)).map((name) => [name, '1.0.0']));
+        await put({
+          'package.json': JSON.stringify({ dependencies, devDependencies: { '@mortise/client': '^1' } }, null, 2),
+          'a.ts': source,
+        });
+        await run({ from: 'v2' });
+        const after = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
+        const own = Object.keys(dependencies).filter((name) => !name.startsWith('@'));
+        const isReplaced = source !== '' && own.length < Object.keys(dependencies).length;
+        expect(Object.keys(after.dependencies).toSorted()).toEqual(isReplaced ? ['@mortise/server', ...own] : own);
+      }
+    }
+  });
+
   it('changes each package of a workspace by what its own sources import', async () => {
     const manifest = JSON.stringify({ dependencies: { [SDK]: '^1' } });
     await put({
