@@ -3,18 +3,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { compatV1 } from './compat-v1.ts';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type FindName } from './find-obstacles.ts';
+import { findObstacles, type Group } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
 import { parseModule } from './module-references.ts';
-import { findNativeName, type Group } from './native-names.ts';
-import { nativeV1 } from './native-v1.ts';
 import { rangeOf } from './ranges.ts';
 import { rewriteManifest } from './rewrite-manifest.ts';
 import { rewriteModule } from './rewrite-module.ts';
-import { COMPAT_PACKAGE, needsOf } from './v1-paths.ts';
-import { findV2Name, mapV2 } from './v2.ts';
+import { COMPAT_PACKAGE, compatV1, namesV1, nativeV1, needsOf } from './v1.ts';
+import { mapV2, namesV2 } from './v2.ts';
 
 /** What to do. */
 export interface MigrateOptions {
@@ -24,8 +21,6 @@ export interface MigrateOptions {
   readonly native?: boolean | undefined;
   /** Writes nothing, and fills `diff`. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Called after each file. @default none */
-  readonly onProgress?: ((done: number, all: number) => void) | undefined;
 }
 
 /** A place that a person has to look at. */
@@ -62,7 +57,7 @@ interface Imports {
  * @throws {Error} A file cannot be read or written. Files before it are written already.
  */
 export async function migrate(folder: string, options: MigrateOptions): Promise<Migration> {
-  const { dryRun = false, onProgress } = options;
+  const { dryRun = false } = options;
   const files = await findFiles(folder);
   const mapping = await chooseMapping(files, options);
   const changed: string[] = [];
@@ -72,17 +67,16 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
   const manifests = files.filter(({ kind }) => kind === 'manifest').map(({ path }) => path);
   // Manifests come last: what they need is known when all sources are rewritten.
   const ordered = [...files.filter(({ kind }) => kind !== 'manifest'), ...files.filter(({ kind }) => kind === 'manifest')];
-  for (const [index, file] of ordered.entries()) {
+  for (const file of ordered) {
     const name = relative(folder, file.path).split(sep).join('/');
     const source = await readText(file.path);
     const result = source === undefined ? unreadable(file) : rewrite({ file, source }, mapping, importsOf(imports, manifests, file.path));
-    left.push(...result.left.map((finding) => ({ file: name, ...finding })));
+    left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
     if (source !== undefined && result.text !== undefined && result.text !== source) {
       changed.push(name);
       if (dryRun) diff += createTwoFilesPatch(name, name, source, result.text, undefined, undefined, { context: 3 });
       else await writeFile(file.path, result.text);
     }
-    onProgress?.(index + 1, ordered.length);
   }
   return { changed, left, diff };
 }
@@ -140,8 +134,7 @@ function toPackage(module: string): string {
 /** Chooses how to map. Onto our own API, first reads all files for uses that differ here. */
 async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
   if (from === 'v1' && !native) return compatV1;
-  const findName: FindName = from === 'v1' ? findNativeName : findV2Name;
-  const make = from === 'v1' ? nativeV1 : mapV2;
+  const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
   const mapping = make(new Set());
   const staying = new Set<Group>();
   for (const file of files) {
@@ -150,7 +143,7 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
     if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^]?3\./.test(source)) staying.add('server');
     if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
     try {
-      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), findName)) staying.add(group);
+      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), names)) staying.add(group);
     } catch (error) {
       // It is listed when its turn comes.
       if (!(error instanceof SyntaxError)) throw error;

@@ -24,7 +24,7 @@ export function toHttpOptions(options: HttpOptions, authorizer: Authorizer | und
   return {
     ...(requestInit === undefined ? {} : { requestInit }),
     ...(authorizer === undefined ? {} : { authorizer }),
-    ...(redirectPolicy === 'follow' ? { fetch: (url, init) => send(url, { ...init, redirect: 'follow' }) } : {}),
+    ...(redirectPolicy === 'follow' ? { fetch: async (url, init) => { const r = await send(url, { ...init, redirect: 'follow' }); return new Response(r.body, r); } } : {}),
     ...(redirectPolicy !== 'follow' && options.fetch !== undefined ? { fetch: options.fetch } : {}),
   };
 }
@@ -36,8 +36,6 @@ export class ProviderAuthorizer implements Authorizer {
   readonly #fetchFn: FetchLike;
   /** What the last challenge asked for. `finishAuth` needs it, too. */
   #asked: ChallengeParams = {};
-  /** The challenge for more scope that was answered last. */
-  #stepUp: string | undefined;
 
   constructor(provider: OAuthClientProvider, serverUrl: string | URL, { fetch: fetchFn, requestInit }: HttpOptions) {
     this.#provider = provider;
@@ -54,9 +52,7 @@ export class ProviderAuthorizer implements Authorizer {
     const asked = extractWWWAuthenticateParams({ headers: { get: (name) => header(name) ?? null } });
     if (status === 403) {
       if (asked.error !== 'insufficient_scope') return 'fail';
-      const challenge = header('WWW-Authenticate');
-      if (this.#stepUp === challenge) throw new StreamableHTTPError(403, 'Server returned 403 after trying upscoping');
-      this.#stepUp = challenge;
+      if (attempt > 1) throw new StreamableHTTPError(403, 'Server returned 403 after trying upscoping');
     } else if (attempt > 1) {
       throw new StreamableHTTPError(401, 'Server returned 401 after successful authentication');
     }

@@ -1,11 +1,11 @@
 /** The wire of a v1 `Server`: our low-level `Server`, which serves clients of every revision. */
 
-import { type JsonObject, isMortiseError, ProtocolError, type RequestId, type ServerConnection } from '@mortise/jsonrpc-core';
+import { type JsonObject, isMortiseError, ProtocolError, type RequestId, type ServerConnection, type Transport as OurTransport } from '@mortise/jsonrpc-core';
 import { type Revision, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
-import { AdaptedTransport } from '../shared/adapted-transport.ts';
+import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import type { Transport } from '../shared/transport.ts';
 import { type Inbound, toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
 import * as v1 from '../types.ts';
@@ -76,18 +76,24 @@ export class ServerWire implements Wire {
     if (isEndpoint) void this.#connection.closed.then(() => this.#end());
   }
 
-  #adapt(transport: Transport): AdaptedTransport {
+  #adapt(transport: Transport): OurTransport {
     const server = this.#server;
-    return new AdaptedTransport(transport, {
-      onMessage: (message, extra, deliver) => {
+    return wrapTransport(transport as never as OurTransport, {
+      receive: (message, info, next) => {
         const isUnhandled = 'method' in message && !('id' in message) && !server._hears(message.method);
         if (server.fallbackNotificationHandler && isUnhandled) server._notice(message as v1.Notification);
-        // Also without `extra`, if this message is delivered while another is handled.
-        if (extra || incoming.getStore()) incoming.run(extra, () => deliver());
-        else deliver();
+        // Also without `info`, if this message is delivered while another is handled.
+        if (info || incoming.getStore()) incoming.run(info as v1.MessageExtraInfo, () => next(message));
+        else next(message);
       },
-      onError: (error) => server._report(error),
-      onClose: () => this.#end(),
+      error: (error, next) => {
+        next(error);
+        server._report(error);
+      },
+      close: (next) => {
+        next();
+        this.#end();
+      },
     });
   }
 
@@ -135,7 +141,14 @@ export class ServerWire implements Wire {
     const known = isModern ? (NEWEST_LEGACY?.toWire.params.get(method)?.(params) ?? params) : params;
     const id = ctx.requestId ?? 0;
     const request = { jsonrpc: '2.0', id, method, params: known } as v1.JSONRPCRequest;
-    const inbound = new CallOfContext(ctx, incoming.getStore());
+    const { sessionId } = ctx;
+    const inbound: Inbound = {
+      get signal() {
+        return ctx.signal;
+      },
+      sessionId,
+      info: incoming.getStore(),
+    };
     // What starts a task outlives its request: what it asks goes by the session.
     const running: Running = { ctx, isOver: params['task'] !== undefined };
     if (!running.isOver) this.#running.set(id, ctx);
@@ -208,25 +221,6 @@ export class ServerWire implements Wire {
   get client(): ClientFacts | undefined {
     const ctx = current.getStore()?.ctx;
     return ctx?.era === 'modern' ? toClient(ctx.client) : this.#client;
-  }
-}
-
-/** What a handler can know of a call. The signal is made when it is asked for. */
-class CallOfContext implements Inbound {
-  readonly info: v1.MessageExtraInfo | undefined;
-  readonly #ctx: HandlerContext;
-
-  constructor(ctx: HandlerContext, info: v1.MessageExtraInfo | undefined) {
-    this.#ctx = ctx;
-    this.info = info;
-  }
-
-  get signal(): AbortSignal {
-    return this.#ctx.signal;
-  }
-
-  get sessionId(): string | undefined {
-    return this.#ctx.sessionId;
   }
 }
 

@@ -86,14 +86,12 @@ export class Tools {
   }
 
   async #call(params: v1.CallToolRequestParams, extra: Extra): Promise<v1.Result> {
-    try {
-      const result = await this.#run(params, extra);
-      if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
-      return readResult(result);
-    } catch (error) {
+    const result = await this.#run(params, extra).catch((error: unknown) => {
       if (isForClient(error)) throw error;
       return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true };
-    }
+    });
+    if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
+    return readResult(result);
   }
 
   async #run(params: v1.CallToolRequestParams, extra: Extra): Promise<unknown> {
