@@ -2,6 +2,7 @@
 
 import { type JsonObject, isMortiseError, ProtocolError, type Transport as OurTransport } from '@mortise/jsonrpc-core';
 import { type EraMemory, McpClient, type ClientTransportSource } from '@mortise/client';
+import { isExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import { revisionsOf } from '@mortise/protocol';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
@@ -29,7 +30,7 @@ const LIST_CHANGES: Readonly<Record<string, 'onToolsChanged' | 'onPromptsChanged
   'notifications/prompts/list_changed': 'onPromptsChanged',
   'notifications/resources/list_changed': 'onResourcesChanged',
 };
-/** What our client drops if it did not open the page itself: v1 hands every one to the program. */
+/** Our client drops this for pages that it did not open. v1 passes each one on. */
 const PAGE_DONE = 'notifications/elicitation/complete';
 
 /** What the client says of itself, and how it connects. */
@@ -94,14 +95,16 @@ export class ClientWire implements Wire {
 
   #toSource(transport: Transport, onClosed: () => void): ClientTransportSource {
     void this.#core.closed.then(onClosed);
-    const watched = wrapTransport(transport as never as OurTransport, {
+    const watched = wrapTransport(transport as unknown as OurTransport, {
       receive: (message, info, next) => {
         this.#see(message as v1.JSONRPCMessage);
         next(message, info);
       },
     });
-    // A client asks its memory, and learns that the handshake comes first, only for a transport that names its server.
-    return 'eraKey' in watched ? watched : new Proxy(watched, { get: (target, key) => (key === 'eraKey' ? 'https://compat-v1.invalid' : (Reflect.get(target, key) as unknown)) });
+    if (isExchangeTransport(transport)) return watched;
+    // Our client asks its memory, and so learns that the handshake comes first, only for a transport that names its server.
+    const named = { eraKey: 'https://compat-v1.invalid', renew: undefined };
+    return new Proxy(watched, { get: (target, key) => Reflect.get(key in named ? named : target, key) as unknown });
   }
 
   /** Looks at a message before our client does. */
@@ -112,7 +115,8 @@ export class ClientWire implements Wire {
     }
     const { method } = message;
     if (method === PAGE_DONE) this.#protocol._notice(message);
-    if ('id' in message && method !== 'ping' && !this.#protocol._handles(method) && this.#protocol.fallbackRequestHandler) this.handle(method);
+    const isUnhandled = 'id' in message && method !== 'ping' && !this.#protocol._handles(method);
+    if (isUnhandled && this.#protocol.fallbackRequestHandler) this.handle(method);
   }
 
   /** Returns the error that v1 throws for a refused handshake. */

@@ -1,6 +1,13 @@
 /** The wire of a program's own subclass of `Protocol`: a bare JSON-RPC connection. */
 
-import type { JsonObject, JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId, Transport as OurTransport } from '@mortise/jsonrpc-core';
+import type {
+  JsonObject,
+  JsonRpcErrorObject,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+  Transport as OurTransport,
+} from '@mortise/jsonrpc-core';
 import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import type { JSONRPCRequest, MessageExtraInfo, Notification } from '../types.ts';
@@ -15,7 +22,7 @@ export class ConnectionWire implements Wire {
   constructor(protocol: AnyProtocol, transport: Transport, onClosed: () => void) {
     this.#protocol = protocol;
     this.#transport = transport;
-    const adapted = wrapTransport(transport as never as OurTransport, {
+    const adapted = wrapTransport(transport as unknown as OurTransport, {
       close: (next) => {
         next();
         onClosed();

@@ -8,7 +8,7 @@ import {
   RemoteError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
-import { toV1HttpError } from '../client/httpErrors.ts';
+import { toV1HttpError } from '../client/http-errors.ts';
 import { ErrorCode, McpError, type MessageExtraInfo, type Notification, type Progress, type Request, type Result } from '../types.ts';
 import type { Protocol } from './protocol.ts';
 
