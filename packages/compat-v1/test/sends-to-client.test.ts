@@ -91,3 +91,22 @@ it('ends the stream outside of requests early, and the client resumes it', async
   expect(closed).toBe(1);
   await vi.waitFor(() => expect(heard).toContain('after'), 60_000);
 });
+
+it('sends what a program sends over the transport itself, to a request and outside of requests', async () => {
+  const server = new McpServer({ name: 'server', version: '1.0.0' }, { capabilities: { logging: {} } });
+  const log = (data: string): JSONRPCMessage => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
+  server.registerTool('log', {}, async ({ requestId }) => {
+    await server.server.transport?.send(log('in a call'), { relatedRequestId: requestId });
+    return { content: [] };
+  });
+  const client = new Client({ name: 'client', version: '1.0.0' });
+  const heard: unknown[] = [];
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void heard.push(params.data));
+  await connect(client, server, 'HTTP');
+  await client.callTool({ name: 'log' });
+  expect(heard).toEqual(['in a call']);
+  await vi.waitFor(async () => {
+    await server.server.transport?.send(log('outside'));
+    expect(heard).toContain('outside');
+  }, 60_000);
+});

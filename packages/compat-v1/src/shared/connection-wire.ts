@@ -10,7 +10,7 @@ import type {
 } from '@mortise/jsonrpc-core';
 import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
-import type { JSONRPCRequest, MessageExtraInfo, Notification } from '../types.ts';
+import type { JSONRPCMessage, JSONRPCRequest, MessageExtraInfo, Notification } from '../types.ts';
 import type { Transport } from './transport.ts';
 import { type AnyProtocol, toErrorObject, type Wire, type WireRequestOptions } from './wire.ts';
 
@@ -23,6 +23,13 @@ export class ConnectionWire implements Wire {
     this.#protocol = protocol;
     this.#transport = transport;
     const adapted = wrapTransport(transport as unknown as OurTransport, {
+      // With the options that v1 passes: a program's own transport may look at them.
+      send: (message, options) => {
+        const sent = message as JSONRPCMessage;
+        if (!('method' in sent)) return transport.send(sent);
+        const { relatedRequestId } = options ?? {};
+        return transport.send(sent, 'id' in sent || relatedRequestId !== undefined ? { relatedRequestId } : undefined);
+      },
       close: (next) => {
         next();
         onClosed();
