@@ -50,7 +50,7 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   createRequestStateCodec: 'not needed: the option stateKeys of the server',
   EventStore: 'EventStore of @mortise/protocol/contracts, with append, replay and delete',
   ServerEventBus: 'MessageBus of @mortise/protocol/contracts',
-  InMemoryServerEventBus: 'MemoryMessageBus of @mortise/protocol/edge',
+  InMemoryServerEventBus: 'MemoryMessageBus of @mortise/protocol',
   fromJsonSchema: 'not needed: plain JSON Schema is a schema here',
   CallToolResult: 'the type CallToolResult of @mortise/protocol, whose members are readonly',
   OAuthClientProvider: 'oauth(url, options) of @mortise/auth-oauth/client as the option authorizer',
