@@ -1,6 +1,6 @@
 /** Finds the uses of official classes that differ here: members, options, arguments, and what handlers read of their context. */
 
-import type { CallExpression, Expression, NewExpression, Node, ObjectExpression } from '@babel/types';
+import type { CallExpression, Class, Expression, NewExpression, Node, ObjectExpression } from '@babel/types';
 import type { Finding } from './mapping.ts';
 import { dotted, lineOf, type ParsedModule, walk } from './module-references.ts';
 
@@ -148,6 +148,7 @@ export function findObstacles(module: ParsedModule, names: NativeNames): readonl
   const objects = findObjects(module, classes);
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
+    if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
     if (node.type === 'CallExpression') checkCall(node, objects, add);
     if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3')
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
@@ -207,6 +208,11 @@ function checkConstructor(node: NewExpression, classes: ReadonlyMap<string, Same
       add(same.group, given, `the option "${key ?? '...'}" of ${name} differs here: see the guide`);
 }
 
+function checkSuperclass({ superClass }: Class, classes: ReadonlyMap<string, Same>, add: Add): void {
+  const same = superClass?.type === 'Identifier' ? classes.get(superClass.name) : undefined;
+  if (superClass && same) add(same.group, superClass, `a class extends ${dotted(superClass)}: compare what it uses of it with the guide`);
+}
+
 function checkCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
   const { callee } = node;
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
@@ -238,11 +244,11 @@ function checkHandler(method: string, handler: Node, add: Add): void {
         if (key === undefined || !CONTEXT_MEMBERS.has(key))
           add('server', param, `"${key ?? '...'}" of "extra" has another name here: see the guide`);
     }
-    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add);
+    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add, method !== 'registerResource' && handler.params.length > 1);
   }
 }
 
-function checkExtra(name: string, body: Node, add: Add): void {
+function checkExtra(name: string, body: Node, add: Add, isSecond: boolean): void {
   walk(body, (node, parents) => {
     if (node.type !== 'Identifier' || node.name !== name) return;
     const parent = parents.at(-1);
@@ -250,8 +256,8 @@ function checkExtra(name: string, body: Node, add: Add): void {
     if (isMember && parent.property === node && !parent.computed) return;
     if (parent?.type === 'ObjectProperty' && parent.key === node && !parent.shorthand) return;
     const member = isMember && parent.property.type === 'Identifier' ? parent.property.name : undefined;
-    const isContext = name === 'extra' || name === 'ctx' || name === 'context';
-    // The parameter may be the arguments or a URI. Then only `_meta` and `requestInfo` show that it is `extra`.
+    const isContext = isSecond || name === 'extra' || name === 'ctx' || name === 'context';
+    // A first parameter may be the arguments or a URI. Then only `_meta` and `requestInfo` show that it is `extra`.
     if (member === '_meta' || member === 'requestInfo' || (isContext && (member === undefined || !CONTEXT_MEMBERS.has(member))))
       add('server', node, `"${member === undefined ? name : `${name}.${member}`}" has another name here: see "extra is ctx" in the guide`);
   });

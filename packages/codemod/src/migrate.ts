@@ -41,6 +41,8 @@ export interface Migration {
 interface Text {
   readonly file: FoundFile;
   readonly source: string;
+  /** False for a file that would be another one if it were written back. */
+  readonly isUtf8: boolean;
 }
 
 /** What the sources below one `package.json` import after the rewriting. */
@@ -54,7 +56,9 @@ interface Imports {
  *
  * Does NOT run the package manager.
  *
- * @throws {Error} A file cannot be read or written. Files before it are written already.
+ * A file that cannot be read, parsed or written is listed.
+ *
+ * @throws {Error} The folder cannot be read.
  */
 export async function migrate(folder: string, options: MigrateOptions): Promise<Migration> {
   const { dryRun = false } = options;
@@ -64,18 +68,21 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
   const left: Left[] = [];
   let diff = '';
   const imports = new Map<string, Imports>();
-  const manifests = files.filter(({ kind }) => kind === 'manifest').map(({ path }) => path);
+  const manifests = await findOwners(files, mapping);
   // Manifests come last: what they need is known when all sources are rewritten.
   const ordered = [...files.filter(({ kind }) => kind !== 'manifest'), ...files.filter(({ kind }) => kind === 'manifest')];
   for (const file of ordered) {
     const name = relative(folder, file.path).split(sep).join('/');
-    const source = await readText(file.path);
-    const result = source === undefined ? unreadable(file) : rewrite({ file, source }, mapping, importsOf(imports, manifests, file.path));
-    left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
-    if (source !== undefined && result.text !== undefined && result.text !== source) {
-      changed.push(name);
-      if (dryRun) diff += createTwoFilesPatch(name, name, source, result.text, undefined, undefined, { context: 3 });
+    try {
+      const text = await readText(file);
+      const result = text.isUtf8 ? rewrite(text, mapping, importsOf(imports, manifests, file.path)) : unreadable(text, mapping);
+      left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
+      if (result.text === undefined || result.text === text.source) continue;
+      if (dryRun) diff += createTwoFilesPatch(name, name, text.source, result.text, undefined, undefined, { context: 3 });
       else await writeFile(file.path, result.text);
+      changed.push(name);
+    } catch (error) {
+      left.push({ file: name, line: 1, what: `it could not be read or written (${(error as Error).message})` });
     }
   }
   return { changed, left, diff };
@@ -87,22 +94,29 @@ interface Rewritten {
 }
 
 function rewrite({ file, source }: Text, mapping: Mapping, imports: Imports): Rewritten {
-  if (file.kind === 'other') return { left: findLines(source, mapping) };
-  try {
-    return file.kind === 'manifest' ? rewritePackage(source, mapping, imports) : rewriteSource(file, source, mapping, imports);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { left: mapping.owns(source) ? [{ line: 1, what: `it could not be parsed (${error.message}): change it by hand` }] : [] };
-  }
+  if (file.kind === 'manifest') return rewritePackage(source, mapping, imports);
+  if (file.kind === 'source') return rewriteSource(file, source, mapping, imports);
+  // A page or a component may import an official module; data does not.
+  if (mapping.owns(source) && !/\.json[c5]?$/.test(file.path)) imports.keepsOfficial = true;
+  return { left: findLines(source, mapping) };
 }
 
 function rewriteSource(file: FoundFile, source: string, mapping: Mapping, imports: Imports): Rewritten {
-  if (!mayMatter(source, mapping)) return { left: [] };
-  const result = rewriteModule(source, parseModule(file.path, source, mapping.owns), mapping);
-  for (const module of result.modules) imports.modules.add(module);
-  imports.keepsOfficial ||= result.keepsOfficial;
-  return result;
+  try {
+    const result = mayMatter(source, mapping) ? rewriteModule(source, parseModule(file.path, source, mapping.owns), mapping) : undefined;
+    const { text = source, keepsOfficial = false } = result ?? {};
+    imports.keepsOfficial ||= keepsOfficial;
+    if (text.includes(OWN)) for (const { specifier } of parseModule(file.path, text, isOwn).references) imports.modules.add(specifier);
+    return result ?? { left: [] };
+  } catch (error) {
+    if (!mapping.owns(source)) return { left: [] };
+    imports.keepsOfficial = true;
+    return { left: [{ line: 1, what: `it could not be parsed (${(error as Error).message}): change it by hand` }] };
+  }
 }
+
+const OWN = '@mortise/';
+const isOwn = (text: string): boolean => text.startsWith(OWN);
 
 /** Whether a source must be parsed: it names an official module, or calls methods that may differ. */
 function mayMatter(source: string, mapping: Mapping): boolean {
@@ -138,18 +152,26 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
   const mapping = make(new Set());
   const staying = new Set<Group>();
   for (const file of files) {
-    const source = await readText(file.path);
-    if (source === undefined) continue;
-    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^]?3\./.test(source)) staying.add('server');
+    const { source } = await readText(file).catch(() => ({ source: '' }));
+    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.add('server');
     if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
     try {
       for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), names)) staying.add(group);
-    } catch (error) {
+    } catch {
       // It is listed when its turn comes.
-      if (!(error instanceof SyntaxError)) throw error;
     }
   }
   return make(staying);
+}
+
+/** Finds the manifests that name an official package. A source belongs to the nearest of them above it. */
+async function findOwners(files: readonly FoundFile[], mapping: Mapping): Promise<readonly string[]> {
+  const owners: string[] = [];
+  for (const file of files.filter(({ kind }) => kind === 'manifest')) {
+    const { source } = await readText(file).catch(() => ({ source: '' }));
+    if (mapping.packages.some((name) => source.includes(`"${name}"`))) owners.push(file.path);
+  }
+  return owners;
 }
 
 function importsOf(imports: Map<string, Imports>, manifests: readonly string[], path: string): Imports {
@@ -171,16 +193,15 @@ function findLines(source: string, mapping: Mapping): readonly Finding[] {
     );
 }
 
-/** Undefined for a file that is not UTF-8: written back, it would be another file. */
-async function readText(path: string): Promise<string | undefined> {
-  const bytes = await readFile(path);
+async function readText(file: FoundFile): Promise<Text> {
+  const bytes = await readFile(file.path);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { file, source: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isUtf8: true };
   } catch {
-    return undefined;
+    return { file, source: bytes.toString('latin1'), isUtf8: false };
   }
 }
 
-function unreadable(file: FoundFile): Rewritten {
-  return { left: file.kind === 'source' ? [{ line: 1, what: 'it is not UTF-8 text: change it by hand' }] : [] };
+function unreadable({ source }: Text, mapping: Mapping): Rewritten {
+  return { left: mapping.owns(source) ? [{ line: 1, what: 'it is not UTF-8 text: change it by hand' }] : [] };
 }

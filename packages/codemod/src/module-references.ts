@@ -86,7 +86,7 @@ export function parseModule(path: string, source: string, owns: (text: string) =
     if (text !== undefined && owns(text) && !used.has(node)) mentions.push({ text, line: lineOf(node) });
   });
   for (const comment of file.comments ?? [])
-    if (/\bimport\s*\(/.test(comment.value) && owns(comment.value))
+    if (/\bimport\s*\(|@import\b|<reference\b/.test(comment.value) && owns(comment.value))
       mentions.push({ text: 'a comment', line: comment.loc?.start.line ?? 1 });
   return { file, references, mentions };
 }
@@ -118,6 +118,16 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
 }
 
+/** Syntax that the parser reads only if told to. */
+const SYNTAX = [
+  'decorators-legacy',
+  'decoratorAutoAccessors',
+  'importAttributes',
+  'deferredImportEvaluation',
+  'sourcePhaseImports',
+  'explicitResourceManagement',
+] as const;
+
 function toOptions(path: string, source: string): ParserOptions {
   const isTyped = /\.[cm]?tsx?$/.test(path);
   const hasJsx = /\.(?:[jt]sx|[cm]?js)$/.test(path);
@@ -128,7 +138,7 @@ function toOptions(path: string, source: string): ParserOptions {
     allowAwaitOutsideFunction: true,
     allowUndeclaredExports: true,
     errorRecovery: true,
-    plugins: [...types, ...(hasJsx ? (['jsx'] as const) : []), 'decorators-legacy', 'importAttributes', 'explicitResourceManagement'],
+    plugins: [...types, ...(hasJsx ? (['jsx'] as const) : []), ...SYNTAX],
   };
 }
 

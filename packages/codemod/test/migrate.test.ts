@@ -116,6 +116,16 @@ describe('imports of v1', () => {
     expect(await readFile(join(folder, 'latin.ts'))).toEqual(bytes);
   });
 
+  it('goes on after a file that is too deep for it, and says nothing of one in another encoding that names no official module', async () => {
+    await put({
+      'a.ts': `import '${SDK}/types.js';`,
+      'deep.ts': `x.tool("a", ${'1+'.repeat(20_000)}1);`,
+      'latin.ts': Buffer.from([0x2f, 0x2f, 0xe9]),
+      'new.tsx': `import '${SDK}/types.js';\nclass A { @dec accessor z = 1; }`,
+    });
+    expect(await run()).toMatchObject({ changed: ['a.ts', 'new.tsx'], left: [] });
+  });
+
   it('skips dependencies, builds and hidden folders, and lists lines of files that it does not rewrite', async () => {
     const code = `import '${SDK}/types.js';\n`;
     await put({
@@ -202,6 +212,31 @@ describe('package.json', () => {
     }
   });
 
+  it('gives the package that a source needs to the nearest manifest that names the official one', async () => {
+    await put({
+      'package.json': JSON.stringify({ dependencies: { [SDK]: '^1' } }),
+      'packages/a/package.json': '{ "name": "a" }',
+      'packages/a/a.ts': `import { InMemoryTransport } from '${SDK}/inMemory.js';`,
+      'packages/a/moved.ts': "import { StdioServerTransport } from '@mortise/transport-stdio/server';",
+    });
+    await run({ native: true });
+    const { dependencies } = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
+    expect(Object.keys(dependencies).toSorted()).toEqual(['@mortise/jsonrpc-core', '@mortise/transport-stdio']);
+  });
+
+  it.each([
+    ['a.ts', `const types = await import(\`${SDK}/types.js\`);`],
+    ['a.js', `/** @import { Tool } from '${SDK}/types.js' */`],
+    ['a.ts', `/// <reference types="${SDK}" />`],
+    ['a.ts', `import { from '${SDK}/types.js'; ((`],
+    ['a.vue', `<script>import '${SDK}/types.js';</script>`],
+  ])('keeps the official package for what %s is left with: %s', async (name, code) => {
+    await put({ 'package.json': JSON.stringify({ dependencies: { [SDK]: '^1' } }), [name]: code, 'b.ts': `import '${SDK}/types.js';` });
+    const { left } = await run();
+    expect(left.map(({ file }) => file)).toEqual([name, 'package.json']);
+    expect(await get('package.json')).toContain(SDK);
+  });
+
   it('changes each package of a workspace by what its own sources import', async () => {
     const manifest = JSON.stringify({ dependencies: { [SDK]: '^1' } });
     await put({
@@ -266,6 +301,8 @@ describe('--native', () => {
     ['const b = new McpServer(info, options);', 'options'],
     ['import { z } from "zod/v3";', 'fromZodV3'],
     ['function add(s: McpServer) { s.isConnected(); }', 'isConnected'],
+    ['class Own extends McpServer {}', 'extends McpServer'],
+    ['server.registerTool("a", {}, async (args, e) => ({ content: [e.taskStore] }));', 'e.taskStore'],
   ])('keeps the server on compat because of %s, and lists it', async (code, what) => {
     const [text, { left }] = await rewrite(server(code), { native: true });
     expect(text).toContain(`import { McpServer } from '${COMPAT}/server/mcp.js';`);
