@@ -10,7 +10,7 @@ import { parseModule } from './module-references.ts';
 import { rangeOf } from './ranges.ts';
 import { rewriteManifest } from './rewrite-manifest.ts';
 import { rewriteModule } from './rewrite-module.ts';
-import { COMPAT_PACKAGE, compatV1, namesV1, nativeV1, needsOf } from './v1.ts';
+import { COMPAT_PACKAGE, compatV1, namesV1, nativeV1, needsOf, V1_PACKAGE } from './v1.ts';
 import { mapV2, namesV2 } from './v2.ts';
 
 /** What to do. */
@@ -124,20 +124,21 @@ function mayMatter(source: string, mapping: Mapping): boolean {
 }
 
 function rewritePackage(source: string, mapping: Mapping, { modules, keepsOfficial }: Imports): Rewritten {
-  const replaced = mapping.packages.filter((name) => source.includes(`"${name}"`));
-  if (replaced.length === 0) return { left: [] };
+  const named = mapping.packages.filter((name) => source.includes(`"${name}"`));
   const names = new Set([...modules].flatMap((module) => [toPackage(module), ...needsOf(module)]));
   const isMoved = source.includes('"@mortise/');
   // A dependency that no source imports, as in the root of a workspace, becomes compat.
-  if (names.size === 0 && !isMoved && !keepsOfficial && mapping.packages.length === 1) names.add(COMPAT_PACKAGE);
-  if (names.size === 0 && !isMoved) return { left: [] };
+  if (names.size === 0 && !isMoved && !keepsOfficial && named.some((name) => name === V1_PACKAGE)) names.add(COMPAT_PACKAGE);
+  const replaced = named.filter((name) => !names.has(name) && (names.size > 0 || name !== COMPAT_PACKAGE));
+  if (named.length === 0 || (names.size === 0 && (!isMoved || replaced.length === 0))) return { left: [] };
+  const isKept = keepsOfficial || replaced.length === 0;
   const { text, left } = rewriteManifest(source, {
-    replaced,
+    replaced: isKept ? named : replaced,
     added: new Map(Array.from(names, (name) => [name, rangeOf(name)])),
-    keepsOfficial,
+    keepsOfficial: isKept,
   });
   const kept = `${replaced.join(', ')} stays, because sources still import it: when they do not, run this again`;
-  return { text, left: keepsOfficial ? [...left, { line: 1, what: kept }] : left };
+  return { text, left: keepsOfficial && replaced.length > 0 ? [...left, { line: 1, what: kept }] : left };
 }
 
 /** `@mortise/server/low-level` is an entry of `@mortise/server`. */

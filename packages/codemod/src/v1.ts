@@ -7,9 +7,11 @@ import { findObstacles, type Group, type NativeName, type NativeNames } from './
 import type { Finding, Mapping, Move } from './mapping.ts';
 import { lineOf, type ParsedModule, walk } from './module-references.ts';
 
-const V1_PACKAGE = '@modelcontextprotocol/sdk';
+export const V1_PACKAGE = '@modelcontextprotocol/sdk';
 export const COMPAT_PACKAGE = '@mortise/compat-v1';
 const OFFICIAL = /@modelcontextprotocol\/sdk(?![\w-])/;
+/** With `--native`, what is on compat already moves on. */
+const OFFICIAL_OR_COMPAT = /(?:@modelcontextprotocol\/sdk|@mortise\/compat-v1)(?![\w-])/;
 
 /** The import paths of SDK v1 that compat has too. A test compares the list with its `exports`. */
 export const V1_PATHS: ReadonlySet<string> = new Set([
@@ -113,7 +115,7 @@ function findResumptions(module: ParsedModule): readonly Finding[] {
 /** The path of a v1 module as `V1_PATHS` has it: without the package, its folder of built files, and `.js`. */
 function toV1Path(specifier: string): string {
   return specifier
-    .slice(V1_PACKAGE.length + 1)
+    .slice((specifier.startsWith(COMPAT_PACKAGE) ? COMPAT_PACKAGE : V1_PACKAGE).length + 1)
     .replace(/^dist\/(?:esm\/|cjs\/)?/, '')
     .replace(/\.(?:js|d\.ts)$/, '');
 }
@@ -166,6 +168,8 @@ export const namesV1: NativeNames = {
 export function nativeV1(staying: ReadonlySet<Group>): Mapping {
   return {
     ...compatV1,
+    packages: [V1_PACKAGE, COMPAT_PACKAGE],
+    owns: (text) => OFFICIAL_OR_COMPAT.test(text),
     moveName: (specifier, name) => {
       const native = namesV1.find(specifier, name);
       return native === undefined || staying.has(native.group) ? toMove(specifier) : { to: native.to, name: native.name };

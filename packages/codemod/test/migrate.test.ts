@@ -310,6 +310,20 @@ describe('--native', () => {
     expect(left).toContainEqual({ file: 'file.ts', line: 4, what: expect.stringContaining(what) as string });
   });
 
+  it('moves on what an earlier run left on compat, once its uses are the same here', async () => {
+    const call = 'server.tool("a", async () => ({}));';
+    await put({ 'package.json': JSON.stringify({ dependencies: { [SDK]: '^1' } }), 'a.ts': server(call) });
+    const names = async (): Promise<string[]> =>
+      Object.keys((JSON.parse(await get('package.json')) as { dependencies: Record<string, string> }).dependencies);
+    const first = await run({ native: true });
+    expect(await names()).toEqual([COMPAT, '@mortise/transport-stdio']);
+    expect(await run({ native: true })).toEqual({ ...first, changed: [] });
+    await put({ 'a.ts': (await get('a.ts')).replace(call, '') });
+    expect((await run({ native: true })).left).toEqual([]);
+    expect(await get('a.ts')).toContain("from '@mortise/server'");
+    expect((await names()).toSorted()).toEqual(['@mortise/server', '@mortise/transport-stdio']);
+  });
+
   it('keeps the servers of all files on compat if one file uses something else', async () => {
     await put({ 'a.ts': server(''), 'b.ts': 'export const add = (server) => { server.tool("a", async () => ({})); };' });
     const { left } = await run({ native: true });
