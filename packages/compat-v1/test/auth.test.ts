@@ -257,7 +257,7 @@ describe('a client on compat', () => {
     await client.close();
     const other = new Client({ name: 'test', version: '1' });
     await other.connect(new StreamableHTTPClientTransport(resource, { authProvider: provider, fetch: needsMore }));
-    for (const _ of [1, 2]) {
+    for (let request = 0; request < 2; request++) {
       refusals = 1;
       expect((await other.listTools()).tools).toHaveLength(1);
     }

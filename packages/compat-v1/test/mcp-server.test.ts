@@ -192,6 +192,12 @@ describe('Server', () => {
     await expect((await connect(server)).ping()).resolves.toEqual({});
   });
 
+  it('rejects a question that the client does not declare, with the code of v1', async () => {
+    const server = new Server(INFO, {});
+    await connect(server);
+    await expect(server.listRoots()).rejects.toMatchObject({ name: 'McpError', code: ErrorCode.MethodNotFound });
+  });
+
   it('refuses what the other side does not declare, if it is told to', async () => {
     const server = new Server(INFO, { enforceStrictCapabilities: true });
     const client = await connect(server, { enforceStrictCapabilities: true });
