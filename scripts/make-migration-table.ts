@@ -5,11 +5,11 @@
  *   npx tsx --conditions mortise-source scripts/make-migration-table.ts
  */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from '@babel/parser';
 import type { Node } from '@babel/types';
-import { differences, type Reason, reasonOf } from './migration-reasons.ts';
+import { differences, type Reason, reasonOfV1, reasonOfV2 } from './migration-reasons.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const target = join(root, 'docs/guides/migration-exports.md');
@@ -28,7 +28,7 @@ export function renderMigrationTable(): string {
     'On the left the import path; `@mortise/compat-v1` has the same one. "The same" means: the same name at the same path, for the same use.',
     ...v1Paths().map((path) => renderV1(path)),
     '## v2',
-    '`@mortise/codemod v2` moves the names that are the same. Types of messages have the names of the specification.',
+    '`@mortise/codemod v2` moves classes and functions that are the same. "The same" means: the same name, for the same use. The types of messages have readonly members.',
     ...['server', 'client', 'node'].map((name) => renderV2(name)),
   ].join('\n\n')}\n`;
 }
@@ -56,7 +56,7 @@ function renderV1(path: string): string {
       ? difference === undefined
         ? 'the same'
         : `differs: ${difference}`
-      : `absent: ${required(reasonOf('v1', name, path), `v1 ${path} ${name}`)}`;
+      : `absent: ${required(reasonOfV1(name), `v1 ${path} ${name}`)}`;
     groups.set(text, [...(groups.get(text) ?? []), name]);
   }
   return renderGroups(`\`/${path}\``, groups);
@@ -65,10 +65,46 @@ function renderV1(path: string): string {
 function renderV2(name: string): string {
   const groups = new Map<string, string[]>();
   for (const each of [...exportsOf(join(official, name, 'dist/index.d.mts'))].toSorted()) {
-    const text = required(reasonOf('v2', each, name), `v2 ${name} ${each}`);
+    const text = required(
+      reasonOfV2(each, (own) => entryOf(own)),
+      `v2 ${name} ${each}`,
+    );
+    for (const wrong of findWrongPlaces(text))
+      throw new Error(`v2 ${name} ${each}: there is no ${wrong}: mend scripts/migration-reasons.ts`);
     groups.set(text, [...(groups.get(text) ?? []), each]);
   }
   return renderGroups(`\`@modelcontextprotocol/${name}\``, groups);
+}
+
+/** Our entries with the names that each exports, those that programs use most first. */
+const ownEntries = new Map(
+  readdirSync(join(root, 'packages')).flatMap((folder) => {
+    const manifest = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')) as {
+      name: string;
+      exports?: Record<string, { 'mortise-source'?: string } | string>;
+    };
+    return Object.entries(manifest.exports ?? {}).flatMap(([path, target]) => {
+      const file = typeof target === 'object' ? target['mortise-source'] : undefined;
+      if (manifest.name === '@mortise/compat-v1' || file?.endsWith('.ts') !== true) return [];
+      return [[`${manifest.name}${path.slice(1)}`, exportsOf(join(root, 'packages', folder, file))] as const];
+    });
+  }),
+);
+
+/** The entry of ours that exports a name. Of several the one with the types of messages, else the shortest. */
+function entryOf(name: string): string | undefined {
+  const entries = [
+    '@mortise/protocol',
+    '@mortise/protocol/model',
+    ...Array.from(ownEntries.keys()).toSorted((a, b) => a.length - b.length),
+  ];
+  return entries.find((entry) => ownEntries.get(entry)?.has(name));
+}
+
+/** Returns each "X of @mortise/..." in a text that our entries do not have. */
+export function findWrongPlaces(text: string): readonly string[] {
+  const places = text.matchAll(/(?:`(\w+)`|\b(\w*[A-Z]\w*))(?:\([^)`]*\))? of `?(@mortise\/[\w/-]*\w)/g);
+  return [...places].filter(([, code, word = '', entry = '']) => ownEntries.get(entry)?.has(code ?? word) !== true).map(([place]) => place);
 }
 
 function required(reason: Reason | undefined, what: string): string {

@@ -42,111 +42,242 @@ const absentV1: Readonly<Record<string, Reason>> = {
   IsomorphicHeaders: 'a name of no use: `Record<string, string>`',
 };
 
-/** v2: names with the same use here. */
-const sameV2: Readonly<Record<string, string>> = {
-  McpServer: '@mortise/server',
-  ResourceTemplate: '@mortise/server',
-  completable: '@mortise/server',
-  isInitializeRequest: '@mortise/protocol',
-  InMemoryTransport: '@mortise/jsonrpc-core',
-  StreamableHTTPClientTransport: '@mortise/transport-http/client',
-  SSEClientTransport: '@mortise/transport-http/client',
+/** v2: names that we have too, and what is different about them. */
+const differencesV2: Readonly<Record<string, Reason>> = {
+  Server: 'differs: `Server` of `@mortise/server/low-level`, handlers by the name of their method; see the guide',
+  ServerOptions: 'differs: `ServerOptions` of `@mortise/server/low-level`, without what the guide lists',
+  Client: 'renamed: `McpClient` of `@mortise/client`',
+  ClientOptions: 'differs: `ClientOptions` of `@mortise/client`, without `versionNegotiation` and what the guide lists',
+  ConnectOptions: 'differs: `ConnectOptions` of `@mortise/client`, with `timeoutMs`',
+  RequestOptions: 'differs: `CallOptions` of `@mortise/client`, with `timeoutMs` and `onProgress`',
+  McpServerOptions: 'differs: `McpServerOptions` of `@mortise/server`, without what the guide lists',
+  StreamableHTTPClientTransportOptions:
+    'differs: `StreamableHTTPClientTransportOptions` of `@mortise/transport-http/client`, with `authorizer` in place of `authProvider`',
+  Transport: 'differs: `Transport` of `@mortise/jsonrpc-core`; one that is written for the official SDK fits',
+  EventStore: 'differs: `EventStore` of `@mortise/protocol/contracts`, with `append`, `replay` and `delete`',
+  AuthInfo: 'differs: `AuthInfo` of `@mortise/protocol/contracts`, with other members',
+  ProtocolError: 'differs: `ProtocolError` of `@mortise/jsonrpc-core` to throw, `RemoteError` of `@mortise/jsonrpc-core` to catch',
+  InsufficientScopeError: 'differs: `InsufficientScopeError` of `@mortise/auth-oauth`, with other arguments',
+  ResourceNotFoundError: 'differs: `ResourceNotFoundError` of `@mortise/client` to catch; a reader returns `undefined`',
+  UrlElicitationRequiredError: 'differs: `UrlElicitationRequiredError` of `@mortise/server`, with other arguments',
+  inputRequired: 'differs: `inputRequired` of `@mortise/server` takes other arguments; simpler is `await ctx.elicit(...)`',
+  JsonSchemaValidator: 'differs: `JsonSchemaValidator` of `@mortise/protocol/contracts`, with `compile(schema)`',
+  LoggingOptions: 'differs: `ClientMiddleware` of `@mortise/client` sees each call; `sender` or `fetch` each HTTP request',
+  withLogging: 'differs: `ClientMiddleware` of `@mortise/client` sees each call; `sender` or `fetch` each HTTP request',
+  Middleware: 'differs: `ClientMiddleware` of `@mortise/client` sees each call; `sender` or `fetch` each HTTP request',
+  ResourceTemplate: 'the same, in `@mortise/server`',
+  FetchLike: 'the same, in `@mortise/transport-http/client`',
+  RegisteredTool: 'differs: `RegisteredTool` of `@mortise/server`, changed by `update`',
+  RegisteredPrompt: 'differs: `RegisteredPrompt` of `@mortise/server`, changed by `update`',
+  RegisteredResource: 'differs: `RegisteredResource` of `@mortise/server`, changed by `update`',
+  RegisteredResourceTemplate: 'differs: `RegisteredResourceTemplate` of `@mortise/server`, changed by `update`',
 };
 
-/** v2: what stands in the place of a name, by the first pattern that it matches. */
-const rulesV2: readonly (readonly [RegExp, Reason])[] = [
-  [/^Client$/, 'renamed: `McpClient` of `@mortise/client`'],
-  [/^NodeStreamableHTTPServerTransport/, 'renamed: `StreamableHTTPServerTransport` of `@mortise/transport-http/server`'],
+const OAUTH = 'absent: a step of a sign-in, which `oauth` of `@mortise/auth-oauth/client` does as a whole';
+const CONTEXT = 'differs: `HandlerContext` of `@mortise/server`; see "`extra` is `ctx`" in the guide';
+const FACADE = 'differs: `createHttpHandler` of `@mortise/transport-http/server`, with `.fetch` and `.node`';
+const GUARD = 'absent: `Host` and `Origin` are always checked; options `allowedHosts` and `allowedOrigins`';
+const ERAS = 'absent: one server and one client speak every revision; `revisionsOf` of `@mortise/protocol` lists them';
+const UNION = 'absent: a union of all messages; `JsonRpcMessage` of `@mortise/jsonrpc-core` is any of them';
+const METHOD = 'absent: methods are texts, and params and results have a type each in `@mortise/protocol/model`';
+const DPOP = 'differs: the option `dpop` of `oauth` of `@mortise/auth-oauth/client`';
+const STRUCTURE = 'differs: `isJsonObject` and its like of `@mortise/jsonrpc-core/messages` tell messages apart';
+const INPUT = 'differs: `await ctx.elicit(...)` resolves to the answer; `inputRequired` of `@mortise/server` for rounds by hand';
+const SERVE_AUTH =
+  'differs: the options `tokenVerifier` and `resourceMetadata` of `serveHttp` of `@mortise/transport-http/node` and the mounts';
+const CACHE = 'differs: the client option `resultCache`, made by `createResultCache` of `@mortise/client`';
+
+/** v2: what stands in the place of the names that we do not have. */
+const placesV2: readonly (readonly [where: Reason, names: string])[] = [
+  ['renamed: `StreamableHTTPServerTransport` of `@mortise/transport-http/server`', 'NodeStreamableHTTPServerTransport'],
   [
-    /^WebStandardStreamableHTTPServerTransport|^createMcpHandler|^toNodeHandler|^toWebRequest|^McpHandler|^CreateMcpHandler|^McpHttpHandler|^NodeHandler|^FetchLikeMcpHandler|^HandleRequestOptions|^PerRequest|^NodeIncoming|^NodeServer/,
-    'differs: `createHttpHandler(server)` of `@mortise/transport-http/server`, with `.fetch` and `.node`',
-  ],
-  [/^(?:serveStdio|ServeStdio|StdioServer)/, 'differs: `serveStdio(server)` of `@mortise/transport-stdio/server`'],
-  [/^(?:StdioClient|DEFAULT_INHERITED_ENV|getDefaultEnvironment)/, 'differs: `stdioTransport` of `@mortise/transport-stdio/client`'],
-  [
-    /^Server$|^ServerOptions|^ServerContext|^BaseContext|^ClientContext|^McpRequestContext|^McpServerFactory|^ServerNotifier|^RequestHandler|^NotificationHandler|^RequestOptions|^NotificationOptions|^ProtocolOptions|^Protocol$|^mergeCapabilities/,
-    'differs: `Server` of `@mortise/server/low-level`, `Context` of its handlers; see the guide',
-  ],
-  [
-    /OAuth|^auth$|Auth|^exchange|^refreshAuthorization|^registerClient|^startAuthorization|^fetchToken|^prepare|^discover|^select|^extract|Bearer|Jwt|JWT|^resolve(?:Client|Scope)|ClientCredentials|CrossApp|^buildDiscovery|^parseErrorResponse|^isHttpsUrl|Issuer|^validateClientMetadataUrl|Insecure|^assertSecure|^computeScope|^isStrictScope|OpenId|^checkResourceAllowed|^resourceUrlFromServerUrl|^SafeUrl|^OptionalSafeUrl|Token|Grant|Credential|Scope|Registration|StepUp|IdJag|LoggingOptions|^withLogging|^applyMiddlewares|^createMiddleware|^Middleware$|^RequestLogger/,
-    'differs: `oauth` and its like of `@mortise/auth-oauth/client`, `protect` and verifiers of `/server`; see [sign in](sign-in.md) and [protect a server](protect-a-server.md)',
-  ],
-  [
-    /^(?:ProtocolError|SdkError|SdkHttpError|.*Error(?:Code|Options|Data)?$)/,
-    'differs: errors of `@mortise/jsonrpc-core`: `ProtocolError` to throw, `RemoteError` and others to catch',
-  ],
-  [
-    /Schema$|^isSpecType|^specType|^SpecType|^fromJsonSchema|^StandardSchema|^StandardJSONSchema|^standardSchema|^JsonSchema|^jsonSchema|^validateStandard|^promptArguments|Validator|^SchemaInput|^SchemaOutput|^AnySchema|^StandardTyped|^Zod/,
-    'differs: zod schemas at `@mortise/protocol/schemas`; any Standard Schema or plain JSON Schema is a schema',
+    'differs: `StreamableHTTPServerTransport` of `@mortise/transport-http/server`, by its `handleFetch`',
+    'WebStandardStreamableHTTPServerTransport PerRequestHTTPServerTransport',
   ],
   [
-    /InputRequired|^inputRequired|^inputResponse|^acceptedContent|InputRequest|InputResponse|RequestState|^requestState/,
-    'differs: `await ctx.elicit(...)`, or `inputRequired` of `@mortise/server` with other arguments',
+    'differs: `StreamableHTTPServerTransportOptions` of `@mortise/transport-http/server`; see the guide',
+    'WebStandardStreamableHTTPServerTransportOptions PerRequestHTTPServerTransportOptions PerRequestMessageExtra PerRequestResponseMode',
   ],
-  [/EventBus|^InMemoryServerEventBus/, 'differs: `MessageBus` of `@mortise/protocol/contracts`, `MemoryMessageBus` of `/edge`'],
-  [/EventStore|^EventId$|^StreamId$/, 'differs: `EventStore` of `@mortise/protocol/contracts`, with `append`, `replay` and `delete`'],
+  ['differs: `HttpClientOptions` of `@mortise/transport-http/client`', 'SSEClientTransportOptions'],
+  ['differs: `ReconnectionOptions` of `@mortise/transport-http/client`, only `maxRetries`', 'StreamableHTTPReconnectionOptions'],
+  ['absent: broken streams are resumed by themselves, by timers in the process', 'ReconnectionScheduler StartSSEOptions'],
+  ['differs: `ExchangeHttpError` of `@mortise/jsonrpc-core`, with `status`', 'SdkHttpError SdkHttpErrorData SseError'],
+  ['differs: `MortiseError` of `@mortise/jsonrpc-core`, with a text as `code`', 'SdkError SdkErrorCode'],
+  ['differs: `ErrorCode` of `@mortise/jsonrpc-core`', 'ProtocolErrorCode'],
   [
-    /Transport|^FetchLike$|^StartSSEOptions|^ReconnectionScheduler|^normalizeHeaders|^createFetchWithInit|MessageExtraInfo|^AuthInfo$|^RequestInfo$/,
-    'differs: `Transport` of `@mortise/jsonrpc-core`',
-  ],
-  [
-    /hostHeader|HostHeader|Origin|AllowedHost|localhost|Hostname/,
-    'not needed: `Host` and `Origin` are always checked; options `allowedHosts`, `allowedOrigins`',
-  ],
-  [
-    /[Ll]egacy|Era$|VersionNegotiation|PriorDiscovery|ProbeOptions|^SUPPORTED_|^LATEST_|^DEFAULT_NEGOTIATED|PROTOCOL_VERSION|SupportedVersions|negotiat|Modern|^classify|Inbound|^CLIENT_|^LOG_LEVEL|^SERVER_INFO|_META_KEY$|^JSONRPC_VERSION|^RELATED_TASK|^SUBSCRIPTION_ID/,
-    'not needed: one server and one client speak every revision; facts of each at `@mortise/protocol/revisions`',
-  ],
-  [/ResponseCache|Cache/, 'differs: the client option `cache`; see the reference of `@mortise/client`'],
-  [/Subscription|ListChanged|listen|Listen/, 'differs: `client.onToolsChanged` and its like; `subscriptions/listen` is sent by itself'],
-  [
-    /Registered|^Tool(?:Callback|Handler|Config)|Callback$|^ResourceMetadata$|^Completable|^getCompleter|^isCompletable|^CompleteCallback|^ListResourcesCallback|^ResourceTemplate/,
-    'differs: types of `registerTool` and its like in `@mortise/server`, such as `ToolHandler` and `RegisteredTool`',
+    'differs: `ProtocolError` of `@mortise/jsonrpc-core` with the code to throw, `RemoteError` of `@mortise/jsonrpc-core` to catch',
+    'InternalError InvalidParamsError MethodNotFoundError',
   ],
   [
-    /JSONRPC|^is[A-Z]|^parseJSONRPC|^serializeMessage|^deserializeMessage|^ReadBuffer|^RequestId$|^assert|^METHOD_NOT_FOUND|_ERROR$|^INVALID_|INTERNAL/,
-    'differs: messages and their checks at `@mortise/jsonrpc-core/messages`',
+    'renamed: `MissingCapabilityError` of `@mortise/client`',
+    'MissingRequiredClientCapabilityError MissingRequiredClientCapabilityErrorData',
+  ],
+  ['renamed: `UnsupportedVersionError` of `@mortise/client`', 'UnsupportedProtocolVersionError UnsupportedProtocolVersionErrorData'],
+  ['differs: `SignInPendingError` of `@mortise/auth-oauth`', 'UnauthorizedError'],
+  [
+    'differs: `AuthError` of `@mortise/auth-oauth`, with a text as `code`',
+    'OAuthError OAuthErrorCode OAuthErrorResponse OAuthClientFlowError OAuthClientRegistrationError AuthorizationServerMismatchError InsecureTokenEndpointError IssuerMismatchError RegistrationRejectedError',
   ],
   [
-    /^ClientOptions|^ConnectOptions|^CallTool(?:Request)?Options|^Client[A-Z]/,
-    'differs: options of `McpClient` of `@mortise/client`; messages at `@mortise/protocol`',
+    FACADE,
+    'createMcpHandler CreateMcpHandlerOptions McpHttpHandler McpHandlerRequestOptions HandleRequestOptions FetchLikeMcpHandler NodeMcpRequestHandler NodeIncomingMessageLike NodeServerResponseLike toNodeHandler ToNodeHandlerOptions toWebRequest ToWebRequestOptions readRequestBody',
+  ],
+  ['absent: one server serves all clients, so that nothing makes one for each request', 'McpServerFactory McpRequestContext'],
+  ['differs: the option `maxBodyBytes` of `serveHttp` of `@mortise/transport-http/node` and the mounts', 'DEFAULT_MAX_REQUEST_BODY_SIZE'],
+  [
+    CONTEXT,
+    'BaseContext ServerContext ClientContext MessageExtraInfo RequestHandlerSchemas ServerNotifier RequestStateAccessor NotificationOptions',
+  ],
+  ['differs: `Server` of `@mortise/server/low-level` and `McpClient` of `@mortise/client` have no common base', 'Protocol ProtocolOptions'],
+  ['differs: `SendOptions` of `@mortise/jsonrpc-core/transport`', 'TransportSendOptions'],
+  ['differs: `ToolHandler` of `@mortise/server`', 'ToolCallback BaseToolCallback AnyToolHandler'],
+  ['differs: `PromptHandler` of `@mortise/server`', 'PromptCallback'],
+  ['differs: `ResourceReader` of `@mortise/server`', 'ReadResourceCallback ReadResourceTemplateCallback'],
+  ['differs: `ListResources` of `@mortise/server/types`', 'ListResourcesCallback'],
+  ['differs: `Completer` of `@mortise/server/types`', 'CompleteCallback CompleteResourceTemplateCallback CompletableSchema isCompletable'],
+  ['differs: `ResourceConfig` of `@mortise/server`', 'ResourceMetadata'],
+  ['differs: `CacheOptions` of `@mortise/server/types`', 'CacheHint'],
+  ['differs: `TemplateVariables` of `@mortise/server/types`', 'Variables'],
+  [
+    'differs: `AnySchema` of `@mortise/server/types`: a Standard Schema, a shape or plain JSON Schema',
+    'StandardSchemaV1 StandardSchemaV1Sync StandardSchemaWithJSON fromJsonSchema JsonSchemaType',
+  ],
+  ['differs: the option `validator` of server and client', 'jsonSchemaValidator JsonSchemaValidatorResult'],
+  [
+    'differs: the schemas of `@mortise/protocol/schemas`',
+    'specTypeSchemas isSpecType SpecTypes SpecTypeName isCallToolResult preloadSchemas',
+  ],
+  [INPUT, 'acceptedContent inputResponse InputResponseView InputRequiredSpec ElicitInputParams'],
+  ['differs: `AnswerOptions` of `@mortise/client`', 'InputRequiredOptions withInputRequired isInputRequiredResult'],
+  [
+    'differs: `RequestStateOptions` of `@mortise/server`, or the option `stateKeys`',
+    'RequestStateCodec RequestStateCodecOptions createRequestStateCodec',
+  ],
+  ['differs: `MessageBus` of `@mortise/protocol/contracts`', 'ServerEventBus ServerEvent'],
+  ['renamed: `MemoryMessageBus` of `@mortise/protocol`', 'InMemoryServerEventBus'],
+  ['absent: a text', 'EventId StreamId'],
+  [
+    CACHE,
+    'CacheEntry CacheKey CacheMode CacheableRequestOptions InMemoryResponseCacheStore InMemoryResponseCacheStoreOptions ResponseCacheStore MAX_CACHE_TTL_MS',
+  ],
+  ['differs: `CallOptions` of `@mortise/client`', 'CallToolRequestOptions'],
+  ['differs: `onProgress` of `CallOptions` of `@mortise/client`', 'ProgressCallback'],
+  [
+    'differs: `client.onToolsChanged` and its like of `McpClient` of `@mortise/client`',
+    'ListChangedCallback ListChangedHandlers ListChangedOptions',
+  ],
+  ['differs: `Subscription` of `@mortise/client`', 'McpSubscription'],
+  ['differs: `displayName` of `@mortise/client/host`', 'getDisplayName'],
+  ['differs: `Era` of `@mortise/protocol`', 'ProtocolEra'],
+  ['differs: `KnownEra` of `@mortise/client`, kept by `EraMemory` of `@mortise/client`', 'PriorDiscovery'],
+  [
+    ERAS,
+    'VersionNegotiationMode VersionNegotiationOptions VersionNegotiationProbeOptions SUPPORTED_PROTOCOL_VERSIONS LATEST_PROTOCOL_VERSION DEFAULT_NEGOTIATED_PROTOCOL_VERSION isLegacyRequest IsLegacyRequestOptions LegacyHttpHandler legacyStatelessFallback LegacyStatelessFallbackOptions classifyInboundRequest InboundClassificationOutcome InboundHttpRequest InboundLadderRejection InboundLegacyRoute InboundLegacyRouteReason InboundModernRoute InboundValidationRung MessageClassification',
+  ],
+  ['differs: the option `requestTimeoutMs` of server and client', 'DEFAULT_REQUEST_TIMEOUT_MSEC'],
+  ['differs: `META_CLIENT_CAPABILITIES` of `@mortise/protocol/wire`', 'CLIENT_CAPABILITIES_META_KEY'],
+  ['differs: `META_CLIENT_INFO` of `@mortise/protocol/wire`', 'CLIENT_INFO_META_KEY'],
+  ['differs: `META_LOG_LEVEL` of `@mortise/protocol/wire`', 'LOG_LEVEL_META_KEY'],
+  ['differs: `META_PROTOCOL_VERSION` of `@mortise/protocol/wire`', 'PROTOCOL_VERSION_META_KEY'],
+  ['differs: `META_RELATED_TASK` of `@mortise/protocol/wire`', 'RELATED_TASK_META_KEY'],
+  ['differs: `META_SERVER_INFO` of `@mortise/protocol/wire`', 'SERVER_INFO_META_KEY'],
+  ['differs: `META_SUBSCRIPTION_ID` of `@mortise/protocol/wire`', 'SUBSCRIPTION_ID_META_KEY'],
+  ['differs: the option `tracer` of server and client', 'BAGGAGE_META_KEY TRACEPARENT_META_KEY TRACESTATE_META_KEY'],
+  ['absent: the text "2.0"', 'JSONRPC_VERSION'],
+  ['differs: the option `maxMessageBytes` of `stdioTransport` of `@mortise/transport-stdio/client`', 'STDIO_DEFAULT_MAX_BUFFER_SIZE'],
+  ['absent: `readonly JsonValue[]`', 'JSONArray'],
+  [
+    STRUCTURE,
+    'isJSONRPCErrorResponse isJSONRPCResultResponse isInitializedNotification isTaskAugmentedRequestParams assertCompleteRequestPrompt assertCompleteRequestResourceTemplate',
+  ],
+  ['differs: `parseJson` of `@mortise/jsonrpc-core/messages`', 'deserializeMessage parseJSONRPCMessage ReadBuffer'],
+  ['absent: internal to v2', 'isJsonContentType MaybePromise createFetchWithInit mergeCapabilities getSupportedElicitationModes'],
+  [UNION, 'ClientNotification ClientRequest ClientResult ServerNotification ServerRequest ServerResult'],
+  [
+    METHOD,
+    'HandlerResultTypeMap NotificationTypeMap RequestTypeMap ResultTypeMap CancelTaskRequest DiscoverRequest GetTaskPayloadRequest GetTaskPayloadResult GetTaskRequest InitializedNotification ListPromptsRequest ListResourceTemplatesRequest ListResourcesRequest ListTasksRequest ListToolsRequest PingRequest PromptListChangedNotification ResourceListChangedNotification RootsListChangedNotification ToolListChangedNotification UnsubscribeRequest UnsubscribeRequestParams ResourceRequestParams ResourceTemplateType',
+  ],
+  ['differs: `CompleteRequestParams` of `@mortise/protocol/model`', 'CompleteRequestPrompt CompleteRequestResourceTemplate'],
+  [
+    'differs: `CreateMessageRequestParams` of `@mortise/protocol/model`',
+    'CreateMessageRequestParamsBase CreateMessageRequestParamsWithTools',
+  ],
+  ['differs: `CreateMessageResult` of `@mortise/protocol/model`', 'CreateMessageResultWithTools'],
+  ['differs: `SamplingMessageContentBlock` of `@mortise/protocol/model`', 'SamplingContent'],
+  ['differs: `CallToolResult` of `@mortise/protocol/model`', 'CompatibilityCallToolResult'],
+  ['differs: `TaskMetadata` of `@mortise/protocol/model`', 'TaskAugmentedRequestParams TaskCreationParams'],
+  [
+    'differs: `MetaObject` of `@mortise/protocol/model`',
+    'RequestMeta RequestMetaEnvelope RequestMetaObject ResultMetaObject SubscriptionsListenResultMeta',
   ],
   [
-    /(?:Params|Result|Content|Capabilities|Annotations|Info|Reference|Contents|Block|Message|Role|Root|Tool|Prompt|Resource|Progress|Cursor|Meta|MetaObject|Icon|Icons|Implementation|Level|Hint|Preferences|Task|Argument|Schema|Metadata|Status|Choice|Execution|Definition|Object|Value|Array)$/,
-    'the types of `@mortise/protocol`, with the names of the specification and readonly members',
+    GUARD,
+    'HostHeaderValidationResult OriginValidationResult hostHeaderValidation hostHeaderValidationResponse localhostAllowedHostnames localhostAllowedOrigins localhostHostValidation localhostOriginValidation originValidation originValidationResponse validateHostHeader validateOriginHeader',
   ],
   [
-    /Request(?:Method)?$|Notification(?:Method)?$|Method$|TypeMap$|Map$|^Request[A-Z]|^Notification[A-Z]|^Infer|^Server[A-Z]/,
-    'differs: params and results of each method in the types of `@mortise/protocol`, as `ToolParams`; methods as text',
+    SERVE_AUTH,
+    'AuthMetadataOptions BearerAuthOptions bearerAuthChallengeResponse buildOAuthProtectedResourceMetadata getOAuthProtectedResourceMetadataUrl oauthMetadataResponse requireBearerAuth verifyBearerToken VerifyBearerTokenOptions',
   ],
-  [/UriTemplate|^Variables$/, 'differs: `UriTemplate` of `@mortise/protocol`'],
-  [/[Dd]pop/, 'differs: the option `dpop` of `oauth` of `@mortise/auth-oauth/client`'],
-  [/^oauthMetadata/, 'differs: the option `resourceMetadata` of `serveHttp` and the mounts'],
-  [/^originValidation/, 'not needed: `Host` and `Origin` are always checked; options `allowedHosts`, `allowedOrigins`'],
+  ['differs: `TokenVerifier` of `@mortise/protocol/contracts`', 'OAuthTokenVerifier'],
+  ['differs: the option `scopes` of a tool, checked by the server', 'requireScopes ScopeChallenge ScopeChallengeHandler'],
   [
-    /^CompleteRequest|^CreateMessage|^ResourceLink/,
-    'the types of `@mortise/protocol`, with the names of the specification and readonly members',
+    'differs: `Authorizer` of `@mortise/protocol/contracts`, made by `oauth` of `@mortise/auth-oauth/client`',
+    'AuthProvider OAuthClientProvider auth AuthOptions AuthResult withOAuth',
   ],
   [
-    /^AnyToolHandler|^McpServerOptions/,
-    'differs: types of `registerTool` and its like in `@mortise/server`, such as `ToolHandler` and `RegisteredTool`',
+    'differs: `ClientMiddleware` of `@mortise/client` sees each call; `sender` or `fetch` each HTTP request',
+    'applyMiddlewares createMiddleware RequestLogger',
   ],
   [
-    /^NodeMcp|^ToNodeHandler|^ToWebRequest|^readRequestBody/,
-    'differs: `createHttpHandler(server)` of `@mortise/transport-http/server`, with `.fetch` and `.node`',
+    'differs: `clientCredentials` of `@mortise/auth-oauth/client`',
+    'ClientCredentialsProvider ClientCredentialsProviderOptions PrivateKeyJwtProvider PrivateKeyJwtProviderOptions StaticPrivateKeyJwtProvider StaticPrivateKeyJwtProviderOptions createPrivateKeyJwtAuth AssertionCallback',
   ],
-  [/^StreamableHTTPReconnection/, 'differs: `ReconnectionOptions` of `@mortise/transport-http/client`, only `maxRetries`'],
-  [/^MessageClassification|^getSupportedElicitation|^preloadSchemas|^MaybePromise/, 'not needed here'],
   [
-    /^getDisplayName|^validateAndWarn|^validateToolName|ToolName|^DEFAULT_|^MAX_|Timeout|^[A-Z_]+$/,
-    'not needed here, or an option of the same use',
+    'differs: `enterpriseManaged` of `@mortise/auth-oauth/client`',
+    'CrossAppAccessContext CrossAppAccessProvider CrossAppAccessProviderOptions DiscoverAndRequestJwtAuthGrantOptions IdJagTokenExchangeResponse JwtAuthGrantResult RequestJwtAuthGrantOptions discoverAndRequestJwtAuthGrant exchangeJwtAuthGrant requestJwtAuthorizationGrant',
+  ],
+  [
+    DPOP,
+    'DPOP_SUPPORTED_ALGS DpopAlg DpopKeyPair DpopProofRequest DpopSession DpopSessionSource DpopTokenSource GenerateDpopKeyPairOptions accessTokenHash generateDpopKeyPair isDpopNonceChallenge withDpop withDpopFromProvider',
+  ],
+  [
+    'differs: `CredentialStore` of `@mortise/protocol/contracts` keeps them',
+    'OAuthTokens StoredOAuthTokens StoredOAuthClientInformation OAuthClientInformation OAuthClientInformationContext OAuthClientInformationFull OAuthClientInformationMixed OAuthDiscoveryState',
+  ],
+  [
+    'differs: `clientMetadataDocument` of `@mortise/auth-oauth/client`',
+    'OAuthClientMetadata resolveClientMetadata validateClientMetadataUrl',
+  ],
+  [
+    'differs: `findAuthorization` of `@mortise/auth-oauth/client`',
+    'AuthorizationServerMetadata OAuthMetadata OAuthProtectedResourceMetadata OAuthServerInfo OpenIdProviderDiscoveryMetadata OpenIdProviderMetadata buildDiscoveryUrls discoverAuthorizationServerMetadata discoverOAuthMetadata discoverOAuthProtectedResourceMetadata discoverOAuthServerInfo',
+  ],
+  [
+    OAUTH,
+    'AddClientAuthentication ClientAuthMethod OAuthTokenRevocationRequest assertSecureTokenEndpoint checkResourceAllowed computeScopeUnion exchangeAuthorization extractResourceMetadataUrl extractWWWAuthenticateParams fetchToken isHttpsUrl isStrictScopeSuperset parseErrorResponse prepareAuthorizationCodeRequest refreshAuthorization registerClient resourceUrlFromServerUrl selectClientAuthMethod selectResourceURL startAuthorization validateAuthorizationResponseIssuer',
   ],
 ];
 
-/** Where a name is here, or why it is not; undefined if nobody has said. */
-export function reasonOf(version: 'v1' | 'v2', name: string, _at: string): Reason | undefined {
-  if (version === 'v1') return absentV1[name];
-  const same = sameV2[name];
-  if (same !== undefined) return `the same, in \`${same}\``;
-  return rulesV2.find(([pattern]) => pattern.test(name))?.[1];
+const placeOfV2 = new Map(placesV2.flatMap(([where, names]) => names.split(' ').map((name) => [name, where] as const)));
+
+/** Says where a name of v1 is here, or why it is not; undefined if nobody has said. */
+export function reasonOfV1(name: string): Reason | undefined {
+  return absentV1[name];
+}
+
+/**
+ * Says where a name of v2 is here, or why it is not; undefined if nobody has said.
+ *
+ * @param entryOf Finds the entry of ours that exports a name.
+ */
+export function reasonOfV2(name: string, entryOf: (name: string) => string | undefined): Reason | undefined {
+  const own = differencesV2[name];
+  if (own !== undefined) return own;
+  const entry = entryOf(name);
+  if (entry !== undefined) return `the same, in \`${entry}\``;
+  const [words, params] = [name.replace('JSONRPC', 'JsonRpc').replace(/^JSON/, 'Json'), `${name}Params`];
+  const [wordsEntry, paramsEntry] = [entryOf(words), entryOf(params)];
+  if (wordsEntry !== undefined) return `renamed: \`${words}\` of \`${wordsEntry}\``;
+  if (paramsEntry !== undefined) return `differs: \`${params}\` of \`${paramsEntry}\`; the method is a text`;
+  return placeOfV2.get(name);
 }

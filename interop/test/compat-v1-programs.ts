@@ -77,7 +77,8 @@ export class ExamplePrograms {
    * Runs a client to its end.
    *
    * @param typed The lines that a person types, each when the program asks.
-   * @param done What the program prints when it has done what the line before asked for.
+   * @param done What the program prints when it has done what the line before asked for. A person then also opens the page at which the
+   *   program asks to sign in.
    * @returns What it prints.
    */
   async run(
@@ -86,23 +87,26 @@ export class ExamplePrograms {
     port: number,
     { args = [], typed = [], done, env = {} }: Omit<RunOptions, 'ownPorts'> & { typed?: readonly string[]; done?: RegExp | undefined } = {},
   ): Promise<string> {
-    const child = spawn(process.execPath, ['--import', toPort, this.#path(side, 'client', file), ...args], {
+    const child = spawn(process.execPath, ['--import', anyPort, '--import', toPort, this.#path(side, 'client', file), ...args], {
       env: { ...process.env, TO_PORT: String(port), ...env },
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
     });
     this.#running.add(child);
+    const ports = createInterface({ input: child.stdio[3] as NodeJS.ReadableStream });
     const lines = [...typed];
     let fresh = '';
-    child.stdout.setEncoding('utf8').on('data', (printed: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (printed: string) => {
       fresh += printed;
+      const page = /to authorize:\s+(\S+)/.exec(printed)?.[1];
+      if (page !== undefined) ports.once('line', (callbackPort) => void signIn(page, callbackPort));
       // A notification, too, ends with a prompt.
       if (!/[?:>] *$/.test(fresh) || (done && !done.test(fresh))) return;
       const line = lines.shift();
       if (line === undefined) return;
       fresh = '';
-      child.stdin.write(`${line}\n`);
+      child.stdin?.write(`${line}\n`);
     });
-    const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    const [printed] = await Promise.all([text(child.stdout as NodeJS.ReadableStream), once(child, 'exit')]);
     this.#running.delete(child);
     return printed;
   }
@@ -117,13 +121,25 @@ export class ExamplePrograms {
   }
 }
 
+/** Opens the page of an authorization server that asks nothing, and follows it back to the program, on the port that it has. */
+async function signIn(page: string, callbackPort: string): Promise<void> {
+  const response = await fetch(page, { redirect: 'manual' });
+  const back = new URL(response.headers.get('location') ?? '', page);
+  await fetch(`http://127.0.0.1:${callbackPort}${back.pathname}${back.search}`);
+}
+
 /** Copies the examples. Inside the package they import by relative paths; a program imports from the package. */
 async function copyExamples(to: string): Promise<void> {
   for (const kind of ['server', 'client', 'shared']) {
     for (const file of (await readdir(join(shipped, kind))).filter((name) => name.endsWith('.js'))) {
       const code = await readFile(join(shipped, kind, file), 'utf8');
       await mkdir(dirname(join(to, kind, file)), { recursive: true });
-      await writeFile(join(to, kind, file), code.replaceAll(/from '\.\.\/\.\.\/([^']+)'/g, "from '@modelcontextprotocol/sdk/$1'"));
+      const outside = code.replaceAll(/from '\.\.\/\.\.\/([^']+)'/g, "from '@modelcontextprotocol/sdk/$1'");
+      // The resource that a client signs in for is the URL of its server, so that this must be the true one.
+      await writeFile(
+        join(to, kind, file),
+        outside.replace(/(?<=let serverUrl = )'[^']+'/, "process.env.MCP_URL ?? 'http://localhost:3000/mcp'"),
+      );
     }
   }
   await writeFile(join(to, 'package.json'), '{ "type": "module", "dependencies": { "@modelcontextprotocol/sdk": "^1.32.0" } }');

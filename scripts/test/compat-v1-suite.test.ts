@@ -7,7 +7,7 @@ import { runNode } from '../run-command.mjs';
 
 const checkout = process.env['MORTISE_SDK_V1'];
 if (checkout === undefined) process.stderr.write("SDK v1's own tests: skipped, MORTISE_SDK_V1 names no checkout\n");
-const explained = readFileSync(fileURLToPath(new URL('../../docs/decisions/compat-v1.md', import.meta.url)), 'utf8');
+const explained = readFileSync(fileURLToPath(new URL('../../docs/decisions/compat-v1-tests.md', import.meta.url)), 'utf8');
 
 it.skipIf(checkout === undefined)("passes v1's own tests, but for those that a page explains", { timeout: 600_000 }, async () => {
   const { output } = await runNode(['scripts/compat-v1-suite.mjs', '--failures']);

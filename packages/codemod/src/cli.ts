@@ -4,9 +4,6 @@ import { statSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import { migrate, type Migration } from './migrate.ts';
 
-/** Progress is shown after this many files. */
-const STEP = 500;
-
 /**
  * Runs the command.
  *
@@ -31,7 +28,7 @@ export async function main(args: readonly string[]): Promise<void> {
 async function run(from: 'v1' | 'v2', folder: string, flags: { native: boolean; dryRun: boolean }): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return refuse(`"${folder}" is not a folder`);
   try {
-    const migration = await migrate(folder, { from, native: flags.native, dryRun: flags.dryRun, onProgress: showProgress });
+    const migration = await migrate(folder, { from, native: flags.native, dryRun: flags.dryRun });
     if (flags.dryRun) process.stdout.write(migration.diff);
     report(migration, flags.dryRun);
   } catch (error) {
@@ -42,11 +39,6 @@ async function run(from: 'v1' | 'v2', folder: string, flags: { native: boolean; 
 function refuse(reason: string): void {
   process.stderr.write(`error: ${reason}\n`);
   process.exitCode = 2;
-}
-
-/** A large folder takes a while: says every 500 files how far it is. */
-function showProgress(done: number, all: number): void {
-  if (all > STEP && (done % STEP === 0 || done === all)) process.stderr.write(`${done} of ${all} files\n`);
 }
 
 function report({ changed, left }: Migration, isDryRun: boolean): void {

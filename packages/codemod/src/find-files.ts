@@ -27,7 +27,9 @@ export async function findFiles(folder: string): Promise<readonly FoundFile[]> {
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      if (!SKIPPED.has(entry.name) && !entry.name.startsWith('.')) found.push(...(await findFiles(path)));
+      // A folder that cannot be read is listed as a file that cannot be read.
+      const inside = (): Promise<readonly FoundFile[]> => findFiles(path).catch(() => [{ path, kind: 'other' as const }]);
+      if (!SKIPPED.has(entry.name) && !entry.name.startsWith('.')) found.push(...(await inside()));
     } else if (entry.isFile()) {
       const kind = kindOf(entry.name);
       if (kind !== undefined) found.push({ path, kind });

@@ -1,9 +1,26 @@
 /** Finds the uses of official classes that differ here: members, options, arguments, and what handlers read of their context. */
 
-import type { CallExpression, Expression, NewExpression, Node, ObjectExpression } from '@babel/types';
+import type { CallExpression, Class, Expression, NewExpression, Node, ObjectExpression } from '@babel/types';
 import type { Finding } from './mapping.ts';
 import { dotted, lineOf, type ParsedModule, walk } from './module-references.ts';
-import type { Group, NativeName } from './native-names.ts';
+
+/** What moves together. `free` names always move: they are the same with every server and client. */
+export type Group = 'server' | 'client' | 'http-server' | 'http-client' | 'stdio-client' | 'free';
+
+/** The own place here of an official name. */
+export interface NativeName {
+  readonly to: string;
+  /** The name there, if it differs. */
+  readonly name?: string;
+  readonly group: Group;
+}
+
+/** The official names whose own place here is sure. A name moves with its group, because objects travel between files. */
+export interface NativeNames {
+  find(specifier: string, name: string): NativeName | undefined;
+  /** The groups of all names of a module. */
+  groupsOf(specifier: string): readonly Group[];
+}
 
 /** A use that differs here, so that its group stays. */
 export interface Obstacle extends Finding {
@@ -111,17 +128,18 @@ const INNER_SERVER = new Set([
   'registerCapabilities',
 ]);
 
-/** The own place of an official name; undefined if it has none that is sure. */
-export type FindName = (specifier: string, name: string) => NativeName | undefined;
-
 /** Finds the uses in one file that differ here. */
-export function findObstacles(module: ParsedModule, findName: FindName): readonly Obstacle[] {
+export function findObstacles(module: ParsedModule, names: NativeNames): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
+    if (declaration?.isPlain !== true) {
+      const what = `"${specifier}" is imported as a whole, or mocked: its classes move only where all files import them by name`;
+      for (const group of names.groupsOf(specifier)) if (group !== 'free') found.push({ group, line, what });
+    }
     for (const { imported, local } of declaration?.names ?? []) {
-      const same = findName(specifier, imported) === undefined ? undefined : SAME[imported];
+      const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
       if (same !== undefined) classes.set(local, same);
       if (imported === 'McpError')
         found.push({ group: 'server', line, what: 'McpError is ProtocolError of @mortise/jsonrpc-core here, with other arguments' });
@@ -130,6 +148,7 @@ export function findObstacles(module: ParsedModule, findName: FindName): readonl
   const objects = findObjects(module, classes);
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
+    if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
     if (node.type === 'CallExpression') checkCall(node, objects, add);
     if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3')
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
@@ -183,10 +202,15 @@ function checkConstructor(node: NewExpression, classes: ReadonlyMap<string, Same
   const given = same === undefined ? undefined : node.arguments[same.optionsAt];
   if (same === undefined || given === undefined) return;
   if (given.type !== 'ObjectExpression')
-    return add(same.group, given, `the options of ${name} stand elsewhere: compare them with those here`);
+    return add(same.group, given, `the options of ${name} are not written in place: compare them with the guide`);
   for (const key of keysOf(given))
     if (key === undefined || !same.options.includes(key))
       add(same.group, given, `the option "${key ?? '...'}" of ${name} differs here: see the guide`);
+}
+
+function checkSuperclass({ superClass }: Class, classes: ReadonlyMap<string, Same>, add: Add): void {
+  const same = superClass?.type === 'Identifier' ? classes.get(superClass.name) : undefined;
+  if (superClass && same) add(same.group, superClass, `a class extends ${dotted(superClass)}: compare what it uses of it with the guide`);
 }
 
 function checkCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
@@ -212,7 +236,7 @@ function checkCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add
 /** A handler's last parameter is `extra`, which is the context here. */
 function checkHandler(method: string, handler: Node, add: Add): void {
   if (handler.type !== 'ArrowFunctionExpression' && handler.type !== 'FunctionExpression')
-    return add('server', handler, `the handler of ${method}() stands elsewhere: its "extra" is the context here, with other members`);
+    return add('server', handler, `the handler of ${method}() is not written in place: check what it reads of "extra"`);
   for (const param of handler.params.slice(handler.params.length > 1 ? 1 : 0)) {
     if (param.type === 'ObjectPattern' && handler.params.length > 1) {
       const keys = param.properties.map((property) => (property.type === 'ObjectProperty' ? keyOf(property.key) : undefined));
@@ -220,11 +244,11 @@ function checkHandler(method: string, handler: Node, add: Add): void {
         if (key === undefined || !CONTEXT_MEMBERS.has(key))
           add('server', param, `"${key ?? '...'}" of "extra" has another name here: see the guide`);
     }
-    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add);
+    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add, method !== 'registerResource' && handler.params.length > 1);
   }
 }
 
-function checkExtra(name: string, body: Node, add: Add): void {
+function checkExtra(name: string, body: Node, add: Add, isSecond: boolean): void {
   walk(body, (node, parents) => {
     if (node.type !== 'Identifier' || node.name !== name) return;
     const parent = parents.at(-1);
@@ -232,9 +256,9 @@ function checkExtra(name: string, body: Node, add: Add): void {
     if (isMember && parent.property === node && !parent.computed) return;
     if (parent?.type === 'ObjectProperty' && parent.key === node && !parent.shorthand) return;
     const member = isMember && parent.property.type === 'Identifier' ? parent.property.name : undefined;
-    const isArgument = name !== 'extra' && name !== 'ctx' && name !== 'context';
-    // A single parameter may be the arguments, or a URI: only what `extra` alone has is known by its name.
-    if (member === '_meta' || member === 'requestInfo' || (!isArgument && (member === undefined || !CONTEXT_MEMBERS.has(member))))
+    const isContext = isSecond || name === 'extra' || name === 'ctx' || name === 'context';
+    // A first parameter may be the arguments or a URI. Then only `_meta` and `requestInfo` show that it is `extra`.
+    if (member === '_meta' || member === 'requestInfo' || (isContext && (member === undefined || !CONTEXT_MEMBERS.has(member))))
       add('server', node, `"${member === undefined ? name : `${name}.${member}`}" has another name here: see "extra is ctx" in the guide`);
   });
 }

@@ -3,18 +3,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { compatV1 } from './compat-v1.ts';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type FindName } from './find-obstacles.ts';
+import { findObstacles, type Group } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
 import { parseModule } from './module-references.ts';
-import { findNativeName, type Group } from './native-names.ts';
-import { nativeV1 } from './native-v1.ts';
 import { rangeOf } from './ranges.ts';
 import { rewriteManifest } from './rewrite-manifest.ts';
 import { rewriteModule } from './rewrite-module.ts';
-import { COMPAT_PACKAGE, needsOf } from './v1-paths.ts';
-import { findV2Name, mapV2 } from './v2.ts';
+import { COMPAT_PACKAGE, compatV1, namesV1, nativeV1, needsOf, V1_PACKAGE } from './v1.ts';
+import { mapV2, namesV2 } from './v2.ts';
 
 /** What to do. */
 export interface MigrateOptions {
@@ -24,8 +21,6 @@ export interface MigrateOptions {
   readonly native?: boolean | undefined;
   /** Writes nothing, and fills `diff`. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Called after each file. @default none */
-  readonly onProgress?: ((done: number, all: number) => void) | undefined;
 }
 
 /** A place that a person has to look at. */
@@ -46,6 +41,8 @@ export interface Migration {
 interface Text {
   readonly file: FoundFile;
   readonly source: string;
+  /** False for a file that would be another one if it were written back. */
+  readonly isUtf8: boolean;
 }
 
 /** What the sources below one `package.json` import after the rewriting. */
@@ -59,30 +56,34 @@ interface Imports {
  *
  * Does NOT run the package manager.
  *
- * @throws {Error} A file cannot be read or written. Files before it are written already.
+ * A file that cannot be read, parsed or written is listed.
+ *
+ * @throws {Error} The folder cannot be read.
  */
 export async function migrate(folder: string, options: MigrateOptions): Promise<Migration> {
-  const { dryRun = false, onProgress } = options;
+  const { dryRun = false } = options;
   const files = await findFiles(folder);
   const mapping = await chooseMapping(files, options);
   const changed: string[] = [];
   const left: Left[] = [];
   let diff = '';
   const imports = new Map<string, Imports>();
-  const manifests = files.filter(({ kind }) => kind === 'manifest').map(({ path }) => path);
+  const manifests = await findOwners(files, mapping);
   // Manifests come last: what they need is known when all sources are rewritten.
   const ordered = [...files.filter(({ kind }) => kind !== 'manifest'), ...files.filter(({ kind }) => kind === 'manifest')];
-  for (const [index, file] of ordered.entries()) {
+  for (const file of ordered) {
     const name = relative(folder, file.path).split(sep).join('/');
-    const source = await readText(file.path);
-    const result = source === undefined ? unreadable(file) : rewrite({ file, source }, mapping, importsOf(imports, manifests, file.path));
-    left.push(...result.left.map((finding) => ({ file: name, ...finding })));
-    if (source !== undefined && result.text !== undefined && result.text !== source) {
-      changed.push(name);
-      if (dryRun) diff += createTwoFilesPatch(name, name, source, result.text, undefined, undefined, { context: 3 });
+    try {
+      const text = await readText(file);
+      const result = text.isUtf8 ? rewrite(text, mapping, importsOf(imports, manifests, file.path)) : unreadable(text, mapping);
+      left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
+      if (result.text === undefined || result.text === text.source) continue;
+      if (dryRun) diff += createTwoFilesPatch(name, name, text.source, result.text, undefined, undefined, { context: 3 });
       else await writeFile(file.path, result.text);
+      changed.push(name);
+    } catch (error) {
+      left.push({ file: name, line: 1, what: `it could not be read or written (${(error as Error).message})` });
     }
-    onProgress?.(index + 1, ordered.length);
   }
   return { changed, left, diff };
 }
@@ -93,22 +94,29 @@ interface Rewritten {
 }
 
 function rewrite({ file, source }: Text, mapping: Mapping, imports: Imports): Rewritten {
-  if (file.kind === 'other') return { left: findLines(source, mapping) };
-  try {
-    return file.kind === 'manifest' ? rewritePackage(source, mapping, imports) : rewriteSource(file, source, mapping, imports);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { left: mapping.owns(source) ? [{ line: 1, what: `it could not be parsed (${error.message}): change it by hand` }] : [] };
-  }
+  if (file.kind === 'manifest') return rewritePackage(source, mapping, imports);
+  if (file.kind === 'source') return rewriteSource(file, source, mapping, imports);
+  // A page or a component may import an official module; data does not.
+  if (mapping.owns(source) && !/\.json[c5]?$/.test(file.path)) imports.keepsOfficial = true;
+  return { left: findLines(source, mapping) };
 }
 
 function rewriteSource(file: FoundFile, source: string, mapping: Mapping, imports: Imports): Rewritten {
-  if (!mayMatter(source, mapping)) return { left: [] };
-  const result = rewriteModule(source, parseModule(file.path, source, mapping.owns), mapping);
-  for (const module of result.modules) imports.modules.add(module);
-  imports.keepsOfficial ||= result.keepsOfficial;
-  return result;
+  try {
+    const result = mayMatter(source, mapping) ? rewriteModule(source, parseModule(file.path, source, mapping.owns), mapping) : undefined;
+    const { text = source, keepsOfficial = false } = result ?? {};
+    imports.keepsOfficial ||= keepsOfficial;
+    if (text.includes(OWN)) for (const { specifier } of parseModule(file.path, text, isOwn).references) imports.modules.add(specifier);
+    return result ?? { left: [] };
+  } catch (error) {
+    if (!mapping.owns(source)) return { left: [] };
+    imports.keepsOfficial = true;
+    return { left: [{ line: 1, what: `it could not be parsed (${(error as Error).message}): change it by hand` }] };
+  }
 }
+
+const OWN = '@mortise/';
+const isOwn = (text: string): boolean => text.startsWith(OWN);
 
 /** Whether a source must be parsed: it names an official module, or calls methods that may differ. */
 function mayMatter(source: string, mapping: Mapping): boolean {
@@ -116,20 +124,21 @@ function mayMatter(source: string, mapping: Mapping): boolean {
 }
 
 function rewritePackage(source: string, mapping: Mapping, { modules, keepsOfficial }: Imports): Rewritten {
-  const replaced = mapping.packages.filter((name) => source.includes(`"${name}"`));
-  if (replaced.length === 0) return { left: [] };
+  const named = mapping.packages.filter((name) => source.includes(`"${name}"`));
   const names = new Set([...modules].flatMap((module) => [toPackage(module), ...needsOf(module)]));
   const isMoved = source.includes('"@mortise/');
   // A dependency that no source imports, as in the root of a workspace, becomes compat.
-  if (names.size === 0 && !isMoved && !keepsOfficial && mapping.packages.length === 1) names.add(COMPAT_PACKAGE);
-  if (names.size === 0 && !isMoved) return { left: [] };
+  if (names.size === 0 && !isMoved && !keepsOfficial && named.some((name) => name === V1_PACKAGE)) names.add(COMPAT_PACKAGE);
+  const replaced = named.filter((name) => !names.has(name) && (names.size > 0 || name !== COMPAT_PACKAGE));
+  if (named.length === 0 || (names.size === 0 && (!isMoved || replaced.length === 0))) return { left: [] };
+  const isKept = keepsOfficial || replaced.length === 0;
   const { text, left } = rewriteManifest(source, {
-    replaced,
+    replaced: isKept ? named : replaced,
     added: new Map(Array.from(names, (name) => [name, rangeOf(name)])),
-    keepsOfficial,
+    keepsOfficial: isKept,
   });
   const kept = `${replaced.join(', ')} stays, because sources still import it: when they do not, run this again`;
-  return { text, left: keepsOfficial ? [...left, { line: 1, what: kept }] : left };
+  return { text, left: keepsOfficial && replaced.length > 0 ? [...left, { line: 1, what: kept }] : left };
 }
 
 /** `@mortise/server/low-level` is an entry of `@mortise/server`. */
@@ -140,23 +149,30 @@ function toPackage(module: string): string {
 /** Chooses how to map. Onto our own API, first reads all files for uses that differ here. */
 async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
   if (from === 'v1' && !native) return compatV1;
-  const findName: FindName = from === 'v1' ? findNativeName : findV2Name;
-  const make = from === 'v1' ? nativeV1 : mapV2;
+  const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
   const mapping = make(new Set());
   const staying = new Set<Group>();
   for (const file of files) {
-    const source = await readText(file.path);
-    if (source === undefined) continue;
-    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^]?3\./.test(source)) staying.add('server');
+    const { source } = await readText(file).catch(() => ({ source: '' }));
+    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.add('server');
     if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
     try {
-      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), findName)) staying.add(group);
-    } catch (error) {
+      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), names)) staying.add(group);
+    } catch {
       // It is listed when its turn comes.
-      if (!(error instanceof SyntaxError)) throw error;
     }
   }
   return make(staying);
+}
+
+/** Finds the manifests that name an official package. A source belongs to the nearest of them above it. */
+async function findOwners(files: readonly FoundFile[], mapping: Mapping): Promise<readonly string[]> {
+  const owners: string[] = [];
+  for (const file of files.filter(({ kind }) => kind === 'manifest')) {
+    const { source } = await readText(file).catch(() => ({ source: '' }));
+    if (mapping.packages.some((name) => source.includes(`"${name}"`))) owners.push(file.path);
+  }
+  return owners;
 }
 
 function importsOf(imports: Map<string, Imports>, manifests: readonly string[], path: string): Imports {
@@ -178,16 +194,15 @@ function findLines(source: string, mapping: Mapping): readonly Finding[] {
     );
 }
 
-/** Undefined for a file that is not UTF-8: written back, it would be another file. */
-async function readText(path: string): Promise<string | undefined> {
-  const bytes = await readFile(path);
+async function readText(file: FoundFile): Promise<Text> {
+  const bytes = await readFile(file.path);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { file, source: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isUtf8: true };
   } catch {
-    return undefined;
+    return { file, source: bytes.toString('latin1'), isUtf8: false };
   }
 }
 
-function unreadable(file: FoundFile): Rewritten {
-  return { left: file.kind === 'source' ? [{ line: 1, what: 'it is not UTF-8 text: change it by hand' }] : [] };
+function unreadable({ source }: Text, mapping: Mapping): Rewritten {
+  return { left: mapping.owns(source) ? [{ line: 1, what: 'it is not UTF-8 text: change it by hand' }] : [] };
 }

@@ -45,7 +45,7 @@ export interface ParsedModule {
 }
 
 /** Functions and methods whose first argument is a module. */
-const CALLS = new Set(['require', 'require.resolve', 'import.meta.resolve', 'module.createRequire']);
+const CALLS = new Set(['require', 'require.resolve', 'import.meta.resolve']);
 const MOCKERS = new Set(['vi', 'vitest', 'jest', 'mock', 'td']);
 const MOCKS = new Set([
   'mock',
@@ -76,17 +76,17 @@ export function parseModule(path: string, source: string, owns: (text: string) =
   const references: ModuleReference[] = [];
   const used = new Set<Node>();
   const mentions: Mention[] = [];
-  walk(file.program, (node, parents) => {
+  walk(file.program, (node) => {
     const literal = findSpecifier(node);
     if (literal !== undefined && owns(literal.value)) {
       used.add(literal);
       references.push({ specifier: literal.value, ...spanOf(literal), line: lineOf(literal), declaration: toDeclaration(node) });
     }
     const text = textOf(node);
-    if (text !== undefined && owns(text) && !used.has(node) && !isTypeLiteral(parents)) mentions.push({ text, line: lineOf(node) });
+    if (text !== undefined && owns(text) && !used.has(node)) mentions.push({ text, line: lineOf(node) });
   });
   for (const comment of file.comments ?? [])
-    if (/\bimport\s*\(/.test(comment.value) && owns(comment.value))
+    if (/\bimport\s*\(|@import\b|<reference\b/.test(comment.value) && owns(comment.value))
       mentions.push({ text: 'a comment', line: comment.loc?.start.line ?? 1 });
   return { file, references, mentions };
 }
@@ -118,6 +118,16 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
 }
 
+/** Syntax that the parser reads only if told to. */
+const SYNTAX = [
+  'decorators-legacy',
+  'decoratorAutoAccessors',
+  'importAttributes',
+  'deferredImportEvaluation',
+  'sourcePhaseImports',
+  'explicitResourceManagement',
+] as const;
+
 function toOptions(path: string, source: string): ParserOptions {
   const isTyped = /\.[cm]?tsx?$/.test(path);
   const hasJsx = /\.(?:[jt]sx|[cm]?js)$/.test(path);
@@ -128,7 +138,7 @@ function toOptions(path: string, source: string): ParserOptions {
     allowAwaitOutsideFunction: true,
     allowUndeclaredExports: true,
     errorRecovery: true,
-    plugins: [...types, ...(hasJsx ? (['jsx'] as const) : []), 'decorators-legacy', 'importAttributes', 'explicitResourceManagement'],
+    plugins: [...types, ...(hasJsx ? (['jsx'] as const) : []), ...SYNTAX],
   };
 }
 
@@ -140,30 +150,17 @@ function findSpecifier(node: Node): StringLiteral | undefined {
       return node.source;
     case 'ExportNamedDeclaration':
       return node.source ?? undefined;
-    case 'ImportExpression':
-      return toString(node.source);
     case 'TSExternalModuleReference':
       return toString(node.expression);
     case 'TSModuleDeclaration':
       return toString(node.id);
     case 'TSImportType':
-      return toString(typeArgument(node));
+      return toString(node.argument);
     case 'CallExpression':
       return isModuleCall(node.callee) ? toString(node.arguments[0]) : undefined;
     default:
       return undefined;
   }
-}
-
-/** Versions of the parser disagree on what the argument of `import('...')` in a type is: a string, or a type that holds one. */
-function typeArgument(node: Node): Node | undefined {
-  const argument = (node as { argument?: unknown }).argument;
-  if (!isNode(argument)) return undefined;
-  return argument.type === 'TSLiteralType' ? argument.literal : argument;
-}
-
-function isTypeLiteral(parents: readonly Node[]): boolean {
-  return parents.at(-1)?.type === 'TSImportType';
 }
 
 function toString(node: Node | null | undefined): StringLiteral | undefined {

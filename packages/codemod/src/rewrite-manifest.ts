@@ -48,7 +48,7 @@ function rewriteSection(
   { replaced, added, keepsOfficial }: ManifestChange,
   present: ReadonlySet<string>,
 ): void {
-  const [first, ...others] = members.filter((member) => replaced.includes(keyOf(member)));
+  const first = members.find((member) => replaced.includes(keyOf(member)));
   if (first === undefined) return;
   const { start, end } = spanOf(first);
   const gap = /\s*$/.exec(source.slice(0, start))?.[0] ?? ' ';
@@ -57,16 +57,23 @@ function rewriteSection(
     .map(([name, range]) => `${JSON.stringify(name)}: ${JSON.stringify(range)}`);
   if (keepsOfficial) return void edit.appendRight(end, lines.map((line) => `,${gap}${line}`).join(''));
   if (lines.length > 0) edit.update(start, end, lines.join(`,${gap}`));
-  else removeMember(edit, source, start, end);
-  for (const other of others) removeMember(edit, source, spanOf(other).start, spanOf(other).end);
+  const isKept = (member: ObjectProperty): boolean => (member === first ? lines.length > 0 : !replaced.includes(keyOf(member)));
+  removeMembers(edit, members, isKept);
 }
 
-/** Removes a member with the comma that follows it, or with the one before it if it is the last. */
-function removeMember(edit: MagicString, source: string, start: number, end: number): void {
-  const after = /^\s*,\s*/.exec(source.slice(end))?.[0];
-  const before = /,?\s*$/.exec(source.slice(0, start))?.[0] ?? '';
-  if (after !== undefined) edit.remove(start, end + after.length);
-  else edit.remove(start - before.length, end);
+/** Removes members with the comma before them, or with the one behind them while no member before them is kept. */
+function removeMembers(edit: MagicString, members: readonly ObjectProperty[], isKept: (member: ObjectProperty) => boolean): void {
+  let from: number | undefined;
+  for (const [index, member] of members.entries()) {
+    const { start, end } = spanOf(member);
+    const next = members[index + 1];
+    if (isKept(member)) from = end;
+    else if (from === undefined) edit.remove(start, next === undefined ? end : spanOf(next).start);
+    else {
+      edit.remove(from, end);
+      from = end;
+    }
+  }
 }
 
 /** Overrides, resolutions and the like name the official package for a reason that only their author knows. */

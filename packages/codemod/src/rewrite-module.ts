@@ -7,21 +7,17 @@ import type { ModuleReference, NamedDeclaration, ParsedModule, TakenName } from 
 /** A rewritten file. */
 export interface RewrittenModule {
   readonly text: string;
-  /** The modules that the file imports now because of the rewriting. */
-  readonly modules: readonly string[];
-  /** Whether the file still imports an official module. */
+  /** Whether the file may still import an official module. */
   readonly keepsOfficial: boolean;
   readonly left: readonly Finding[];
 }
 
 export function rewriteModule(source: string, module: ParsedModule, mapping: Mapping): RewrittenModule {
   const edit = new MagicString(source);
-  const modules = new Set<string>();
   const left: Finding[] = [];
-  let keepsOfficial = false;
+  let keepsOfficial = module.mentions.length > 0;
   const note = (line: number, move: Move): void => {
     if (move.to === undefined) keepsOfficial = true;
-    else modules.add(move.to);
     if (move.left !== undefined) left.push({ line, what: move.left });
   };
   for (const reference of module.references) {
@@ -38,7 +34,7 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
   }
   for (const { text, line } of module.mentions)
     left.push({ line, what: `${text === 'a comment' ? text : `the text "${shorten(text)}"`} names an official module: change it by hand` });
-  return { text: edit.toString(), modules: [...modules], keepsOfficial, left: unique([...left, ...mapping.find(module)]) };
+  return { text: edit.toString(), keepsOfficial, left: unique([...left, ...mapping.find(module)]) };
 }
 
 function rewriteDeclaration(

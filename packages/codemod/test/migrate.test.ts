@@ -116,6 +116,16 @@ describe('imports of v1', () => {
     expect(await readFile(join(folder, 'latin.ts'))).toEqual(bytes);
   });
 
+  it('goes on after a file that is too deep for it, and says nothing of one in another encoding that names no official module', async () => {
+    await put({
+      'a.ts': `import '${SDK}/types.js';`,
+      'deep.ts': `x.tool("a", ${'1+'.repeat(20_000)}1);`,
+      'latin.ts': Buffer.from([0x2f, 0x2f, 0xe9]),
+      'new.tsx': `import '${SDK}/types.js';\nclass A { @dec accessor z = 1; }`,
+    });
+    expect(await run()).toMatchObject({ changed: ['a.ts', 'new.tsx'], left: [] });
+  });
+
   it('skips dependencies, builds and hidden folders, and lists lines of files that it does not rewrite', async () => {
     const code = `import '${SDK}/types.js';\n`;
     await put({
@@ -138,17 +148,23 @@ describe('imports of v1', () => {
     expect(diff).toContain(`-import '${SDK}/types.js';\n+import '${COMPAT}/types.js';\n`);
   });
 
-  it('changes nothing the second time, and says for each file how far it is', async () => {
+  it('changes nothing the second time', async () => {
     await put({ 'a.ts': `import '${SDK}/types.js';\n`, 'b.ts': 'export {};\n', 'package.json': `{ "dependencies": { "${SDK}": "^1" } }` });
     await run();
-    const steps: [number, number][] = [];
-    const second = await run({ onProgress: (done, all) => steps.push([done, all]) });
-    expect(second).toEqual({ changed: [], left: [], diff: '' });
-    expect(steps).toEqual([
-      [1, 3],
-      [2, 3],
-      [3, 3],
-    ]);
+    expect(await run()).toEqual({ changed: [], left: [], diff: '' });
+  });
+
+  it('lists the tokens of resumed streams, which compat has no use for', async () => {
+    const code = [
+      `import { Client } from '${SDK}/client/index.js';`,
+      'await client.callTool(params, undefined, {',
+      '  resumptionToken: token,',
+      '  onresumptiontoken: save,',
+      '});',
+      'await transport.resumeStream(token);',
+    ].join('\n');
+    const [, { left }] = await rewrite(code);
+    expect(left.map(({ line }) => line)).toEqual([3, 4, 6]);
   });
 });
 
@@ -175,6 +191,50 @@ describe('package.json', () => {
     const { dependencies } = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
     expect(Object.keys(dependencies)).toEqual([COMPAT, 'cors', 'express-rate-limit', 'express']);
     expect(dependencies['express']).toBe('^4.19.0');
+  });
+
+  it('stays valid JSON, whichever official packages it names, wherever they stand, and whatever takes their place', async () => {
+    const names = ['a', '@modelcontextprotocol/client', '@modelcontextprotocol/node', 'b', '@modelcontextprotocol/server'];
+    const sources = ['', "import { McpServer } from '@modelcontextprotocol/server';"];
+    for (const source of sources) {
+      for (let chosen = 1; chosen < 2 ** names.length; chosen++) {
+        const dependencies = Object.fromEntries(names.filter((_, index) => chosen & (2 ** index)).map((name) => [name, '1.0.0']));
+        await put({
+          'package.json': JSON.stringify({ dependencies, devDependencies: { '@mortise/client': '^1' } }, null, 2),
+          'a.ts': source,
+        });
+        await run({ from: 'v2' });
+        const after = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
+        const own = Object.keys(dependencies).filter((name) => !name.startsWith('@'));
+        const isReplaced = source !== '' && own.length < Object.keys(dependencies).length;
+        expect(Object.keys(after.dependencies).toSorted()).toEqual(isReplaced ? ['@mortise/server', ...own] : own);
+      }
+    }
+  });
+
+  it('gives the package that a source needs to the nearest manifest that names the official one', async () => {
+    await put({
+      'package.json': JSON.stringify({ dependencies: { [SDK]: '^1' } }),
+      'packages/a/package.json': '{ "name": "a" }',
+      'packages/a/a.ts': `import { InMemoryTransport } from '${SDK}/inMemory.js';`,
+      'packages/a/moved.ts': "import { StdioServerTransport } from '@mortise/transport-stdio/server';",
+    });
+    await run({ native: true });
+    const { dependencies } = JSON.parse(await get('package.json')) as { dependencies: Record<string, string> };
+    expect(Object.keys(dependencies).toSorted()).toEqual(['@mortise/jsonrpc-core', '@mortise/transport-stdio']);
+  });
+
+  it.each([
+    ['a.ts', `const types = await import(\`${SDK}/types.js\`);`],
+    ['a.js', `/** @import { Tool } from '${SDK}/types.js' */`],
+    ['a.ts', `/// <reference types="${SDK}" />`],
+    ['a.ts', `import { from '${SDK}/types.js'; ((`],
+    ['a.vue', `<script>import '${SDK}/types.js';</script>`],
+  ])('keeps the official package for what %s is left with: %s', async (name, code) => {
+    await put({ 'package.json': JSON.stringify({ dependencies: { [SDK]: '^1' } }), [name]: code, 'b.ts': `import '${SDK}/types.js';` });
+    const { left } = await run();
+    expect(left.map(({ file }) => file)).toEqual([name, 'package.json']);
+    expect(await get('package.json')).toContain(SDK);
   });
 
   it('changes each package of a workspace by what its own sources import', async () => {
@@ -234,13 +294,15 @@ describe('--native', () => {
     ['server.tool("a", async () => ({ content: [] }));', 'registerTool'],
     ['server.registerTool("a", {}, async (args, extra) => ({ content: [extra._meta] }));', 'extra._meta'],
     ['server.registerTool("a", {}, async (args, { requestInfo }) => ({ content: [requestInfo] }));', 'requestInfo'],
-    ['server.registerTool("a", {}, handler);', 'elsewhere'],
+    ['server.registerTool("a", {}, handler);', 'written in place'],
     ['await server.server.elicitInput({});', 'elicitInput'],
     ['server.experimental.tasks.registerToolTask("a", {}, {});', 'experimental'],
     ['const b = new McpServer(info, { capabilities: {}, taskStore });', 'taskStore'],
     ['const b = new McpServer(info, options);', 'options'],
     ['import { z } from "zod/v3";', 'fromZodV3'],
     ['function add(s: McpServer) { s.isConnected(); }', 'isConnected'],
+    ['class Own extends McpServer {}', 'extends McpServer'],
+    ['server.registerTool("a", {}, async (args, e) => ({ content: [e.taskStore] }));', 'e.taskStore'],
   ])('keeps the server on compat because of %s, and lists it', async (code, what) => {
     const [text, { left }] = await rewrite(server(code), { native: true });
     expect(text).toContain(`import { McpServer } from '${COMPAT}/server/mcp.js';`);
@@ -248,11 +310,37 @@ describe('--native', () => {
     expect(left).toContainEqual({ file: 'file.ts', line: 4, what: expect.stringContaining(what) as string });
   });
 
+  it('moves on what an earlier run left on compat, once its uses are the same here', async () => {
+    const call = 'server.tool("a", async () => ({}));';
+    await put({ 'package.json': JSON.stringify({ dependencies: { [SDK]: '^1' } }), 'a.ts': server(call) });
+    const names = async (): Promise<string[]> =>
+      Object.keys((JSON.parse(await get('package.json')) as { dependencies: Record<string, string> }).dependencies);
+    const first = await run({ native: true });
+    expect(await names()).toEqual([COMPAT, '@mortise/transport-stdio']);
+    expect(await run({ native: true })).toEqual({ ...first, changed: [] });
+    await put({ 'a.ts': (await get('a.ts')).replace(call, '') });
+    expect((await run({ native: true })).left).toEqual([]);
+    expect(await get('a.ts')).toContain("from '@mortise/server'");
+    expect((await names()).toSorted()).toEqual(['@mortise/server', '@mortise/transport-stdio']);
+  });
+
   it('keeps the servers of all files on compat if one file uses something else', async () => {
     await put({ 'a.ts': server(''), 'b.ts': 'export const add = (server) => { server.tool("a", async () => ({})); };' });
     const { left } = await run({ native: true });
     expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
     expect(left).toMatchObject([{ file: 'b.ts', line: 1 }]);
+  });
+
+  it.each([
+    ["import * as mcp from '@modelcontextprotocol/sdk/server/mcp.js';", '@mortise/compat-v1/server/mcp.js'],
+    ["const { McpServer } = require('@modelcontextprotocol/sdk/server/mcp.js');", '@mortise/compat-v1/server/mcp.js'],
+    ["vi.mock('@modelcontextprotocol/sdk/server/mcp.js');", '@mortise/compat-v1/server/mcp.js'],
+  ])('keeps the servers of all files on compat because of %s', async (code, to) => {
+    await put({ 'a.ts': server(''), 'b.ts': code });
+    const { left } = await run({ native: true });
+    expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
+    expect(await get('b.ts')).toContain(to);
+    expect(left).toEqual([{ file: 'b.ts', line: 1, what: expect.stringContaining('as a whole') as string }]);
   });
 
   it('renames Client, splits a declaration whose names part, and keeps schemas on compat', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { migrate } from '../src/index.ts';
-import { V1_PATHS } from '../src/v1-paths.ts';
+import { V1_PATHS } from '../src/v1.ts';
 
 const packages = join(import.meta.dirname, '../..');
 const seeds = join(packages, '../../shared/seeds');

@@ -18,6 +18,7 @@ import { getOAuthProtectedResourceMetadataUrl, mcpAuthRouter } from '@mortise/co
 import type { AuthInfo } from '@mortise/compat-v1/server/auth/types.js';
 import { McpServer } from '@mortise/compat-v1/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@mortise/compat-v1/server/streamableHttp.js';
+import type { FetchLike } from '@mortise/compat-v1/shared/transport.js';
 import type { OAuthClientInformationFull, OAuthClientInformationMixed, OAuthTokens } from '@mortise/compat-v1/shared/auth.js';
 
 const servers: Server[] = [];
@@ -241,6 +242,45 @@ describe('a client on compat', () => {
     const resource = protect(app, url, new YesProvider());
     const provider = new ClientCredentialsProvider({ clientId: 'c', clientSecret: 's', expectedIssuer: 'https://other.example' });
     await expect(auth(provider, { serverUrl: resource })).rejects.toThrow('bound to authorization server https://other.example');
+  });
+
+  it('asks for more scope in each request that needs it, and gives up when that does not help', async () => {
+    const { app, url } = await listen();
+    const provider = new FollowingProvider();
+    const resource = protect(app, url, new YesProvider());
+    const client = await signIn(resource, provider);
+    let refusals = 0;
+    const needsMore: FetchLike = async (to, init) => {
+      if (init?.method !== 'POST' || !String(init.body).includes('tools/list') || refusals-- <= 0) return fetch(to, init);
+      return new Response('', { status: 403, headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' } });
+    };
+    await client.close();
+    const other = new Client({ name: 'test', version: '1' });
+    await other.connect(new StreamableHTTPClientTransport(resource, { authProvider: provider, fetch: needsMore }));
+    for (let request = 0; request < 2; request++) {
+      refusals = 1;
+      expect((await other.listTools()).tools).toHaveLength(1);
+    }
+    refusals = 2;
+    await expect(other.listTools()).rejects.toThrow('403 after trying upscoping');
+    await other.close();
+  });
+
+  it('follows a redirect to another origin, if it is told to', async () => {
+    const [target, from] = [await listen(), await listen()];
+    target.app.post('/mcp', async (request, response) => {
+      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+      response.on('close', () => void transport.close());
+      await new McpServer({ name: 'moved', version: '1.0.0' }).connect(transport);
+      await transport.handleRequest(request, response);
+    });
+    from.app.all('/mcp', (_request, response) => response.redirect(307, new URL('/mcp', target.url).href));
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', from.url), { redirectPolicy: 'follow' }));
+    expect(client.getServerVersion()).toMatchObject({ name: 'moved' });
+    await client.close();
+    const strict = new StreamableHTTPClientTransport(new URL('/mcp', from.url));
+    await expect(new Client({ name: 'test', version: '1' }).connect(strict)).rejects.toThrow();
   });
 
   it('signs a fetch in by a middleware', async () => {

@@ -71,6 +71,16 @@ describe('McpServer', () => {
     expect((error as UrlElicitationRequiredError).elicitations).toMatchObject([{ url: 'https://example.com/' }]);
   });
 
+  it.each([undefined, 'text', { content: [{ type: 'text' }] }])(
+    'gives the client an error for the invalid result %j of a tool',
+    async (result) => {
+      const server = new McpServer(INFO);
+      server.tool('wrong', () => result as never);
+      const client = await connect(server);
+      await expect(client.callTool({ name: 'wrong' })).rejects.toMatchObject({ code: ErrorCode.InvalidParams });
+    },
+  );
+
   it('changes, hides and removes a tool by its handle, and tells the client each time', async () => {
     const server = new McpServer(INFO);
     const tool = server.tool('one', { a: z.string() }, ({ a }) => ({ content: [{ type: 'text', text: a }] }));
@@ -153,8 +163,10 @@ describe('Server', () => {
     });
     expect(await client.request({ method: 'acme/any' } as never, ResultSchema)).toEqual({ method: 'acme/any' });
     expect(await server.request({ method: 'acme/back' } as never, ResultSchema)).toEqual({ from: 'acme/back' });
+    await client.notification({ method: 'notifications/progress', params: { progressToken: 'none', progress: 1 } });
+    await client.notification({ method: 'notifications/cancelled', params: { requestId: 'none' } });
     await client.notification({ method: 'acme/note' } as never);
-    expect(noticed).toContain('acme/note');
+    expect(noticed).toEqual(['acme/note']);
   });
 
   it('ends with its connection, and can serve another', async () => {
@@ -178,6 +190,12 @@ describe('Server', () => {
     expect(server.transport).toBeUndefined();
     await expect(client.ping()).rejects.toThrow('Not connected');
     await expect((await connect(server)).ping()).resolves.toEqual({});
+  });
+
+  it('rejects a question that the client does not declare, with the code of v1', async () => {
+    const server = new Server(INFO, {});
+    await connect(server);
+    await expect(server.listRoots()).rejects.toMatchObject({ name: 'McpError', code: ErrorCode.MethodNotFound });
   });
 
   it('refuses what the other side does not declare, if it is told to', async () => {

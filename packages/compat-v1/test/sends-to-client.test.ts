@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Client } from '../src/client/index.ts';
-import { StreamableHTTPClientTransport } from '../src/client/streamableHttp.ts';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '../src/client/streamableHttp.ts';
 import { InMemoryTransport } from '../src/inMemory.ts';
 import { McpServer } from '../src/server/mcp.ts';
 import { type EventStore, StreamableHTTPServerTransport } from '../src/server/streamableHttp.ts';
@@ -90,4 +90,49 @@ it('ends the stream outside of requests early, and the client resumes it', async
   await client.callTool({ name: 'leave' });
   expect(closed).toBe(1);
   await vi.waitFor(() => expect(heard).toContain('after'), 60_000);
+});
+
+it('sends what a program sends over the transport itself, to a request and outside of requests', async () => {
+  const server = new McpServer({ name: 'server', version: '1.0.0' }, { capabilities: { logging: {} } });
+  const log = (data: string): JSONRPCMessage => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
+  server.registerTool('log', {}, async ({ requestId }) => {
+    await server.server.transport?.send(log('in a call'), { relatedRequestId: requestId });
+    return { content: [] };
+  });
+  const client = new Client({ name: 'client', version: '1.0.0' });
+  const heard: unknown[] = [];
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void heard.push(params.data));
+  await connect(client, server, 'HTTP');
+  await client.callTool({ name: 'log' });
+  expect(heard).toEqual(['in a call']);
+  await vi.waitFor(async () => {
+    await server.server.transport?.send(log('outside'));
+    expect(heard).toContain('outside');
+  }, 60_000);
+});
+
+it('tells a client of a lost session by status 404', async () => {
+  let isLost = false;
+  const http = createServer((request, response) => {
+    if (isLost || request.method !== 'POST') return void response.writeHead(isLost ? 404 : 405).end();
+    let body = '';
+    request.on('data', (part: Buffer) => (body += part.toString()));
+    request.on('end', () => {
+      const { id } = JSON.parse(body) as { id?: number };
+      const result = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } };
+      response.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json', 'mcp-session-id': 'one' });
+      response.end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  onTestFinished(() => void http.close());
+  const client = new Client({ name: 'client', version: '1.0.0' });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`)) as Transport,
+  );
+  isLost = true;
+  const error: unknown = await client.listTools().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StreamableHTTPError);
+  expect(error).toMatchObject({ code: 404 });
+  await client.close();
 });

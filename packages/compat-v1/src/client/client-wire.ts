@@ -1,12 +1,11 @@
 /** The wire of a v1 `Client`: our `McpClient`, which speaks to servers of every revision. */
 
-import { type JsonObject, isMortiseError, ProtocolError } from '@mortise/jsonrpc-core';
+import { type JsonObject, isMortiseError, ProtocolError, type Transport as OurTransport } from '@mortise/jsonrpc-core';
 import { type EraMemory, McpClient, type ClientTransportSource } from '@mortise/client';
 import { isExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import { revisionsOf } from '@mortise/protocol';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
-import { AdaptedTransport } from '../shared/adapted-transport.ts';
 import { DEFAULT_REQUEST_TIMEOUT_MSEC, type RequestOptions } from '../shared/protocol.ts';
 import type { Transport } from '../shared/transport.ts';
 import { type AnyProtocol, toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
@@ -31,7 +30,7 @@ const LIST_CHANGES: Readonly<Record<string, 'onToolsChanged' | 'onPromptsChanged
   'notifications/prompts/list_changed': 'onPromptsChanged',
   'notifications/resources/list_changed': 'onResourcesChanged',
 };
-/** What our client drops if it did not open the page itself: v1 hands every one to the program. */
+/** Our client drops this for pages that it did not open. v1 passes each one on. */
 const PAGE_DONE = 'notifications/elicitation/complete';
 
 /** What the client says of itself, and how it connects. */
@@ -95,31 +94,29 @@ export class ClientWire implements Wire {
   }
 
   #toSource(transport: Transport, onClosed: () => void): ClientTransportSource {
-    if (!isExchangeTransport(transport)) {
-      return new AdaptedTransport(transport, {
-        onMessage: (message, _extra, deliver) => this.#see(message) && deliver(),
-        onError: () => undefined,
-        onClose: onClosed,
-      });
-    }
     void this.#core.closed.then(onClosed);
-    return wrapTransport(transport as never, {
-      receive: (message, info, next) => void (this.#see(message as v1.JSONRPCMessage) && next(message, info)),
+    const watched = wrapTransport(transport as unknown as OurTransport, {
+      receive: (message, info, next) => {
+        this.#see(message as v1.JSONRPCMessage);
+        next(message, info);
+      },
     });
+    if (isExchangeTransport(transport)) return watched;
+    // Our client asks its memory, and so learns that the handshake comes first, only for a transport that names its server.
+    const named = { eraKey: 'https://compat-v1.invalid', renew: undefined };
+    return new Proxy(watched, { get: (target, key) => Reflect.get(key in named ? named : target, key) as unknown });
   }
 
-  /** Looks at a message before our client does. @returns Whether our client gets it. */
-  #see(message: v1.JSONRPCMessage): boolean {
+  /** Looks at a message before our client does. */
+  #see(message: v1.JSONRPCMessage): void {
     if (!('method' in message)) {
       if (this.#host && !this.#core.isConnected) this.#handshake = message;
-      return true;
+      return;
     }
     const { method } = message;
     if (method === PAGE_DONE) this.#protocol._notice(message);
-    if (!('id' in message) || method === 'ping' || this.#protocol._handles(method)) return true;
-    const fallback = this.#protocol.fallbackRequestHandler;
-    if (fallback) this.handle(method);
-    return true;
+    const isUnhandled = 'id' in message && method !== 'ping' && !this.#protocol._handles(method);
+    if (isUnhandled && this.#protocol.fallbackRequestHandler) this.handle(method);
   }
 
   /** Returns the error that v1 throws for a refused handshake. */

@@ -6,7 +6,7 @@ import { createFetchWithInit, type FetchLike } from '../shared/transport.ts';
 import { auth } from './auth/authorize.ts';
 import { type ChallengeParams, extractWWWAuthenticateParams } from './auth/challenge.ts';
 import { type OAuthClientProvider, UnauthorizedError } from './auth/provider.ts';
-import { StreamableHTTPError } from './httpErrors.ts';
+import { StreamableHTTPError } from './http-errors.ts';
 
 /** The options that v1's HTTP client transports share. */
 export interface HttpOptions {
@@ -24,9 +24,14 @@ export function toHttpOptions(options: HttpOptions, authorizer: Authorizer | und
   return {
     ...(requestInit === undefined ? {} : { requestInit }),
     ...(authorizer === undefined ? {} : { authorizer }),
-    ...(redirectPolicy === 'follow' ? { fetch: (url, init) => send(url, { ...init, redirect: 'follow' }) } : {}),
+    ...(redirectPolicy === 'follow' ? { fetch: (url, init) => send(url, { ...init, redirect: 'follow' }).then(asIfDirect) } : {}),
     ...(redirectPolicy !== 'follow' && options.fetch !== undefined ? { fetch: options.fetch } : {}),
   };
+}
+
+/** Returns a response that does not say that it was redirected: our client refuses one that was redirected to another origin. */
+function asIfDirect(response: Response): Response {
+  return response.redirected ? new Response(response.body, response) : response;
 }
 
 /** Signs in by a provider when the server asks for it. */
@@ -36,7 +41,7 @@ export class ProviderAuthorizer implements Authorizer {
   readonly #fetchFn: FetchLike;
   /** What the last challenge asked for. `finishAuth` needs it, too. */
   #asked: ChallengeParams = {};
-  /** The challenge for more scope that was answered last. */
+  /** The challenge for more scope that was answered last, while a request is repeated. */
   #stepUp: string | undefined;
 
   constructor(provider: OAuthClientProvider, serverUrl: string | URL, { fetch: fetchFn, requestInit }: HttpOptions) {
@@ -52,6 +57,7 @@ export class ProviderAuthorizer implements Authorizer {
 
   async onChallenge({ status, header, attempt }: Challenge): Promise<'retry' | 'fail'> {
     const asked = extractWWWAuthenticateParams({ headers: { get: (name) => header(name) ?? null } });
+    if (attempt === 1) this.#stepUp = undefined;
     if (status === 403) {
       if (asked.error !== 'insufficient_scope') return 'fail';
       const challenge = header('WWW-Authenticate');

@@ -1,9 +1,8 @@
 /** `/client`: v1's `Client` over ours, so that it talks to servers of every revision. */
 
-import { withTaskMethods } from '../experimental/tasks/declare.ts';
 import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalClientTasks } from '../experimental/tasks/client.ts';
-import { assertCanHandle, assertCanRequest, assertClientCanNotify } from '../shared/capabilities.ts';
+import { assertCanHandle, assertCanRequest, assertClientCanNotify, withTaskMethods } from '../shared/capabilities.ts';
 import { read } from '../shared/read.ts';
 import { mergeCapabilities, Protocol, type ProtocolOptions, type RequestHandlerExtra, type RequestOptions } from '../shared/protocol.ts';
 import type { Transport } from '../shared/transport.ts';

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as OwnTransport } from '@mortise/transpor
 import { UnauthorizedError } from './auth/provider.ts';
 import { type HttpOptions, ProviderAuthorizer, toHttpOptions } from './http-client-options.ts';
 
-export { StreamableHTTPError } from './httpErrors.ts';
+export { StreamableHTTPError } from './http-errors.ts';
 
 /** How the transport reconnects. Only `maxRetries` has an effect: the waits grow from half a second to 30 seconds. */
 export interface StreamableHTTPReconnectionOptions {

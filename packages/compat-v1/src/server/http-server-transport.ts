@@ -1,6 +1,7 @@
 /** What v1's two server transports for Streamable HTTP have in common: v1's options over our transport. */
 
-import type { Connectable, JsonRpcRequest, RequestId, ServerConnection } from '@mortise/jsonrpc-core';
+import type { Connectable, JsonRpcMessage, JsonRpcRequest, RequestId, ServerConnection } from '@mortise/jsonrpc-core';
+import type { SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { Call, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { StreamableHTTPServerTransport as OwnTransport } from '@mortise/transport-http/server';
 import { type EventStore, fromV1EventStore } from './http-event-store.ts';
@@ -57,6 +58,17 @@ export class HttpServerTransport extends OwnTransport {
   /** @internal Tells the program of a request that was refused, as v1 does. */
   _reportRefusal(status: number): void {
     if (status >= 400) this.onerror?.(new Error(`A request was refused with HTTP status ${status}`));
+  }
+
+  /** Sends a message past the server: on the stream of the request that it belongs to, or outside of requests. */
+  override async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if (!('method' in message)) return super.send(message, options);
+    const call = options?.relatedRequestId === undefined ? undefined : this.#calls.get(options.relatedRequestId);
+    if (call) return call.send(message);
+    await this.#link?.send(message).catch((error: unknown) => {
+      // As in v1, a notification is dropped while the client has no stream open.
+      if ('id' in message) throw error;
+    });
   }
 
   /** Closes the stream of a request, so that the client polls for the rest. */

@@ -1,4 +1,4 @@
-/** What a server's handlers find out about the message that they serve, without its being handed through every layer. */
+/** The message and the request that a handler serves, as async context. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HandlerContext } from '@mortise/server';

@@ -1,9 +1,8 @@
 /** `/server`: v1's low-level `Server` over ours, so that it serves clients of every revision. */
 
-import { withTaskMethods } from '../experimental/tasks/declare.ts';
 import { assertClientRequestTaskCapability, assertToolsCallTaskCapability } from '../experimental/tasks/helpers.ts';
 import { ExperimentalServerTasks } from '../experimental/tasks/server.ts';
-import { assertCanHandle, assertCanRequest, assertServerCanNotify } from '../shared/capabilities.ts';
+import { assertCanHandle, assertCanRequest, assertServerCanNotify, withTaskMethods } from '../shared/capabilities.ts';
 import {
   mergeCapabilities,
   type NotificationOptions,

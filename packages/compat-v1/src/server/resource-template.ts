@@ -16,7 +16,7 @@ export class ResourceTemplate {
     complete?: { [variable: string]: CompleteResourceTemplateCallback };
   };
 
-  /** @param callbacks.list Lists resources of the template; undefined, said out loud, if they cannot be listed. */
+  /** @param callbacks.list Lists resources of the template; pass `list: undefined` if they cannot be listed. */
   constructor(
     uriTemplate: string | UriTemplate,
     callbacks: { list: ListResourcesCallback | undefined; complete?: { [variable: string]: CompleteResourceTemplateCallback } },

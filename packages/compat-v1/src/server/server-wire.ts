@@ -1,11 +1,18 @@
 /** The wire of a v1 `Server`: our low-level `Server`, which serves clients of every revision. */
 
-import { type JsonObject, isMortiseError, ProtocolError, type RequestId, type ServerConnection } from '@mortise/jsonrpc-core';
+import {
+  type JsonObject,
+  isMortiseError,
+  ProtocolError,
+  type RequestId,
+  type ServerConnection,
+  type Transport as OurTransport,
+} from '@mortise/jsonrpc-core';
 import { type Revision, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
-import { AdaptedTransport } from '../shared/adapted-transport.ts';
+import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import type { Transport } from '../shared/transport.ts';
 import { type Inbound, toErrorObject, type Wire, type WireRequestOptions } from '../shared/wire.ts';
 import * as v1 from '../types.ts';
@@ -17,6 +24,8 @@ const [NEWEST_LEGACY] = revisionsOf('legacy');
 /** What our server answers by itself. */
 const OWN_METHODS: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'subscriptions/listen', 'logging/setLevel']);
 const OPENING = 'notifications/initialized';
+/** Notifications that v1 handles itself, so that its fallback handler never gets them. */
+const OWN_NOTIFICATIONS: ReadonlySet<string> = new Set([OPENING, 'notifications/cancelled', 'notifications/progress']);
 
 /** What the server says of itself. */
 interface Declared {
@@ -40,7 +49,7 @@ export class ServerWire implements Wire {
   #session: ExtensionCall | undefined;
   /** The requests that are being handled, by the ids that their clients gave them. */
   readonly #running = new Map<RequestId, HandlerContext>();
-  /** That of the request that came last. */
+  /** The revision of the last request. */
   #revision: Revision | undefined;
 
   /** @param onClosed Called once, when the connection has ended. */
@@ -60,7 +69,7 @@ export class ServerWire implements Wire {
       return server._handles('initialize') ? this.#initialize(call, next()) : next();
     });
     this.#core.onAnyRequest(({ method }) => {
-      // Only for this request: clients may think of any number of methods.
+      // Removed when the request ends, because a client can invent any number of methods.
       if (server.fallbackRequestHandler && !server._handles(method) && !OWN_METHODS.has(method)) this.handle(method, true);
       return undefined;
     });
@@ -76,18 +85,25 @@ export class ServerWire implements Wire {
     if (isEndpoint) void this.#connection.closed.then(() => this.#end());
   }
 
-  #adapt(transport: Transport): AdaptedTransport {
+  #adapt(transport: Transport): OurTransport {
     const server = this.#server;
-    return new AdaptedTransport(transport, {
-      onMessage: (message, extra, deliver) => {
-        const isUnhandled = 'method' in message && !('id' in message) && !server._hears(message.method);
+    return wrapTransport(transport as unknown as OurTransport, {
+      receive: (message, info, next) => {
+        const method = 'method' in message && !('id' in message) ? message.method : OPENING;
+        const isUnhandled = !OWN_NOTIFICATIONS.has(method) && !server._hears(method);
         if (server.fallbackNotificationHandler && isUnhandled) server._notice(message as v1.Notification);
-        // Also without `extra`, if this message is delivered while another is handled.
-        if (extra || incoming.getStore()) incoming.run(extra, () => deliver());
-        else deliver();
+        // Also without `info`, if this message is delivered while another is handled.
+        if (info || incoming.getStore()) incoming.run(info as v1.MessageExtraInfo, () => next(message));
+        else next(message);
       },
-      onError: (error) => server._report(error),
-      onClose: () => this.#end(),
+      error: (error, next) => {
+        next(error);
+        server._report(error);
+      },
+      close: (next) => {
+        next();
+        this.#end();
+      },
     });
   }
 
@@ -135,8 +151,15 @@ export class ServerWire implements Wire {
     const known = isModern ? (NEWEST_LEGACY?.toWire.params.get(method)?.(params) ?? params) : params;
     const id = ctx.requestId ?? 0;
     const request = { jsonrpc: '2.0', id, method, params: known } as v1.JSONRPCRequest;
-    const inbound = new CallOfContext(ctx, incoming.getStore());
-    // What starts a task outlives its request: what it asks goes by the session.
+    const inbound: Inbound = {
+      // Made when a handler asks for it.
+      get signal() {
+        return ctx.signal;
+      },
+      sessionId: ctx.sessionId,
+      info: incoming.getStore(),
+    };
+    // A task outlives the request that started it, so its questions go through the session.
     const running: Running = { ctx, isOver: params['task'] !== undefined };
     if (!running.isOver) this.#running.set(id, ctx);
     const answer = (): unknown => this.#server._answer(request, inbound);
@@ -144,7 +167,7 @@ export class ServerWire implements Wire {
       // With one connection and a session, all that a handler sends has one way. The storage would make every promise of the program dearer.
       return (await (isModern || isEndpointTransport(this.#transport) ? current.run(running, answer) : answer())) as JsonObject;
     } catch (error) {
-      // The question of a modern handler travels as an error; only our server may see it.
+      // Asking a modern client throws ERR_SUSPENDED, which our server must catch.
       if (isMortiseError(error) && (error.code === 'ERR_SUSPENDED' || error.code === 'ERR_PROTOCOL')) throw error;
       const { code, message, data } = toErrorObject(error);
       throw new ProtocolError(code, message, data as JsonObject | undefined, { cause: error });
@@ -208,25 +231,6 @@ export class ServerWire implements Wire {
   get client(): ClientFacts | undefined {
     const ctx = current.getStore()?.ctx;
     return ctx?.era === 'modern' ? toClient(ctx.client) : this.#client;
-  }
-}
-
-/** What a handler can know of a call. The signal is made when it is asked for. */
-class CallOfContext implements Inbound {
-  readonly info: v1.MessageExtraInfo | undefined;
-  readonly #ctx: HandlerContext;
-
-  constructor(ctx: HandlerContext, info: v1.MessageExtraInfo | undefined) {
-    this.#ctx = ctx;
-    this.info = info;
-  }
-
-  get signal(): AbortSignal {
-    return this.#ctx.signal;
-  }
-
-  get sessionId(): string | undefined {
-    return this.#ctx.sessionId;
   }
 }
 

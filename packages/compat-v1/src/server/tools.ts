@@ -18,7 +18,6 @@ import {
   isShape,
   normalizeObjectSchema,
   objectFromShape,
-  type ParseOutcome,
   safeParseMaybeAsync,
   type ZodRawShapeCompat,
 } from './zod-compat.ts';
@@ -86,14 +85,12 @@ export class Tools {
   }
 
   async #call(params: v1.CallToolRequestParams, extra: Extra): Promise<v1.Result> {
-    try {
-      const result = await this.#run(params, extra);
-      if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
-      return readResult(result);
-    } catch (error) {
+    const result = await this.#run(params, extra).catch((error: unknown) => {
       if (isForClient(error)) throw error;
       return { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }], isError: true };
-    }
+    });
+    if (params.task) return read(v1.CreateTaskResultSchema, result, 'Invalid task creation result');
+    return readResult(result);
   }
 
   async #run(params: v1.CallToolRequestParams, extra: Extra): Promise<unknown> {
@@ -112,39 +109,33 @@ export class Tools {
       );
     if (support === 'required' && !task && !this.#server._isWithoutTasks)
       throw new v1.McpError(v1.ErrorCode.MethodNotFound, `Tool ${name} requires task augmentation (taskSupport: 'required')`);
-    const read = this.#readArguments(name, tool, params.arguments);
-    const args = read instanceof Promise ? await read : read;
+    const args = await this.#readArguments(name, tool, params.arguments);
     const hasArguments = tool.inputSchema !== undefined;
     if (isTask) return runTask(handler as unknown as ToolTaskHandler, hasArguments ? [args] : [], extra, task !== undefined);
     const callback = handler as Callback;
     const result = await (hasArguments ? callback(args, extra) : callback(extra));
-    const checked = checkOutput(name, tool, result);
-    if (checked instanceof Promise) await checked;
+    await checkOutput(name, tool, result);
     return result;
   }
 
-  #readArguments(name: string, { inputSchema }: RegisteredTool, args: unknown): unknown {
+  #readArguments(name: string, { inputSchema }: RegisteredTool, args: unknown): Promise<unknown> | undefined {
     if (countElements(args, this.#maxElements) > this.#maxElements)
       throw new v1.McpError(
         v1.ErrorCode.InvalidParams,
         `Invalid arguments for tool ${name}: arguments contain more than the maximum of ${this.#maxElements} elements`,
       );
-    return inputSchema && parseMaybeAsync(inputSchema, args ?? {}, `Input validation error: Invalid arguments for tool ${name}`);
+    return inputSchema && readBySchema(inputSchema, args ?? {}, `Input validation error: Invalid arguments for tool ${name}`);
   }
 }
 
-/** Reads a value by a schema; returns no promise if the schema needs none. @throws {McpError} `problem`, and what the schema says. */
-function parseMaybeAsync(schema: AnySchema, value: unknown, problem: string): unknown {
-  const outcome = safeParseMaybeAsync(schema, value);
-  return outcome instanceof Promise ? outcome.then((settled) => toParsed(settled, problem)) : toParsed(outcome, problem);
-}
-
-function toParsed(outcome: ParseOutcome<AnySchema>, problem: string): unknown {
+/** Reads a value by a schema. @throws {McpError} `problem`, and what the schema says. */
+async function readBySchema(schema: AnySchema, value: unknown, problem: string): Promise<unknown> {
+  const outcome = await safeParseMaybeAsync(schema, value);
   if (outcome.success) return outcome.data;
   throw new v1.McpError(v1.ErrorCode.InvalidParams, `${problem}: ${getParseErrorMessage(outcome.error)}`);
 }
 
-/** Reads what a tool returned. What our own check finds right is not read again by the schema, which takes longer than the call. */
+/** Reads what a tool returned. Our own check comes first, because the schema takes longer than the whole call. */
 function readResult(result: unknown): v1.Result {
   const { content, structuredContent } = (result ?? {}) as Partial<v1.CallToolResult>;
   const isPlain = content !== undefined && (structuredContent === undefined || typeof structuredContent === 'object');
@@ -158,16 +149,16 @@ function isForClient(error: unknown): boolean {
   return error instanceof v1.McpError && error.code === v1.ErrorCode.UrlElicitationRequired;
 }
 
-/** Returns a promise if the schema needs one. @throws {McpError} The output does not fit. */
-function checkOutput(name: string, { outputSchema }: RegisteredTool, result: unknown): unknown {
+/** @throws {McpError} The output does not fit. */
+async function checkOutput(name: string, { outputSchema }: RegisteredTool, result: unknown): Promise<void> {
   const { isError, structuredContent, content } = (result ?? {}) as Partial<v1.CallToolResult>;
-  if (!outputSchema || isError || content === undefined) return undefined;
+  if (!outputSchema || isError || content === undefined) return;
   if (!structuredContent)
     throw new v1.McpError(
       v1.ErrorCode.InvalidParams,
       `Output validation error: Tool ${name} has an output schema but no structured content was provided`,
     );
-  return parseMaybeAsync(outputSchema, structuredContent, `Output validation error: Invalid structured content for tool ${name}`);
+  await readBySchema(outputSchema, structuredContent, `Output validation error: Invalid structured content for tool ${name}`);
 }
 
 // ---- tools that run as tasks

@@ -93,7 +93,7 @@ export const OpenIdProviderMetadataSchema = z.looseObject({
   op_tos_uri: safeUrl,
 });
 
-/** OpenID Connect metadata with the OAuth member that tells of PKCE. Unknown members are dropped. */
+/** OpenID Connect metadata and `code_challenge_methods_supported`. Unknown members are dropped. */
 export const OpenIdProviderDiscoveryMetadataSchema = z.object({
   ...OpenIdProviderMetadataSchema.shape,
   code_challenge_methods_supported: texts,

@@ -1,9 +1,16 @@
 /** The wire of a program's own subclass of `Protocol`: a bare JSON-RPC connection. */
 
-import type { JsonObject, JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from '@mortise/jsonrpc-core';
+import type {
+  JsonObject,
+  JsonRpcErrorObject,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+  Transport as OurTransport,
+} from '@mortise/jsonrpc-core';
 import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
-import type { JSONRPCRequest, MessageExtraInfo, Notification } from '../types.ts';
-import { AdaptedTransport } from './adapted-transport.ts';
+import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
+import type { JSONRPCMessage, JSONRPCRequest, MessageExtraInfo, Notification } from '../types.ts';
 import type { Transport } from './transport.ts';
 import { type AnyProtocol, toErrorObject, type Wire, type WireRequestOptions } from './wire.ts';
 
@@ -15,11 +22,18 @@ export class ConnectionWire implements Wire {
   constructor(protocol: AnyProtocol, transport: Transport, onClosed: () => void) {
     this.#protocol = protocol;
     this.#transport = transport;
-    const adapted = new AdaptedTransport(transport, {
-      onMessage: (_message, extra, deliver) => deliver(extra as object | undefined),
-      // The connection reports them.
-      onError: () => undefined,
-      onClose: onClosed,
+    const adapted = wrapTransport(transport as unknown as OurTransport, {
+      // With the options that v1 passes: a program's own transport may look at them.
+      send: (message, options) => {
+        const sent = message as JSONRPCMessage;
+        if (!('method' in sent)) return transport.send(sent);
+        const { relatedRequestId } = options ?? {};
+        return transport.send(sent, 'id' in sent || relatedRequestId !== undefined ? { relatedRequestId } : undefined);
+      },
+      close: (next) => {
+        next();
+        onClosed();
+      },
     });
     let nextId = 0;
     this.#connection = new Connection(adapted, {

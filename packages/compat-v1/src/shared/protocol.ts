@@ -139,7 +139,7 @@ export abstract class Protocol<SendRequestT extends v1.Request, SendNotification
         timeoutMs: timeout ?? DEFAULT_REQUEST_TIMEOUT_MSEC,
         maxTimeoutMs: maxTotalTimeout,
         resetTimeoutOnProgress: resetTimeoutOnProgress === true,
-        onProgress: onprogress && ((progress) => onprogress(withoutToken(progress))),
+        onProgress: onprogress,
         relatedRequestId,
       });
     } catch (error) {
@@ -343,10 +343,6 @@ export abstract class Protocol<SendRequestT extends v1.Request, SendNotification
   protected abstract assertTaskCapability(method: string): void;
   /** @throws {Error} This side does not run the method as a task. */
   protected abstract assertTaskHandlerCapability(method: string): void;
-}
-
-function withoutToken({ progressToken: _token, ...progress }: v1.Progress & { readonly progressToken?: unknown }): v1.Progress {
-  return progress;
 }
 
 /** Adds the wish for a task, and the task that a message belongs to, to its params. */

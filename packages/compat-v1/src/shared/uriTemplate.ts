@@ -39,7 +39,7 @@ export class UriTemplate {
   }
 }
 
-/** v1 gives a list only for what has a comma. */
+/** v1 returns an array only for a value with a comma. */
 function toVariable(value: string | readonly string[]): string | string[] {
   if (typeof value === 'string') return value;
   const parts = value.flatMap((each) => each.split(','));

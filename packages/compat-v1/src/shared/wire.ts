@@ -3,12 +3,13 @@
 import {
   ConnectionClosedError,
   ConnectionLostError,
+  isMortiseError,
   type JsonObject,
   type RequestId,
   RemoteError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
-import { toV1HttpError } from '../client/httpErrors.ts';
+import { toV1HttpError } from '../client/http-errors.ts';
 import { ErrorCode, McpError, type MessageExtraInfo, type Notification, type Progress, type Request, type Result } from '../types.ts';
 import type { Protocol } from './protocol.ts';
 
@@ -57,7 +58,8 @@ export function toMcpError(
       : new McpError(ErrorCode.RequestTimeout, 'Request timed out', { timeout: timeoutMs });
   }
   if (error instanceof ConnectionClosedError || error instanceof ConnectionLostError)
-    return new McpError(ErrorCode.ConnectionClosed, 'Connection closed');
+    return Object.assign(new McpError(ErrorCode.ConnectionClosed, 'Connection closed'), { cause: error });
+  if (isMortiseError(error) && error.code === 'ERR_CLIENT_CAPABILITY') return new McpError(ErrorCode.MethodNotFound, error.message);
   if (signal?.aborted === true && error === signal.reason && !(error instanceof McpError))
     return new McpError(ErrorCode.RequestTimeout, String(error));
   return toV1HttpError(error);

@@ -6,7 +6,7 @@ export type JsonSchemaValidatorResult<T> =
   { valid: true; data: T; errorMessage: undefined } | { valid: false; data: undefined; errorMessage: string };
 export type JsonSchemaValidator<T> = (input: unknown) => JsonSchemaValidatorResult<T>;
 /** Makes a function that checks values against one schema. */
-// v1 wrote its name so.
+// The lower-case name is v1's.
 export interface jsonSchemaValidator {
   getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T>;
 }

@@ -33,8 +33,8 @@ export interface RequestOptions {
    * @default true
    */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Called with the parameters of each progress notification of this request, until the request has ended. @default none */
-  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  /** Called with each progress notification of this request, without the token, until the request has ended. @default none */
+  readonly onProgress?: ((progress: JsonObject) => void) | undefined;
   /** The id of the peer's request during which this request is sent. @default none */
   readonly relatedRequestId?: RequestId | undefined;
   /** Makes the request a stream, such as a subscription: called with each notification that `RequestTable.deliver` gets. @default none */

@@ -108,10 +108,11 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   /** Passes a progress notification to its request and restarts the request's timeout. The progress token is the request's id. */
   progress(params: JsonObject | undefined): void {
-    const pending = this.#pending.get(params?.['progressToken'] as RequestId);
-    if (!pending || !params || typeof params['progress'] !== 'number') return;
+    const { progressToken, ...progress } = params ?? {};
+    const pending = this.#pending.get(progressToken as RequestId);
+    if (!pending || typeof progress['progress'] !== 'number') return;
     pending.restartTime();
-    runCallback(() => pending.options?.onProgress?.(params), this.#options.onError);
+    runCallback(() => pending.options?.onProgress?.(progress), this.#options.onError);
   }
 
   /**

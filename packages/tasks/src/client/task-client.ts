@@ -213,8 +213,8 @@ class Tasks implements TaskClient {
     const progressToken = onProgress && `task-${crypto.randomUUID()}`;
     const stopProgress =
       onProgress &&
-      host.onNotification('notifications/progress', (update) => {
-        if (update['progressToken'] === progressToken && typeof update['progress'] === 'number') onProgress(update as unknown as Progress);
+      host.onNotification('notifications/progress', ({ progressToken: token, ...update }) => {
+        if (token === progressToken && typeof update['progress'] === 'number') onProgress(update as unknown as Progress);
       });
     const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
     const augmented = {

@@ -32,9 +32,9 @@ export async function discoverOAuthProtectedResourceMetadata(
   const headers = versionHeaders(protocolVersion);
   const response =
     resourceMetadataUrl === undefined
-      ? await fetchWellKnown(new URL(serverUrl), new URL(serverUrl), RESOURCE, headers, fetchFn)
+      ? await fetchWellKnown(new URL(serverUrl), RESOURCE, headers, fetchFn)
       : await fetchMetadata(resourceMetadataUrl, headers, fetchFn);
-  if (!(await isFound(response, 'protected resource')))
+  if (!(await isFound(response, 'OAuth protected resource')))
     throw new Error('Resource server does not implement OAuth 2.0 Protected Resource Metadata.');
   return OAuthProtectedResourceMetadataSchema.parse(await response?.json());
 }
@@ -50,7 +50,7 @@ export async function discoverOAuthMetadata(
   fetchFn: FetchLike = fetch,
 ): Promise<OAuthMetadata | undefined> {
   const server = new URL(options.authorizationServerUrl ?? issuer);
-  const response = await fetchWellKnown(server, server, OAUTH, versionHeaders(options.protocolVersion), fetchFn);
+  const response = await fetchWellKnown(server, OAUTH, versionHeaders(options.protocolVersion), fetchFn);
   return (await isFound(response, 'OAuth')) ? OAuthMetadataSchema.parse(await response?.json()) : undefined;
 }
 
@@ -108,19 +108,19 @@ function versionHeaders(version: string | undefined): Record<string, string> {
 
 /** Fetches from the well-known path with the server's path behind it, then from the one without. */
 async function fetchWellKnown(
-  { pathname, search }: URL,
-  base: URL,
+  server: URL,
   wellKnown: string,
   headers: Record<string, string>,
   fetchFn: FetchLike,
 ): Promise<Response | undefined> {
-  const url = new URL(wellKnown + pathname.replace(/\/$/, ''), base);
+  const { pathname, search } = server;
+  const url = new URL(wellKnown + pathname.replace(/\/$/, ''), server);
   url.search = search;
   const response = await fetchMetadata(url, headers, fetchFn);
   const isAbsent = response === undefined || (!response.ok && response.status < 500);
   if (!isAbsent || (response !== undefined && pathname === '/')) return response;
   await response?.body?.cancel();
-  return fetchMetadata(new URL(wellKnown, base), headers, fetchFn);
+  return fetchMetadata(new URL(wellKnown, server), headers, fetchFn);
 }
 
 /** A browser reports a refusal by CORS as a TypeError: then tries without headers. Undefined if that fails, too. */
@@ -140,5 +140,5 @@ async function isFound(response: Response | undefined, what: string): Promise<bo
   if (response?.ok === true) return true;
   await response?.body?.cancel();
   if (response === undefined || response.status === 404) return false;
-  throw new Error(`HTTP ${response.status} trying to load well-known ${what === 'OAuth' ? 'OAuth' : 'OAuth protected resource'} metadata.`);
+  throw new Error(`HTTP ${response.status} trying to load well-known ${what} metadata.`);
 }

@@ -1,5 +1,6 @@
 /** The requests of an OAuth client: to the token endpoint, and to register. @see RFC 6749; RFC 7591; RFC 7636 */
 
+import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import type { FetchLike } from '../../shared/transport.ts';
 import {
   type AuthorizationServerMetadata,
@@ -209,11 +210,4 @@ function authenticate(client: OAuthClientInformationMixed, supported: string[], 
   }
   params.set('client_id', client_id);
   if (method === 'client_secret_post' && client_secret) params.set('client_secret', client_secret);
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

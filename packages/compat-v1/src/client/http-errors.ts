@@ -1,6 +1,6 @@
 /** v1's errors of HTTP transports, and which of ours they stand for. */
 
-import { ExchangeHttpError } from '@mortise/jsonrpc-core';
+import { ExchangeHttpError, SessionLostError } from '@mortise/jsonrpc-core';
 
 /** The server's HTTP response is no success. `code` is its status. */
 export class StreamableHTTPError extends Error {
@@ -14,6 +14,8 @@ export class StreamableHTTPError extends Error {
 
 /** Returns v1's error for one of ours; any other error as it is. */
 export function toV1HttpError(error: unknown): unknown {
+  // A v1 program connects again when its session is lost, which v1 knows by the status.
+  if (error instanceof SessionLostError) return new StreamableHTTPError(404, error.message, { cause: error });
   if (!(error instanceof ExchangeHttpError)) return error;
   return new StreamableHTTPError(error.status, error.message, { cause: error });
 }

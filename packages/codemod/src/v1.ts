@@ -1,0 +1,179 @@
+/**
+ * `codemod v1`: every import of SDK v1 onto the same path of `@mortise/compat-v1`. With `--native`, onto Mortise's own API where that is
+ * sure: a group of names moves if no file of the folder uses a member, option or argument of it that differs here.
+ */
+
+import { findObstacles, type Group, type NativeName, type NativeNames } from './find-obstacles.ts';
+import type { Finding, Mapping, Move } from './mapping.ts';
+import { lineOf, type ParsedModule, walk } from './module-references.ts';
+
+export const V1_PACKAGE = '@modelcontextprotocol/sdk';
+export const COMPAT_PACKAGE = '@mortise/compat-v1';
+const OFFICIAL = /@modelcontextprotocol\/sdk(?![\w-])/;
+/** With `--native`, what is on compat already moves on. */
+const OFFICIAL_OR_COMPAT = /(?:@modelcontextprotocol\/sdk|@mortise\/compat-v1)(?![\w-])/;
+
+/** The import paths of SDK v1 that compat has too. A test compares the list with its `exports`. */
+export const V1_PATHS: ReadonlySet<string> = new Set([
+  'client',
+  'client/auth',
+  'client/auth-extensions',
+  'client/index',
+  'client/middleware',
+  'client/sse',
+  'client/stdio',
+  'client/streamableHttp',
+  'client/websocket',
+  'experimental',
+  'experimental/index',
+  'experimental/tasks',
+  'experimental/tasks/client',
+  'experimental/tasks/helpers',
+  'experimental/tasks/index',
+  'experimental/tasks/interfaces',
+  'experimental/tasks/mcp-server',
+  'experimental/tasks/server',
+  'experimental/tasks/stores/in-memory',
+  'inMemory',
+  'server',
+  'server/auth/clients',
+  'server/auth/errors',
+  'server/auth/handlers/authorize',
+  'server/auth/handlers/metadata',
+  'server/auth/handlers/register',
+  'server/auth/handlers/revoke',
+  'server/auth/handlers/token',
+  'server/auth/middleware/allowedMethods',
+  'server/auth/middleware/bearerAuth',
+  'server/auth/middleware/clientAuth',
+  'server/auth/provider',
+  'server/auth/providers/proxyProvider',
+  'server/auth/router',
+  'server/auth/types',
+  'server/completable',
+  'server/express',
+  'server/index',
+  'server/mcp',
+  'server/middleware/hostHeaderValidation',
+  'server/sse',
+  'server/stdio',
+  'server/streamableHttp',
+  'server/webStandardStreamableHttp',
+  'server/zod-compat',
+  'server/zod-json-schema-compat',
+  'shared/auth',
+  'shared/auth-utils',
+  'shared/metadataUtils',
+  'shared/protocol',
+  'shared/responseMessage',
+  'shared/stdio',
+  'shared/toolNameValidation',
+  'shared/transport',
+  'shared/uriTemplate',
+  'types',
+  'validation',
+  'validation/ajv',
+  'validation/ajv-provider',
+  'validation/cfworker',
+  'validation/cfworker-provider',
+  'validation/index',
+  'validation/types',
+]);
+
+/** Moves modules as a whole: compat has every name of an entry that it has. */
+export const compatV1: Mapping = {
+  packages: [V1_PACKAGE],
+  owns: (text) => OFFICIAL.test(text),
+  moveModule: toMove,
+  moveName: toMove,
+  find: findResumptions,
+};
+
+function toMove(specifier: string): Move {
+  const to = toCompat(specifier);
+  return to === undefined
+    ? { left: `"${specifier}" is no entry of @mortise/compat-v1: see the guide for what stands in its place` }
+    : { to };
+}
+
+const RESUMPTIONS = new Set(['resumptionToken', 'onresumptiontoken', 'resumeStream']);
+
+/** Finds what compat has no use for, and what a program may rely on. */
+function findResumptions(module: ParsedModule): readonly Finding[] {
+  const found: Finding[] = [];
+  walk(module.file.program, (node, parents) => {
+    if (node.type !== 'Identifier' || !RESUMPTIONS.has(node.name)) return;
+    const parent = parents.at(-1);
+    const isMember = parent?.type === 'MemberExpression' && parent.property === node;
+    const isKey = parent?.type === 'ObjectProperty' && parent.key === node;
+    const what = `"${node.name}" has no effect: a broken stream is resumed by itself, and a call that is made again runs again`;
+    if (isMember || isKey) found.push({ line: lineOf(node), what });
+  });
+  return found;
+}
+
+/** The path of a v1 module as `V1_PATHS` has it: without the package, its folder of built files, and `.js`. */
+function toV1Path(specifier: string): string {
+  return specifier
+    .slice((specifier.startsWith(COMPAT_PACKAGE) ? COMPAT_PACKAGE : V1_PACKAGE).length + 1)
+    .replace(/^dist\/(?:esm\/|cjs\/)?/, '')
+    .replace(/\.(?:js|d\.ts)$/, '');
+}
+
+/** Where a module of v1 is in compat; undefined if compat has none. A suffix `.js` stays. */
+function toCompat(specifier: string): string | undefined {
+  const path = toV1Path(specifier);
+  if (!V1_PATHS.has(path)) return undefined;
+  return `${COMPAT_PACKAGE}/${path}${specifier.endsWith('.js') ? '.js' : ''}`;
+}
+
+/** Packages that some paths of compat load, and that SDK v1 brought along. */
+const NEEDS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/\/server\/express(?:\.js)?$/, ['express']],
+  [/\/server\/auth\/(?:router|handlers\/)/, ['express', 'cors', 'express-rate-limit']],
+];
+
+/** The packages beside compat that a module of it needs. */
+export function needsOf(module: string): readonly string[] {
+  return NEEDS.flatMap(([pattern, names]) => (pattern.test(module) ? names : []));
+}
+
+const HTTP_SERVER = '@mortise/transport-http/server';
+const HTTP_CLIENT = '@mortise/transport-http/client';
+
+const NAMES: Readonly<Record<string, Readonly<Record<string, NativeName>>>> = {
+  'server/mcp': {
+    McpServer: { to: '@mortise/server', group: 'server' },
+    ResourceTemplate: { to: '@mortise/server', group: 'server' },
+  },
+  'server/completable': { completable: { to: '@mortise/server', group: 'server' } },
+  'server/stdio': { StdioServerTransport: { to: '@mortise/transport-stdio/server', group: 'free' } },
+  'server/streamableHttp': { StreamableHTTPServerTransport: { to: HTTP_SERVER, group: 'http-server' } },
+  'client/index': { Client: { to: '@mortise/client', name: 'McpClient', group: 'client' } },
+  client: { Client: { to: '@mortise/client', name: 'McpClient', group: 'client' } },
+  'client/stdio': { StdioClientTransport: { to: '@mortise/transport-stdio/client', group: 'stdio-client' } },
+  'client/streamableHttp': { StreamableHTTPClientTransport: { to: HTTP_CLIENT, group: 'http-client' } },
+  'client/sse': { SSEClientTransport: { to: HTTP_CLIENT, group: 'http-client' } },
+  inMemory: { InMemoryTransport: { to: '@mortise/jsonrpc-core', group: 'free' } },
+  types: { isInitializeRequest: { to: '@mortise/protocol', group: 'free' } },
+};
+
+/** The names of SDK v1 whose own place here is sure. */
+export const namesV1: NativeNames = {
+  find: (specifier, name) => NAMES[toV1Path(specifier)]?.[name],
+  groupsOf: (specifier) => Object.values(NAMES[toV1Path(specifier)] ?? {}).map(({ group }) => group),
+};
+
+/** The mapping of `--native` for a folder, given the groups that must stay on compat. */
+export function nativeV1(staying: ReadonlySet<Group>): Mapping {
+  return {
+    ...compatV1,
+    packages: [V1_PACKAGE, COMPAT_PACKAGE],
+    owns: (text) => OFFICIAL_OR_COMPAT.test(text),
+    moveName: (specifier, name) => {
+      const native = namesV1.find(specifier, name);
+      return native === undefined || staying.has(native.group) ? toMove(specifier) : { to: native.to, name: native.name };
+    },
+    find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1)],
+  };
+}
