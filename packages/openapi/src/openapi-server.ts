@@ -35,7 +35,7 @@ export interface OpenApiServerOptions {
   readonly headers?: ApiValues | undefined;
   /** Query parameters of every request, such as an API key. As `headers`. @default none */
   readonly query?: ApiValues | undefined;
-  /** Changes the name, title or description of a tool; `undefined` leaves the operation out. @default all, as they are */
+  /** Changes the name, title or description of a tool; `undefined` leaves the operation out, as a resource too. @default all, as they are */
   readonly tools?: ((tool: OpenApiTool) => OpenApiTool | undefined) | undefined;
   /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. @default false */
   readonly resources?: boolean | undefined;
@@ -92,8 +92,11 @@ export function createOpenApiServer(document: string | object, options: OpenApiS
   const headerNames = namesOf(headers).map((name) => name.toLowerCase());
   for (const operation of readOperations(api, { baseUrl: settings.baseUrl, headers: headerNames, query: namesOf(query) }, report)) {
     try {
-      addTool(server, settings, operation, options.tools);
-      if (options.resources) addResource(server, settings, operation);
+      const tool = toTool(operation);
+      const wanted = options.tools ? options.tools(tool) : tool;
+      if (!wanted) continue;
+      addTool(server, settings, operation, wanted);
+      if (options.resources) addResource(server, settings, operation, wanted);
     } catch (error) {
       if (!isMortiseError(error)) throw error;
       report({ pointer: operation.pointer, message: error.message });
@@ -102,30 +105,32 @@ export function createOpenApiServer(document: string | object, options: OpenApiS
   return { server, problems: [...problems.values()] };
 }
 
-function addTool(server: McpServer, settings: ApiSettings, operation: ApiOperation, change: OpenApiServerOptions['tools']): void {
-  const { method, path, operationId, tags, isDeprecated, summary: title, inputSchema } = operation;
+function toTool(operation: ApiOperation): OpenApiTool {
+  const { method, path, operationId, tags, isDeprecated, summary: title } = operation;
   const name = toolName(operationId, method, path);
-  const tool: OpenApiTool = { name, title, description: describe(operation), method, path, operationId, tags, isDeprecated };
-  const wanted = change ? change(tool) : tool;
-  if (!wanted) return;
+  return { name, title, description: describe(operation), method, path, operationId, tags, isDeprecated };
+}
+
+function addTool(server: McpServer, settings: ApiSettings, operation: ApiOperation, { name, title, description }: OpenApiTool): void {
+  const { method, inputSchema } = operation;
   const annotations = {
     readOnlyHint: method === 'get',
     destructiveHint: method === 'delete' || method === 'put',
     idempotentHint: method === 'get' || method === 'put' || method === 'delete',
     openWorldHint: true,
   };
-  const config = { title: wanted.title, description: wanted.description, inputSchema, annotations };
-  server.registerTool(wanted.name, config, async (args, ctx) => toResult(await callApi(settings, operation, args, ctx)));
+  const config = { title, description, inputSchema, annotations };
+  server.registerTool(name, config, async (args, ctx) => toResult(await callApi(settings, operation, args, ctx)));
 }
 
 /** Offers a GET operation as a resource, unless it needs more than its path. */
-function addResource(server: McpServer, settings: ApiSettings, operation: ApiOperation): void {
-  const { method, path, operationId, summary: title } = operation;
+function addResource(server: McpServer, settings: ApiSettings, operation: ApiOperation, tool: OpenApiTool): void {
+  const { method, path } = operation;
+  const { name, title, description } = tool;
   const { required = [] } = operation.inputSchema;
   const variables = operation.parameters.filter(({ in: place }) => place === 'path');
   if (method !== 'get' || (required as readonly unknown[]).length > variables.length) return;
-  const name = toolName(operationId, method, path);
-  const config = { title, description: describe(operation) };
+  const config = { title, description };
   if (variables.length === 0) {
     server.registerResource(name, `openapi:${path}`, config, (uri, ctx) => readResource(settings, operation, uri, {}, ctx));
     return;
