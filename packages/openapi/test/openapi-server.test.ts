@@ -3,7 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
-import { createOpenApiServer } from '../src/index.ts';
+import { createOpenApiServer, type OpenApiServerOptions } from '../src/index.ts';
 import { documentOf, openServer, serveApi } from './stub-api.ts';
 
 const query = (name: string, more: object = {}): object => ({ name, in: 'query', schema: {}, ...more });
@@ -150,12 +150,18 @@ describe('requests', () => {
 
   it('have arguments of the same name in their own places', async () => {
     const { baseUrl, seen } = await serveApi();
-    const parameters = [inPath('id'), query('id'), query('body'), { name: 'X-List', in: 'header', schema: { type: 'array' } }];
+    const parameters = [
+      inPath('id'),
+      query('id'),
+      query('query_id'),
+      query('body'),
+      { name: 'X-List', in: 'header', schema: { type: 'array' } },
+    ];
     const document = documentOf({ '/a/{id}': { post: { operationId: 'a', parameters, requestBody: jsonBody({}) } } });
     const { client } = await openServer(document, { baseUrl });
-    await client.callTool('a', { path_id: 'x/y?z', query_id: 'q', query_body: 'b', 'X-List': [1, 2], body: [null] });
+    await client.callTool('a', { path_id: 'x/y?z', query_id_: 'q', query_id: 'r', query_body: 'b', 'X-List': [1, 2], body: [null] });
     expect(seen[0]).toMatchObject({
-      url: '/v1/a/x%2Fy%3Fz?id=q&body=b',
+      url: '/v1/a/x%2Fy%3Fz?id=q&query_id=r&body=b',
       body: '[null]',
       headers: { 'x-list': '1,2', 'content-type': 'application/json' },
     });
@@ -164,7 +170,8 @@ describe('requests', () => {
   it('send forms, files and text', async () => {
     const { baseUrl, seen } = await serveApi();
     const post = (type: string, schema: object): object => ({ post: { requestBody: { required: true, content: { [type]: { schema } } } } });
-    const file = { type: 'object', properties: { title: { type: 'string' }, file: { type: 'string', format: 'binary' } } };
+    const bytes = { type: 'string', format: 'binary' };
+    const file = { type: 'object', properties: { title: { type: 'string' }, file: bytes, more: { type: 'array', items: bytes } } };
     const document = documentOf({
       '/form': post('application/x-www-form-urlencoded', { type: 'object' }),
       '/file': post('multipart/form-data', file),
@@ -172,11 +179,12 @@ describe('requests', () => {
     });
     const { client } = await openServer(document, { baseUrl });
     await client.callTool('post_form', { body: { a: 'x y', b: [1, 2] } });
-    await client.callTool('post_file', { body: { title: 'T', file: btoa('bytes') } });
+    await client.callTool('post_file', { body: { title: 'T', file: btoa('bytes'), more: [btoa('one'), btoa('two')] } });
     await client.callTool('post_text', { body: 'hello' });
     expect(seen[0]?.body).toBe('a=x+y&b=1&b=2');
     expect(seen[1]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/u);
     expect(seen[1]?.body).toMatch(/name="title"\r\n\r\nT\r\n[^]*name="file"; filename="file"[^]*\r\n\r\nbytes\r\n/u);
+    expect(seen[1]?.body).toMatch(/name="more"; filename="more"[^]*\r\n\r\none\r\n[^]*name="more"; filename="more"[^]*\r\n\r\ntwo\r\n/u);
     expect([seen[2]?.body, seen[2]?.headers['content-type']]).toEqual(['hello', 'text/plain']);
     expect(await client.callTool('post_file', { body: { file: '%' } })).toMatchObject({ isError: true });
   });
@@ -343,6 +351,20 @@ describe('resources', () => {
     expect((await client.readResource('openapi:/users/7')).contents).toMatchObject([{ uri: 'openapi:/users/7', text: '/v1/users/7' }]);
     await expect(client.readResource('openapi:/users/none')).rejects.toThrow();
     expect(seen).toHaveLength(3);
+  });
+});
+
+describe('operations that the option `tools` leaves out', () => {
+  it('are no resources either, and those that it changes have the same name and texts as resources', async () => {
+    const { baseUrl } = await serveApi();
+    const document = documentOf({ '/keys': { get: {} }, '/keys/{id}': { get: { parameters: [inPath('id')] } }, '/notes': { get: {} } });
+    const tools: OpenApiServerOptions['tools'] = (tool) =>
+      tool.path === '/notes' ? { ...tool, name: 'notes', title: 'Notes' } : undefined;
+    const { client } = await openServer(document, { baseUrl, resources: true, tools });
+    expect((await client.listTools()).tools).toMatchObject([{ name: 'notes' }]);
+    expect((await client.listResources()).resources).toMatchObject([{ name: 'notes', title: 'Notes', uri: 'openapi:/notes' }]);
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    await expect(client.readResource('openapi:/keys')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
   });
 });
 
