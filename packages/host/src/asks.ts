@@ -50,6 +50,8 @@ export interface HostSampling {
   readonly maxAtOnce?: number | undefined;
 }
 
+export const ELICITATION_OPTIONS: OptionTable<HostElicitation> = { form: 'function', url: 'function', urlPolicy: 'object' };
+
 export const SAMPLING_OPTIONS: OptionTable<HostSampling> = {
   createMessage: 'function',
   approveRequest: 'function',

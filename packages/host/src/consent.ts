@@ -104,9 +104,10 @@ function isIn(names: readonly string[], name: string): boolean {
   return names.some((listed) => listed === name || (listed.endsWith('__*') && name.startsWith(listed.slice(0, -1))));
 }
 
-function keyOf(scope: ConsentScope, { server, tool, arguments: args }: ToolUse): string {
+/** The digest is part of the key: a decision about a tool does not count for what the tool became. */
+function keyOf(scope: ConsentScope, { server, digest, arguments: args }: ToolUse): string {
   if (scope === 'server') return JSON.stringify([server]);
-  return JSON.stringify(scope === 'tool' ? [server, tool.name] : [server, tool.name, toCanonicalJson(shapeOf(args))]);
+  return JSON.stringify(scope === 'tool' ? [server, digest] : [server, digest, toCanonicalJson(shapeOf(args))]);
 }
 
 /** Returns a value with each number, text and truth value replaced by the name of its type, and a list by the different shapes in it. */

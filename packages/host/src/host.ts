@@ -268,8 +268,7 @@ class ServerHost implements Host {
     const { member, name, tool, digest, arguments: args } = use;
     const { policy, lock = this.#lock } = this.#options;
     const isTrusted = member.given.isTrusted === true;
-    const key = `${member.server.name}/${tool.name}`;
-    const before = await lock.get(key);
+    const before = await lock.get(name);
     const decision = policy({
       server: member.server.name,
       isTrusted,
@@ -283,7 +282,7 @@ class ServerHost implements Host {
     });
     if (!(await abortable(Promise.resolve(decision), signal)))
       throw new ToolRefusedError('ERR_TOOL_REFUSED', name, `the tool "${name}" was not called: the policy did not allow it`);
-    if (before !== digest) await lock.set(key, digest);
+    if (before !== digest) await lock.set(name, digest);
   }
 
   readonly #lock = new Map<string, string>();

@@ -192,6 +192,28 @@ describe('a tool that has changed', () => {
   });
 });
 
+describe('a decision about one tool', () => {
+  it.each(['tool', 'arguments'] as const)(
+    '(%s) does not count for what the tool became, also in later calls and runs',
+    async (remember) => {
+      const memory = new Map<string, string>();
+      const asked: string[] = [];
+      const answers: Consent[] = [{ allow: true, remember }, true, false];
+      const policy = rememberConsent(({ tool }) => {
+        asked.push(String(tool.description));
+        return answers[asked.length - 1] ?? false;
+      }, memory);
+      for (const description of ['Reads', 'Reads', 'Sends', 'Sends']) {
+        const server = makeServer('files');
+        server.registerTool('read', { description }, () => 'read');
+        const host = openHost({ servers: { files: reach(server) }, policy });
+        await host.callTool('files__read').catch(() => undefined);
+      }
+      expect(asked).toEqual(['Reads', 'Sends', 'Sends']);
+    },
+  );
+});
+
 describe('a lock file', () => {
   async function makeFolder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'mortise-host-'));
@@ -213,7 +235,7 @@ describe('a lock file', () => {
     expect(await run('Reads')).toBe(false);
     expect(await run('Reads')).toBe(false);
     expect(await run('Reads, and tells')).toBe(true);
-    expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object)).toEqual(['files/read']);
+    expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object)).toEqual(['files__read']);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
