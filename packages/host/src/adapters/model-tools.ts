@@ -61,9 +61,8 @@ export async function* streamCall(
   args: unknown,
   options: CallOptions,
 ): AsyncGenerator<Progress, CallToolResult, undefined> {
-  if (args !== undefined && !isJsonObject(args)) throw new TypeError(`the arguments for "${name}" must be a JSON object: ${excerpt(args)}`);
   const updates = new AsyncQueue<Progress>();
-  const calling = host.callTool(name, args, { ...options, onProgress: (progress) => void updates.push(progress) });
+  const calling = host.callTool(name, toArguments(name, args), { ...options, onProgress: (progress) => void updates.push(progress) });
   // A failure is thrown when the progress before it has been read.
   calling.then(
     () => updates.close(),
@@ -80,18 +79,23 @@ export async function answerCalls(
   { onProgress, ...options }: AnswerCallsOptions,
 ): Promise<readonly (readonly [ModelCall, CallToolResult])[]> {
   const answer = async (call: ModelCall): Promise<CallToolResult> => {
+    const { id, name } = call;
     try {
-      const stream = streamCall(host, call.name, call.arguments, options);
-      for (;;) {
-        const { done, value } = await stream.next();
-        if (done) return value;
-        onProgress?.(value, { id: call.id, name: call.name });
-      }
+      return await host.callTool(name, toArguments(name, call.arguments), {
+        ...options,
+        onProgress: onProgress && ((progress) => onProgress(progress, { id, name })),
+      });
     } catch (error) {
       return toFailure(error, options.signal);
     }
   };
   return Promise.all(calls.map(async (call) => [call, await answer(call)] as const));
+}
+
+/** @throws {TypeError} The model's arguments are not an object. */
+function toArguments(name: string, args: unknown): JsonObject | undefined {
+  if (args === undefined || isJsonObject(args)) return args;
+  throw new TypeError(`the arguments for "${name}" must be a JSON object: ${excerpt(args)}`);
 }
 
 /** Returns a result that says why a call failed. @throws The reason of the signal, if that is why. */

@@ -145,6 +145,8 @@ describe('Responses', () => {
         { id: 'lab__steps', name: 'lab__steps' },
       ],
     ]);
+    const broken = { onProgress: () => expect.unreachable('a mistake of the program') };
+    expect(await answerResponsesCalls(host, [item('lab__steps')], broken)).toMatchObject([{ output: 'whole' }]);
     const controller = new AbortController();
     const answering = answerResponsesCalls(host, [item('lab__wait'), item('lab__nothing')], { signal: controller.signal });
     await waiting;
