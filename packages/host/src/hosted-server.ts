@@ -1,7 +1,7 @@
 /** One server of a host: starts it when needed, keeps its state, starts it again when it is lost, and follows its lists. */
 
 import { type ClientOptions, type ClientTransportSource, McpClient } from '@mortise/client';
-import { type Clock, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
 import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
 import { toError } from '@mortise/jsonrpc-core/transport';
 import { hasCapability } from '@mortise/protocol/checks';
@@ -75,7 +75,7 @@ export class HostedServer {
   #failures = 0;
   #startedAtMs = 0;
   /** Ends the pause before the next start. */
-  #retry: { readonly atMs: number; cancel(): void } | undefined;
+  #retry: ClockTimer | undefined;
 
   constructor(init: HostedServerInit) {
     this.name = init.name;
@@ -229,7 +229,8 @@ export class HostedServer {
       // What was read before the server accepted may have changed since.
       changes.accepted.then(forgetAll, () => undefined);
       for await (const { method, isAfterGap } of changes) {
-        guard.countNotification();
+        // In the legacy era `onAnyNotification` has counted it.
+        if (client.era === 'modern') guard.countNotification();
         if (isAfterGap) forgetAll();
         else forget(wanted.find(([key]) => method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))?.[2] ?? []);
       }
@@ -272,9 +273,7 @@ export class HostedServer {
     const fullMs = Math.min(CEILING_MS, FLOOR_MS * 2 ** this.#failures);
     // Jitter between half and all of the pause, so that servers lost together do not start together.
     const delayMs = pauseMs ?? fullMs * (0.5 + Math.random() / 2);
-    const { clock } = this.#init;
-    const timer = clock.schedule(() => this.#onPauseOver(willRetry), delayMs);
-    this.#retry = { atMs: clock.monotonicMs() + delayMs, cancel: () => timer.cancel() };
+    this.#retry = this.#init.clock.schedule(() => this.#onPauseOver(willRetry), delayMs);
     this.#setState({ status: 'failed', reason: error.message, error, willRetry });
   }
 
