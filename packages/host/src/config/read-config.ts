@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
+import type { Node } from 'jsonc-parser';
 import type { HostServer } from '../host-options.ts';
 import { type ConfigProblem, JsonTree } from './json-tree.ts';
 import { readServer } from './read-server.ts';
@@ -57,18 +58,26 @@ export async function parseConfig(text: string, file: string, options: ConfigOpt
   const sources: VariableSources = { env: options.env ?? {}, names: options.names ?? {}, input: options.input };
   const variables = new Variables(tree, sources);
   const servers: [string, HostServer][] = [];
-  for (const key of ['mcpServers', 'servers']) {
-    const node = tree.find([key]);
-    if (!node) continue;
-    if (node.type !== 'object') tree.report('error', node, 'must be an object with an entry for each server');
-    else {
-      for (const [name, entry] of tree.members(node)) {
-        const server = await readServer(name, entry, { tree, variables, options });
-        if (server) servers.push([name, server]);
-      }
-    }
+  for (const [name, entry] of findEntries(tree)) {
+    const server = await readServer(name, entry, { tree, variables, options });
+    if (server) servers.push([name, server]);
   }
-  if (tree.root && !tree.find(['mcpServers']) && !tree.find(['servers']))
-    tree.report('error', tree.root, 'has no servers: it needs "mcpServers" or "servers"');
   return { servers: Object.fromEntries(servers), problems: tree.problems };
+}
+
+/** Finds the entry of each server by its name. */
+function findEntries(tree: JsonTree): ReadonlyMap<string, Node> {
+  const entries = new Map<string, Node>();
+  const lists = ['mcpServers', 'servers'].flatMap((key) => tree.find([key]) ?? []);
+  for (const list of lists) {
+    if (list.type !== 'object') tree.report('error', list, 'must be an object with an entry for each server');
+    else
+      for (const [name, entry] of tree.members(list)) {
+        const earlier = entries.get(name);
+        if (earlier) tree.report('warning', earlier, 'has no effect: "servers" has a server of the same name');
+        entries.set(name, entry);
+      }
+  }
+  if (tree.root && lists.length === 0) tree.report('error', tree.root, 'has no servers: it needs "mcpServers" or "servers"');
+  return entries;
 }
