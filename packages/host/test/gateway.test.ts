@@ -300,6 +300,14 @@ describe('callers', () => {
     expect([...(servers[0]?.sessions ?? [])].every(({ client }) => Object.keys(client.capabilities).length === 0)).toBe(true);
   });
 
+  it('share a connection whatever capabilities they have that no server asks about', async () => {
+    const { transport, servers } = makeStateful();
+    const gateway = openGateway({ notes: { transport } });
+    for (const capabilities of [{}, { experimental: { x: {} } }, { extensions: { 'a.example/x': {} } }])
+      await (await connect(gateway, 'modern', { principal: 'ann', capabilities })).callTool('notes__note', { text: 'a' });
+    expect(servers).toHaveLength(1);
+  });
+
   it('end with their session, and when they are idle', async () => {
     const { transport, servers } = makeStateful();
     const clock = new FakeClock();
@@ -334,7 +342,7 @@ describe('callers', () => {
     const ann = await connect(gateway, 'modern', { principal: 'ann' });
     await ann.callTool('notes__note', { text: 'kept' });
     for (let other = 0; other < 8; other += 1) {
-      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: { experimental: { [`x${other}`]: {} } } });
+      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: { sampling: { [`x${other}`]: {} } } });
       await bob.callTool('notes__note', { text: 'bob' });
     }
     expect(servers[0]?.isConnected()).toBe(true);
@@ -375,6 +383,31 @@ describe('callers', () => {
       },
     });
     expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
+  });
+
+  it('without a token are asked about their own calls by a modern server', async () => {
+    const server = makeServer('asking');
+    let onBoth: () => void = () => undefined;
+    const both = new Promise<void>((resolve) => (onBoth = resolve));
+    server.registerTool('ask', {}, async (ctx) => {
+      await both;
+      const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
+      return String(content?.['name']);
+    });
+    server.registerTool('long', {}, (ctx) => {
+      onBoth();
+      return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
+    });
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const open = (name: string): Promise<McpClient> =>
+      connect(gateway, 'modern', { elicitation: () => ({ action: 'accept', content: { name } }) });
+    const [ann, bob] = [await open('Ann'), await open('Bob')];
+    const asked = ann.callTool('asking__ask');
+    const controller = new AbortController();
+    const long = bob.callTool('asking__long', {}, { signal: controller.signal }).catch(() => undefined);
+    expect(textOf(await asked)).toBe('Ann');
+    controller.abort();
+    await long;
   });
 
   it('may send answers with the first request, under the keys of the server behind', async () => {
@@ -527,27 +560,43 @@ describe('names, filters and failures', () => {
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['x://a']);
   });
 
-  it('serves the others when a server is broken, tells nothing of how it is reached, and lists it again later', async () => {
-    let isThere = false;
-    const late = makeEcho('late');
-    const clock = new FakeClock();
-    const transport = (): ReturnType<ReturnType<typeof inMemoryTransport>> => {
-      if (!isThere) throw new Error('ENOENT /secret/path');
-      return inMemoryTransport(late, { via: 'channel' })();
-    };
-    const gateway = openGateway({ late: { transport }, sound: behind(makeEcho('sound'), 'legacy') }, { clock });
-    const client = await connect(gateway, 'legacy');
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['sound__echo']);
-    expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { late: { failed: 1 }, sound: { ready: 1 } } });
-    const changed = new Promise<void>((resolve) => client.onToolsChanged(resolve));
-    isThere = true;
-    await vi.waitFor(() => {
-      clock.advance(1_000);
-      expect(gateway.health().status).toBe('ok');
-    });
-    await changed;
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['late__echo', 'sound__echo']);
+  it('does not read a resource that the filter leaves out of the list, however its URI is found', async () => {
+    const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
+    server.registerResource('secret', 'x://secret', {}, () => 'secret');
+    server.registerResource('any', new ResourceTemplate('x://{name}', { list: undefined }), {}, (uri) => uri.href);
+    for (const resourceTemplates of [() => true, () => false]) {
+      const gateway = openGateway({ docs: behind(server, 'modern', { resources: ({ uri }) => uri !== 'x://secret', resourceTemplates }) });
+      const client = await connect(gateway, 'legacy');
+      await expect(client.readResource('x://secret')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+      await expect(client.subscribeResource('x://secret')).rejects.toThrow();
+      expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
+    }
   });
+
+  it.each([false, true])(
+    'serves the others when a server is broken, tells nothing of how it is reached, and lists it again later (pooled: %s)',
+    async (isPooled) => {
+      let isThere = false;
+      const late = makeEcho('late');
+      const clock = new FakeClock();
+      const transport = (): ReturnType<ReturnType<typeof inMemoryTransport>> => {
+        if (!isThere) throw new Error('ENOENT /secret/path');
+        return inMemoryTransport(late, { via: 'channel' })();
+      };
+      const gateway = openGateway({ late: { transport, isPooled }, sound: behind(makeEcho('sound'), 'legacy') }, { clock });
+      const client = await connect(gateway, 'legacy');
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['sound__echo']);
+      expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { late: { failed: 1 }, sound: { ready: 1 } } });
+      const changed = new Promise<void>((resolve) => client.onToolsChanged(resolve));
+      isThere = true;
+      await vi.waitFor(() => {
+        clock.advance(1_000);
+        expect(gateway.health().status).toBe('ok');
+      });
+      await changed;
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['late__echo', 'sound__echo']);
+    },
+  );
 
   it('answers a call whose server ends with an error that says so', async () => {
     const server = makeServer('fragile');

@@ -3,13 +3,15 @@
 import type { ClientTransportSource, McpClient } from '@mortise/client';
 import type { Clock, JsonObject, LogLevel } from '@mortise/jsonrpc-core';
 import type { Ask } from '@mortise/protocol/contracts';
-import type { ClientCapabilities, LoggingMessageNotificationParams } from '@mortise/protocol/model';
+import type { ClientCapabilities, Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import { HostedServer, type HostedServerEvents } from '../hosted-server.ts';
-import type { GatewayOptions, GatewayServer } from './gateway-options.ts';
+import type { GatewayCaller, GatewayOptions, GatewayServer } from './gateway-options.ts';
 import type { PendingCall } from './pending-call.ts';
 
 /** What a server behind reports to its caller, or asks it. */
-export interface BackendOwner extends HostedServerEvents {
+export interface BackendOwner extends Pick<HostedServerEvents, 'onListChanged' | 'onError'> {
+  /** Called when the server was lost, and when it is back: its items leave the lists, and come back. */
+  onAllChanged(): void;
   onUpdated(uri: string): void;
   onLog(message: LoggingMessageNotificationParams): void;
   onElicitationComplete(elicitationId: string): void;
@@ -18,16 +20,17 @@ export interface BackendOwner extends HostedServerEvents {
 /** The client in front, as the server behind may ask it. */
 export interface Asked {
   readonly capabilities: ClientCapabilities;
-  ask(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  /** @param callSignal The signal of the call that the question belongs to, if the server says which one. */
+  ask(ask: Ask, signal: AbortSignal, callSignal: AbortSignal | undefined): Promise<JsonObject>;
 }
 
 export interface BackendInit {
   readonly name: string;
-  readonly given: GatewayServer;
-  readonly source: ClientTransportSource;
   readonly options: GatewayOptions;
   readonly clock: Clock;
   readonly owner: BackendOwner;
+  /** Undefined for a pooled server. */
+  readonly caller: GatewayCaller | undefined;
   /** Undefined for a pooled server, which can ask nobody. */
   readonly asked: Asked | undefined;
 }
@@ -35,7 +38,8 @@ export interface BackendInit {
 /** What a server may ask, by the client capability that allows it. */
 const ASKS = { elicitation: 'elicitation/create', sampling: 'sampling/createMessage', roots: 'roots/list' } as const;
 
-const DEFAULT_INFO = { name: 'mortise-gateway', version: '1.0.0' };
+/** What clients and servers see as the name of a gateway, by default. */
+export const GATEWAY_INFO: Implementation = { name: 'mortise-gateway', version: '1.0.0' };
 
 export class Backend {
   readonly name: string;
@@ -43,15 +47,18 @@ export class Backend {
   readonly server: HostedServer;
   readonly calls: Set<PendingCall> = new Set();
   #logLevel: LogLevel | undefined;
+  #hasFailed = false;
 
-  constructor({ name, given, source, options, clock, owner, asked }: BackendInit) {
+  constructor({ name, options, clock, owner, caller, asked }: BackendInit) {
+    const given = options.servers[name] as GatewayServer;
     const capabilities = asked ? pickAsked(asked.capabilities) : {};
     this.name = name;
     this.given = given;
     this.server = new HostedServer({
       name,
-      source,
-      info: options.info ?? DEFAULT_INFO,
+      // Each server has one of the two, and a pooled one `transport`.
+      source: ((caller && given.transportFor?.(caller)) ?? given.transport) as ClientTransportSource,
+      info: options.info ?? GATEWAY_INFO,
       clock,
       // What servers send is checked by the client in front, and what the client answers by the server.
       clientOptions: () => ({
@@ -69,9 +76,10 @@ export class Backend {
         client.onElicitationComplete(({ elicitationId }) => owner.onElicitationComplete(elicitationId));
       },
       events: {
-        onState: (state) => {
-          if (state.status === 'ready' && this.#logLevel) this.#sendLogLevel(this.#logLevel).catch(owner.onError);
-          owner.onState(state);
+        onState: ({ status }) => {
+          if (status === 'ready' && this.#logLevel) this.#sendLogLevel(this.#logLevel).catch(owner.onError);
+          if (status === 'failed' || (status === 'ready' && this.#hasFailed)) owner.onAllChanged();
+          this.#hasFailed = status === 'failed' || (this.#hasFailed && status !== 'ready');
         },
         onListChanged: (list) => owner.onListChanged(list),
         onError: (error) => owner.onError(error),
@@ -79,9 +87,10 @@ export class Backend {
     });
   }
 
-  /** The call that a question of the server is most likely about: the newest one. */
-  get newestCall(): PendingCall | undefined {
-    return [...this.calls].at(-1);
+  /** Returns the call with this signal, else the one that a message of the server is most likely about: the newest. */
+  findCall(signal?: AbortSignal): PendingCall | undefined {
+    const calls = [...this.calls];
+    return calls.find((call) => call.signal === signal) ?? calls.at(-1);
   }
 
   /** Asks the server for log messages of this level. */
@@ -101,14 +110,15 @@ export class Backend {
   }
 }
 
-function pickAsked(capabilities: ClientCapabilities): ClientCapabilities {
+/** Returns the capabilities of a client that servers behind can use: what they may ask it. */
+export function pickAsked(capabilities: ClientCapabilities): ClientCapabilities {
   return Object.fromEntries(Object.keys(ASKS).flatMap((name) => (capabilities[name] === undefined ? [] : [[name, capabilities[name]]])));
 }
 
 function answerBy(client: McpClient, asked: Asked, capabilities: ClientCapabilities): void {
   for (const [name, method] of Object.entries(ASKS))
     if (capabilities[name] !== undefined)
-      client.setRequestHandler(method, (params, { signal, key }) =>
-        asked.ask({ method, params, ...(key !== undefined && { key }) }, signal),
+      client.setRequestHandler(method, (params, { signal, key, callSignal }) =>
+        asked.ask({ method, params, ...(key !== undefined && { key }) }, signal, callSignal),
       );
 }

@@ -29,7 +29,7 @@ export interface CallerInit {
   readonly call: Pick<MiddlewareCall<unknown>, 'principal' | 'auth' | 'session' | 'revision' | 'client'>;
 }
 
-/** How many calls of one caller may wait for the caller's answers. */
+/** How many calls of one caller may be in progress, those that wait for its answers included. */
 const MAX_PENDING = 1_000;
 
 /** The kind of list that clients are told of, by the list that changed. */
@@ -80,20 +80,14 @@ export class Caller {
 
   #createBackend(name: string, capabilities: ClientCapabilities, auth: AuthInfo | undefined): Backend {
     const { options, clock, report } = this.#init;
-    const given = options.servers[name] ?? {};
-    let hasFailed = false;
     const backend: Backend = new Backend({
       name,
-      given,
       options,
       clock,
-      source: given.transportFor?.({ principal: this.principal, auth }) ?? given.transport ?? noTransport,
-      asked: { capabilities, ask: (ask, signal) => this.#ask(backend, ask, signal) },
+      caller: { principal: this.principal, auth },
+      asked: { capabilities, ask: (...question) => this.#ask(backend, ...question) },
       owner: {
-        onState: ({ status }) => {
-          if (status === 'failed' || (status === 'ready' && hasFailed)) this.onAllChanged();
-          hasFailed = status === 'failed' || (hasFailed && status !== 'ready');
-        },
+        onAllChanged: () => this.onAllChanged(),
         onListChanged: (list) => this.onListChanged(list),
         onError: (error) => report(name, error),
         onUpdated: (uri) => this.onUpdated(uri),
@@ -155,7 +149,7 @@ export class Caller {
     const resumed = this.#findPending(context);
     if (resumed) return resumed.serve(context);
     const uri = String(params['uri']);
-    return this.#call(await this.#backendOf(uri, context.revision), 'resources/read', params, context, uri);
+    return this.#call(await this.#backendOf(uri), 'resources/read', params, context, uri);
   }
 
   async complete(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
@@ -165,11 +159,18 @@ export class Caller {
     const place = offers.places.get(String(isPrompt ? ref['name'] : ref['uri']));
     if (!place) throw invalidParamsError(`Unknown ${isPrompt ? 'prompt' : 'resource template'} in "ref"`);
     const own = isPrompt ? { ...params, ref: { ...ref, name: place.name } } : params;
-    const { server, name } = place.backend;
+    const { signal } = context;
+    return this.#use(place.backend, undefined, (server) =>
+      server.run((client) => client.request('completion/complete' as string, withoutOwnMeta(own), { signal })),
+    );
+  }
+
+  /** Uses a server behind. @throws What failed, as the error for the client in front. */
+  async #use<T>({ server, name }: Backend, uri: string | undefined, use: (server: HostedServer) => Promise<T>): Promise<T> {
     try {
-      return await server.run((client) => client.request('completion/complete' as string, withoutOwnMeta(own), { signal: context.signal }));
+      return await use(server);
     } catch (error) {
-      throw toProtocolError(error, name, context.revision, undefined);
+      throw toProtocolError(error, name, this.#revision, uri);
     }
   }
 
@@ -189,12 +190,11 @@ export class Caller {
       context,
       this.#init.clock,
       async (options) => {
-        try {
-          await this.#wantLogs(backend, context);
-          return withoutServerInfo(await backend.server.run((client) => client.request(method, sent, options), options.signal));
-        } catch (error) {
-          throw toProtocolError(error, backend.name, context.revision, uri);
-        }
+        await this.#wantLogs(backend, context);
+        const result = await this.#use(backend, uri, (server) =>
+          server.run((client) => client.request(method, sent, options), options.signal),
+        );
+        return withoutServerInfo(result);
       },
       { settled: (ended) => backend.calls.delete(ended), over: ({ id }) => this.#pending.delete(id) },
     );
@@ -205,21 +205,24 @@ export class Caller {
   }
 
   /** Finds the server of a resource: the one that lists it, or whose template fits, or the only one that has resources. */
-  async #backendOf(uri: string, revision: Revision): Promise<Backend> {
+  async #backendOf(uri: string): Promise<Backend> {
     const listed = (await this.offers('resources')).places.get(uri);
     if (listed) return listed.backend;
-    for (const [template, { backend }] of (await this.offers('resourceTemplates')).places) if (fits(template, uri)) return backend;
+    // What the filter leaves out of the list cannot be read by its URI either.
+    const offers = ({ given }: Backend): boolean => given.resources?.({ uri, name: uri }) !== false;
+    const { places } = await this.offers('resourceTemplates');
+    for (const [template, { backend }] of places) if (offers(backend) && fits(template, uri)) return backend;
     const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);
     const [only] = having;
-    if (only && having.length === 1) return only;
-    throw resourceNotFoundError(uri, revision.rules.resourceNotFoundCode);
+    if (only && having.length === 1 && offers(only)) return only;
+    throw resourceNotFoundError(uri, this.#revision.rules.resourceNotFoundCode);
   }
 
   // ---- what servers ask
 
-  async #ask(backend: Backend, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+  async #ask(backend: Backend, ask: Ask, signal: AbortSignal, callSignal: AbortSignal | undefined): Promise<JsonObject> {
     const { method, params = {} } = ask;
-    const call = backend.newestCall;
+    const call = backend.findCall(callSignal);
     const { session } = this;
     try {
       if (session)
@@ -257,7 +260,7 @@ export class Caller {
   }
 
   #log(backend: Backend, level: LogLevel, data: JsonObject, logger: string | undefined): void {
-    const call = backend.newestCall;
+    const call = backend.findCall();
     if (call) call.log(level, data, logger);
     else this.session?.sendLog(level, data, logger);
   }
@@ -270,13 +273,9 @@ export class Caller {
       known.count += 1;
       return;
     }
-    const { server, name } = await this.#backendOf(uri, this.#revision);
-    try {
-      await server.watch(uri);
-    } catch (error) {
-      throw toProtocolError(error, name, this.#revision, uri);
-    }
-    this.#watched.set(uri, { server, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
+    const backend = await this.#backendOf(uri);
+    await this.#use(backend, uri, (server) => server.watch(uri));
+    this.#watched.set(uri, { server: backend.server, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
   }
 
   async unwatch(uri: string): Promise<void> {
@@ -295,10 +294,6 @@ export class Caller {
       if (uri.startsWith(watched)) this.#init.publish({ topic: `resource:${watched}`, principal: this.principal, payload });
   }
 }
-
-const noTransport = (): never => {
-  throw new TypeError('the server has no transport');
-};
 
 function fits(template: string, uri: string): boolean {
   try {

@@ -4,6 +4,7 @@ import { type Clock, type ClockTimer, ProtocolError } from '@mortise/jsonrpc-cor
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
+import { pickAsked } from './backend.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 
@@ -32,7 +33,7 @@ export class Callers {
   find(call: CallFacts): Caller {
     const { session } = call;
     // A modern request stands alone: what makes a caller of several is who sends them, and what the client can be asked.
-    const key = session ?? toCanonicalJson([call.principal, call.client.capabilities]);
+    const key = session ?? toCanonicalJson([call.principal, call.revision.version, pickAsked(call.client.capabilities)]);
     const caller = this.#callers.get(key) ?? this.#add(key, call);
     caller.lastUsedMs = this.#clock.monotonicMs();
     return caller;

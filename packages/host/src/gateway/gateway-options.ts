@@ -36,7 +36,10 @@ export interface GatewayServer {
   readonly tools?: ((tool: Tool) => Tool | undefined) | undefined;
   /** As `tools`, for prompts. */
   readonly prompts?: ((prompt: Prompt) => Prompt | undefined) | undefined;
-  /** Whether a resource is offered. Resources keep their URIs; of two servers with the same URI the first one has it. @default all */
+  /**
+   * Whether a resource is offered, in lists and to be read. Resources keep their URIs; of two servers with the same URI the first one has it.
+   * For a URI that no list has, the function gets that URI as the name. @default all
+   */
   readonly resources?: ((resource: Resource) => boolean) | undefined;
   /** As `resources`, for templates. */
   readonly resourceTemplates?: ((template: ResourceTemplate) => boolean) | undefined;

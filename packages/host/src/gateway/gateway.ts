@@ -1,7 +1,6 @@
 /** `createGateway`: an endpoint for clients of any era, with servers of any era behind it. */
 
-import { type Clock, type JsonObject, type JsonValue, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryMessageBus } from '@mortise/protocol';
 import { readParamHeaders } from '@mortise/protocol/checks';
@@ -9,7 +8,7 @@ import type { CloseOptions, ParamHeaders } from '@mortise/protocol/contracts';
 import { type MiddlewareCall, Server } from '@mortise/server/low-level';
 import type { ServerState } from '../hosted-server.ts';
 import type { ListName } from '../server-list.ts';
-import { Backend } from './backend.ts';
+import { Backend, GATEWAY_INFO } from './backend.ts';
 import { Caller } from './caller.ts';
 import { Callers } from './callers.ts';
 import { checkGatewayOptions, type GatewayOptions } from './gateway-options.ts';
@@ -40,7 +39,7 @@ export interface Gateway extends Server<Caller> {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   checkGatewayOptions(options);
-  return new GatewayServer(options);
+  return new GatewayEndpoint(options);
 }
 
 const LISTS = [
@@ -59,7 +58,7 @@ const CAPABILITIES = {
   logging: {},
 };
 
-class GatewayServer extends Server<Caller> implements Gateway {
+class GatewayEndpoint extends Server<Caller> implements Gateway {
   readonly #options: GatewayOptions;
   readonly #bus: MemoryMessageBus;
   readonly #clock: Clock;
@@ -68,7 +67,7 @@ class GatewayServer extends Server<Caller> implements Gateway {
   readonly #pool = new Map<string, Backend>();
 
   constructor(options: GatewayOptions) {
-    const { info = { name: 'mortise-gateway', version: '1.0.0' }, endpoint, logger, clock = systemClock } = options;
+    const { info = GATEWAY_INFO, endpoint, logger, clock = systemClock } = options;
     const bus = new MemoryMessageBus();
     super(info, {
       ...endpoint,
@@ -215,20 +214,14 @@ class GatewayServer extends Server<Caller> implements Gateway {
 
   /** Makes the one connection to a server that all callers share. */
   #createPooled(name: string): Backend {
-    const given = this.#options.servers[name] ?? {};
-    const { transport } = given;
-    if (transport === undefined) throw new ProtocolError(INTERNAL_ERROR, `the server "${name}" has no transport`);
     return new Backend({
       name,
-      given,
-      source: transport,
       options: this.#options,
       clock: this.#clock,
+      caller: undefined,
       asked: undefined,
       owner: {
-        onState: ({ status }) => {
-          if (status === 'failed') for (const caller of this.#callers.all) caller.onAllChanged();
-        },
+        onAllChanged: () => this.#callers.all.forEach((caller) => caller.onAllChanged()),
         onListChanged: (list) => this.#callers.all.forEach((caller) => caller.onListChanged(list)),
         onError: (error) => this.#report(name, error),
         onUpdated: (uri) => this.#callers.all.forEach((caller) => caller.onUpdated(uri)),

@@ -80,6 +80,11 @@ export class PendingCall {
     void this.#outcome.then(() => on.settled(this));
   }
 
+  /** Aborts when the call behind is cancelled. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
   /** Serves a request for this call, the first one or a retry: resolves with the result of the call, or with its open questions. */
   async serve(context: GatewayContext): Promise<JsonObject> {
     this.#expiry?.cancel();
