@@ -113,7 +113,7 @@ function keyOf(scope: ConsentScope, { server, digest, arguments: args }: ToolUse
 /** Returns a value with each number, text and truth value replaced by the name of its type, and a list by the different shapes in it. */
 function shapeOf(value: JsonValue | undefined): JsonValue {
   if (Array.isArray(value)) {
-    const shapes = new Map(value.map((item: JsonValue) => [toCanonicalJson(shapeOf(item)), shapeOf(item)]));
+    const shapes = new Map(value.map(shapeOf).map((shape) => [toCanonicalJson(shape), shape]));
     return [...shapes.keys()].sort().map((key) => shapes.get(key) ?? null);
   }
   if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]));

@@ -3,6 +3,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { McpServer } from '@mortise/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -129,6 +130,15 @@ describe('a remembered decision', () => {
       counts.push(count);
     }
     expect(counts).toEqual(asked);
+  });
+
+  it('is found at once, however deep the lists of the arguments are', async () => {
+    const server = makeServer('deep');
+    server.registerTool('take', { inputSchema: { list: z.any() } }, () => 'taken');
+    const host = openHost({ servers: { deep: reach(server) }, policy: rememberConsent(() => true) });
+    let list: JsonValue = 1;
+    for (let depth = 0; depth < 50; depth += 1) list = [list];
+    expect(textOf(await host.callTool('deep__take', { list }))).toBe('taken');
   });
 
   it('may be a refusal', async () => {

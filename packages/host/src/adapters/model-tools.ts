@@ -1,7 +1,7 @@
 /** What the adapters for libraries of models share: tools as models take them, calls with progress, and results as text and files. */
 
 import type { CallOptions } from '@mortise/client';
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -107,7 +107,8 @@ export function toFailure(error: unknown, signal: AbortSignal | undefined): Call
 /** Returns a result as text and files. Structured content is added as JSON unless a text block says the same. */
 export function toParts({ content, structuredContent }: CallToolResult): readonly ResultPart[] {
   const parts = content.map(toPart).filter((part) => part.type === 'file' || part.text !== '');
-  const isSaid = parts.some((part) => part.type === 'text' && saysJson(part.text, structuredContent));
+  const json = structuredContent && toCanonicalJson(structuredContent);
+  const isSaid = parts.some((part) => part.type === 'text' && json !== undefined && toCanonicalText(part.text) === json);
   if (structuredContent !== undefined && !isSaid) parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
   return parts.length > 0 ? parts : [{ type: 'text', text: 'The tool returned nothing.' }];
 }
@@ -149,11 +150,11 @@ function toPart(block: ContentBlock): ResultPart {
   }
 }
 
-function saysJson(text: string, value: CallToolResult['structuredContent']): boolean {
+function toCanonicalText(text: string): string | undefined {
   try {
-    return value !== undefined && toCanonicalJson(JSON.parse(text)) === toCanonicalJson(value);
+    return toCanonicalJson(JSON.parse(text) as JsonValue);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
