@@ -4,7 +4,7 @@ import type { CallOptions, McpClient } from '@mortise/client';
 import { toolHints } from '@mortise/client/host';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable, runCallback } from '@mortise/jsonrpc-core/connection';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type {
   CallToolResult,
   CompleteRequestParams,
@@ -58,7 +58,7 @@ export interface HostResourceTemplate {
 /** Something that happened at one of the servers. */
 export type HostEvent =
   | { readonly type: 'state'; readonly server: string; readonly state: ServerState }
-  /** A list that was read has changed: read it again. */
+  /** A list has changed: read it again. */
   | { readonly type: 'list changed'; readonly server: string; readonly list: ListName }
   | { readonly type: 'resource updated'; readonly server: string; readonly uri: string }
   | { readonly type: 'log'; readonly server: string; readonly level: string; readonly logger: string | undefined; readonly data: unknown }
@@ -152,7 +152,7 @@ class ServerHost implements Host {
     const { info = { name: 'mortise-host', version: '1.0.0' }, extensions, tracer, logLevel, clock = systemClock } = this.#options;
     const server: HostedServer = new HostedServer({
       name,
-      source: given.transport,
+      source: () => given.transport,
       info,
       clock,
       clientOptions: () => ({
@@ -204,9 +204,20 @@ class ServerHost implements Host {
   // ---- lists
 
   tools(options?: HostListOptions): Promise<readonly HostTool[]> {
-    return this.#merge('tools', options, ({ server, given }, tool) =>
-      given.tools?.(tool) === false ? undefined : { name: exposedName(server.name, tool.name), server: server.name, tool },
-    );
+    return this.#merge('tools', options, (member, tool) => {
+      const { name: server } = member.server;
+      return this.#hasTool(member, tool) ? { name: exposedName(server, tool.name), server, tool } : undefined;
+    });
+  }
+
+  /** Calls the filter of the program. One that throws leaves out the tool: what a server lists must not hide the other tools. */
+  #hasTool({ server, given }: Member, tool: Tool): boolean {
+    try {
+      return given.tools?.(tool) !== false;
+    } catch (error) {
+      this.#emit({ type: 'error', server: server.name, error: toError(error) });
+      return false;
+    }
   }
 
   prompts(options?: HostListOptions): Promise<readonly HostPrompt[]> {
@@ -255,9 +266,10 @@ class ServerHost implements Host {
     return server.run((client) => client.callTool(tool.name, given, options), options.signal);
   }
 
-  async #findTool({ server, given }: Member, name: string, signal: AbortSignal | undefined): Promise<Tool> {
+  async #findTool(member: Member, name: string, signal: AbortSignal | undefined): Promise<Tool> {
+    const { server } = member;
     const tool = (await server.list('tools', signal)).find((each) => exposedName(server.name, each.name) === name);
-    if (tool && given.tools?.(tool) !== false) return tool;
+    if (tool && this.#hasTool(member, tool)) return tool;
     throw new ToolRefusedError('ERR_TOOL_UNKNOWN', name, `the server "${server.name}" has no tool "${name}": see host.tools()`);
   }
 

@@ -2,7 +2,7 @@
 
 import { type ClientOptions, type ClientTransportSource, McpClient } from '@mortise/client';
 import { type Clock, type ClockTimer, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
-import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
+import { abortable, linkSignals, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { toError } from '@mortise/jsonrpc-core/transport';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Implementation } from '@mortise/protocol/model';
@@ -26,14 +26,15 @@ export type ServerState =
 /** What a hosted server reports to its owner. */
 export interface HostedServerEvents {
   onState(state: ServerState): void;
-  /** Called when a list that was read has changed. */
+  /** Called when a list has changed. */
   onListChanged(list: ListName): void;
   onError(error: Error): void;
 }
 
 export interface HostedServerInit {
   readonly name: string;
-  readonly source: ClientTransportSource;
+  /** Returns how the server is reached. Called for each connection; may throw. */
+  readonly source: () => ClientTransportSource;
   readonly info: Implementation;
   /** Makes the options of the client of one connection. */
   readonly clientOptions: () => ClientOptions;
@@ -50,7 +51,10 @@ const MAX_ATTEMPTS = 5;
 /** A connection that lasted this long counts as sound: the server is then started again without a pause. */
 const SOUND_AFTER_MS = 5_000;
 
-const LIST_FILTERS = [
+/** How long reading a list waits until the server has accepted to report changes. */
+const ACCEPT_MS = 1_000;
+
+export const LIST_FILTERS = [
   ['toolsListChanged', 'tools.listChanged', ['tools']],
   ['promptsListChanged', 'prompts.listChanged', ['prompts']],
   ['resourcesListChanged', 'resources.listChanged', ['resources', 'resourceTemplates']],
@@ -62,6 +66,8 @@ const SIGN_IN_CODES: readonly string[] = ['ERR_SIGN_IN_REQUIRED', 'ERR_SIGN_IN_P
 interface Opened {
   readonly client: McpClient;
   readonly lists: ServerLists;
+  /** Resolves when the server reports changes of its lists, or cannot: what is read from then on does not become stale unnoticed. */
+  readonly followed: Promise<void>;
 }
 
 export class HostedServer {
@@ -106,7 +112,8 @@ export class HostedServer {
 
   /** Returns a list of the server, and starts the server if it was not started yet. */
   async list<N extends ListName>(name: N, signal?: AbortSignal): Promise<readonly ListedItems[N][]> {
-    const { lists } = await abortable(this.#whenOpen(), signal);
+    const { lists, followed } = await abortable(this.#whenOpen(), signal);
+    await abortable(followed, signal);
     return abortable(lists.get(name), signal);
   }
 
@@ -182,11 +189,11 @@ export class HostedServer {
     } catch (error) {
       throw this.#onFailure(guard.signal.reason ?? error);
     }
-    const opened = { client, lists: new ServerLists(client, (error) => events.onError(error)) };
+    const lists = new ServerLists(this.name, client, (error) => events.onError(error));
+    const opened = { client, lists, followed: this.#follow(client, lists, guard) };
     this.#opened = opened;
     this.#startedAtMs = clock.monotonicMs();
     void client.closed.then(() => this.#onLost(opened, guard.signal.reason as Error | undefined));
-    void this.#follow(opened, guard);
     for (const uri of this.#watched) client.subscribeResource(uri).catch((error: unknown) => events.onError(toError(error)));
     this.#setState({ status: 'ready' });
     return opened;
@@ -205,7 +212,7 @@ export class HostedServer {
   async #connectClient(client: McpClient, guard: FloodGuard): Promise<void> {
     const { signal, dispose } = linkSignals(this.#closing.signal, guard.signal);
     try {
-      await client.connect(this.#init.source, { signal });
+      await client.connect(this.#init.source(), { signal });
       // `close` may have been called while the last step of connecting was on its way.
       if (signal.aborted) {
         await client.close();
@@ -216,28 +223,39 @@ export class HostedServer {
     }
   }
 
-  /** Forgets lists as the server reports changes. */
-  async #follow({ client, lists }: Opened, guard: FloodGuard): Promise<void> {
+  /** Forgets lists as the server reports changes. Resolves once the server has accepted to report them, has refused, or took too long. */
+  async #follow(client: McpClient, lists: ServerLists, guard: FloodGuard): Promise<void> {
+    const { events, clock } = this.#init;
     const wanted = LIST_FILTERS.filter(([, capability]) => hasCapability(client.serverCapabilities, capability));
     if (wanted.length === 0) return;
-    const forget = (names: readonly ListName[]): void => {
-      for (const name of names) if (lists.forget(name)) this.#init.events.onListChanged(name);
+    const changes = client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
+    const forget = (method?: string): void => {
+      for (const [key, , names] of wanted)
+        if (method === undefined || method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))
+          for (const name of names) {
+            lists.forget(name);
+            events.onListChanged(name);
+          }
     };
-    const forgetAll = (): void => forget(wanted.flatMap(([, , names]) => names));
-    try {
-      const changes = client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
-      // What was read before the server accepted may have changed since.
-      changes.accepted.then(forgetAll, () => undefined);
+    const read = async (): Promise<void> => {
       for await (const { method, isAfterGap } of changes) {
         // In the legacy era `onAnyNotification` has counted it.
         if (client.era === 'modern') guard.countNotification();
-        if (isAfterGap) forgetAll();
-        else forget(wanted.find(([key]) => method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))?.[2] ?? []);
+        forget(isAfterGap ? undefined : method);
       }
-    } catch (error) {
+    };
+    read().catch((error: unknown) => {
       // The end of the connection is reported as the server's state.
-      if (this.#opened?.client === client && !(error instanceof ConnectionClosedError)) this.#init.events.onError(toError(error));
-    }
+      if (this.#opened?.client === client && !(error instanceof ConnectionClosedError)) events.onError(toError(error));
+    });
+    const limit = withTimeout(ACCEPT_MS, undefined, clock);
+    await abortable(changes.accepted, limit.signal).catch(() => undefined);
+    limit.dispose();
+    if (limit.signal.aborted)
+      changes.accepted.then(
+        () => forget(),
+        () => undefined,
+      );
   }
 
   // ---- lost

@@ -221,6 +221,23 @@ describe.each(pairings)('a %s client and a %s server', (front, back) => {
     await client.unsubscribeResource('docs://readme');
   });
 
+  it('exchange each change of a list to which the client subscribed, whether it has read the list or not', async () => {
+    const server = makeServer('changing');
+    server.registerPrompt('one', {}, () => '1');
+    const client = await connect(openGateway({ changing: behind(server, back) }), front);
+    if (front === 'legacy') await client.listPrompts();
+    const changes = client.listen({ promptsListChanged: true });
+    await changes.accepted;
+    const names = ['two', 'three'];
+    const addOne = (): boolean => {
+      const name = names.shift();
+      if (name !== undefined) server.registerPrompt(name, {}, () => name);
+      return name !== undefined;
+    };
+    addOne();
+    for await (const { method } of changes) if (method.endsWith('/list_changed') && !addOne()) break;
+  });
+
   it('exchange the results of tools that run as tasks, for which the gateway waits', async () => {
     const server = makeServer('worker', { extensions: [createTasks()] });
     server.registerTool('long', { execution: { taskSupport: 'optional' } }, () => 'done');
@@ -597,6 +614,23 @@ describe('names, filters and failures', () => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['late__echo', 'sound__echo']);
     },
   );
+
+  it('leaves out what a filter throws at, and for one caller the server that it cannot be connected to', async () => {
+    const server = makeEcho('one');
+    server.registerTool('bare', {}, () => 'bare');
+    const gateway = openGateway({
+      one: behind(server, 'modern', { tools: (tool) => ((tool.description as string).includes('x') ? undefined : tool) }),
+      private: {
+        transportFor: () => {
+          throw new Error('no token of this caller is kept');
+        },
+      },
+    });
+    const client = await connect(gateway, 'modern');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['one__echo']);
+    expect(textOf(await client.callTool('one__echo'))).toBe('one');
+    expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { private: { failed: 1 } } });
+  });
 
   it('answers a call whose server ends with an error that says so', async () => {
     const server = makeServer('fragile');

@@ -4,6 +4,7 @@ import { McpClient } from '@mortise/client';
 import { inMemoryTransport } from '@mortise/client/in-memory';
 import { createInMemoryPair, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { ResourceTemplate } from '@mortise/server';
+import { Server } from '@mortise/server/low-level';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -53,8 +54,7 @@ describe.each(eras)('servers of the %s era', (era) => {
     const server = makeEcho('growing');
     const host = openHost({ servers: { growing: reach(server, { client: { era } }) } });
     await host.tools();
-    // The subscription of a modern server opens after the connection.
-    await vi.waitFor(() => expect(era === 'legacy' || server.listens.size > 0).toBe(true));
+    expect(host.events.map(({ type }) => type)).toEqual(['state', 'state']);
     const changed = nextEvent(host, ({ type }) => type === 'list changed');
     server.registerTool('more', {}, () => 'more');
     expect(await changed).toEqual({ type: 'list changed', server: 'growing', list: 'tools' });
@@ -201,6 +201,28 @@ describe('isolation', () => {
     const host = openHost({ servers: { huge: reach(server) } });
     expect(await host.tools()).toHaveLength(10_000);
     expect(host.events).toContainEqual(expect.objectContaining({ type: 'error', server: 'huge' }));
+  });
+
+  it('has a name once: what the model reads is what the user is asked about', async () => {
+    const read = (description: string): object => ({ name: 'read', description, inputSchema: { type: 'object' } });
+    const server = new Server({ name: 'twice', version: '1.0.0' });
+    server.setRequestHandler('tools/list' as string, () => ({ tools: [read('Reads a note'), read('Reads, and sends')] }) as JsonObject);
+    const host = openHost({ servers: { twice: { transport: inMemoryTransport(server) } } });
+    expect((await host.tools()).map(({ name, tool }) => [name, tool.description])).toEqual([['twice__read', 'Reads a note']]);
+    expect(host.events).toContainEqual({
+      type: 'error',
+      server: 'twice',
+      error: expect.objectContaining({ code: 'ERR_INVALID_RESPONSE' }),
+    });
+  });
+
+  it('leaves out a tool that the filter of the program throws at, and no other', async () => {
+    const server = makeEcho('one');
+    server.registerTool('bare', {}, () => 'bare');
+    const tools = ({ description }: { readonly description?: string | undefined }): boolean => (description as string).includes('Says');
+    const host = openHost({ servers: { one: reach(server, { tools }), other: reach(makeEcho('other')) } });
+    expect((await host.tools()).map(({ name }) => name)).toEqual(['one__echo', 'other__echo']);
+    expect(host.events).toContainEqual({ type: 'error', server: 'one', error: expect.any(TypeError) });
   });
 
   it('[SAMP-021] bounds how many samplings run at once, over all servers and however deep', async () => {

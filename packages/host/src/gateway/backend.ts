@@ -57,7 +57,7 @@ export class Backend {
     this.server = new HostedServer({
       name,
       // Each server has one of the two, and a pooled one `transport`.
-      source: ((caller && given.transportFor?.(caller)) ?? given.transport) as ClientTransportSource,
+      source: () => ((caller && given.transportFor?.(caller)) ?? given.transport) as ClientTransportSource,
       info: options.info ?? GATEWAY_INFO,
       clock,
       // What servers send is checked by the client in front, and what the client answers by the server.

@@ -110,7 +110,7 @@ export class Caller {
         list,
       )
       .then((items) => {
-        const offers = collectOffers(list, this.#backends, items);
+        const offers = collectOffers(list, this.#backends, items, this.#init.report);
         if (list === 'tools') this.#init.onTools(offers);
         return offers;
       });

@@ -20,8 +20,8 @@ export interface GatewayServer {
   /** How the server is reached, for each caller anew: a factory such as `stdioTransport({ command })` or `httpTransport(url)`. */
   readonly transport?: ClientTransportSource | undefined;
   /**
-   * Makes the transport for one caller, in place of `transport`: with an authorizer that gets a token for this server, by exchange or from a
-   * configuration. The caller's own token is for the gateway alone and must not be passed on.
+   * Makes the transport of each connection of a caller, in place of `transport`: with an authorizer that gets a token for this server, by exchange or from a
+   * configuration. The caller's own token is for the gateway alone and must not be passed on. If it throws, the caller cannot use this server.
    */
   readonly transportFor?: ((caller: GatewayCaller) => ClientTransportSource) | undefined;
   /**

@@ -6,7 +6,7 @@ import { MemoryMessageBus } from '@mortise/protocol';
 import { readParamHeaders } from '@mortise/protocol/checks';
 import type { CloseOptions, ParamHeaders } from '@mortise/protocol/contracts';
 import { type MiddlewareCall, Server } from '@mortise/server/low-level';
-import type { ServerState } from '../hosted-server.ts';
+import { LIST_FILTERS, type ServerState } from '../hosted-server.ts';
 import type { ListName } from '../server-list.ts';
 import { Backend, GATEWAY_INFO } from './backend.ts';
 import { Caller } from './caller.ts';
@@ -183,6 +183,9 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
       const filter = params['notifications'] as JsonObject;
       const wanted = Array.isArray(filter['resourceSubscriptions']) ? filter['resourceSubscriptions'].map(String) : [];
       const watched: string[] = [];
+      // A connection to each server, which reports the changes that the client wants.
+      const lists = LIST_FILTERS.flatMap(([key, , names]) => (filter[key] === true ? names : []));
+      await Promise.all(lists.map((list) => app.offers(list)));
       try {
         // What the server behind refuses is left out of what the gateway acknowledges.
         for (const uri of wanted)

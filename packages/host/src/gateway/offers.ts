@@ -1,6 +1,7 @@
 /** What the servers behind offer, under the names of the gateway. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { toError } from '@mortise/jsonrpc-core/transport';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 import { invalidParamsError } from '@mortise/protocol/wire';
 import { exposedName } from '../names.ts';
@@ -49,17 +50,24 @@ const TO_OFFER: { readonly [N in ListName]: ToOffer<ListedItems[N]> } = {
     given.resourceTemplates?.(template) === false ? undefined : { item: template, key: template.uriTemplate, name: template.uriTemplate },
 };
 
-/** Puts the lists of all servers together. Of two items with the same key the first one counts. */
+/** Puts the lists of all servers together. Of two items with the same key the first one counts. @param report Called when a filter throws. */
 export function collectOffers<N extends ListName>(
   list: N,
   backends: readonly Backend[],
   lists: readonly (readonly ListedItems[N][])[],
+  report: (server: string, error: Error) => void,
 ): Offers {
   const items: JsonObject[] = [];
   const places = new Map<string, Place>();
   for (const [index, backend] of backends.entries()) {
     for (const listed of lists[index] ?? []) {
-      const offer = TO_OFFER[list](listed, backend);
+      let offer: Offer | undefined;
+      try {
+        offer = TO_OFFER[list](listed, backend);
+      } catch (error) {
+        // A filter that throws leaves out the item: what a server lists must not hide the other items.
+        report(backend.name, toError(error));
+      }
       if (!offer || places.has(offer.key)) continue;
       places.set(offer.key, { backend, name: offer.name });
       items.push(offer.item as JsonObject);
