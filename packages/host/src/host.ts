@@ -16,7 +16,7 @@ import type {
   ResourceTemplate,
   Tool,
 } from '@mortise/protocol/model';
-import { Asks } from './asks.ts';
+import { createAsks } from './asks.ts';
 import { changedError, type ToolUse } from './consent.ts';
 import { toolDigest } from './digest.ts';
 import { ToolRefusedError } from './errors.ts';
@@ -136,7 +136,7 @@ class ServerHost implements Host {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const asks = new Asks(options);
+    const asks = createAsks(options);
     const { clock = systemClock, listWaitMs = 5_000 } = options;
     this.#lists = new ListReader(clock, listWaitMs, ({ name }, list) => this.#emit({ type: 'list changed', server: name, list }));
     for (const [name, given] of Object.entries(options.servers)) {
@@ -148,7 +148,7 @@ class ServerHost implements Host {
       if (given.startsAtOnce ?? options.startsAtOnce) server.start().catch(() => undefined);
   }
 
-  #createServer(name: string, given: HostServer, asks: Asks): HostedServer {
+  #createServer(name: string, given: HostServer, asks: ReturnType<typeof createAsks>): HostedServer {
     const { info = { name: 'mortise-host', version: '1.0.0' }, extensions, tracer, logLevel, clock = systemClock } = this.#options;
     const server: HostedServer = new HostedServer({
       name,
@@ -157,7 +157,7 @@ class ServerHost implements Host {
       clock,
       clientOptions: () => ({
         ...given.client,
-        ...asks.for(name),
+        ...asks(name),
         ...(given.roots && { roots: given.roots }),
         extensions: extensions?.(name),
         tracer: tracer && withServerName(tracer, name),
@@ -268,7 +268,8 @@ class ServerHost implements Host {
 
   async #findTool(member: Member, name: string, signal: AbortSignal | undefined): Promise<Tool> {
     const { server } = member;
-    const tool = (await server.list('tools', signal)).find((each) => exposedName(server.name, each.name) === name);
+    const isIt = (each: Tool): boolean => exposedName(server.name, each.name) === name;
+    const tool = (await server.list('tools', signal)).find(isIt) ?? (await server.list('tools', signal, true)).find(isIt);
     if (tool && this.#hasTool(member, tool)) return tool;
     throw new ToolRefusedError('ERR_TOOL_UNKNOWN', name, `the server "${server.name}" has no tool "${name}": see host.tools()`);
   }

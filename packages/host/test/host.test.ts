@@ -153,8 +153,8 @@ describe('isolation', () => {
       },
       listWaitMs: 20,
     });
-    expect((await host.tools()).map(({ name }) => name)).toEqual(['sound__echo']);
     expect(textOf(await host.callTool('sound__echo'))).toBe('sound');
+    expect((await host.tools()).map(({ name }) => name)).toEqual(['sound__echo']);
     expect(host.states.get('silent')).toEqual({ status: 'starting' });
     expect(host.states.get('broken')).toMatchObject({ status: 'failed', reason: 'no such program', willRetry: true });
     const error: unknown = await host.callTool('broken__any').catch((thrown: unknown) => thrown);
@@ -216,6 +216,38 @@ describe('isolation', () => {
     });
   });
 
+  it('[ROBUSTNESS-18] leaves a place for the samplings of others, and none to those that were cancelled', async () => {
+    const server = makeServer('asking');
+    const ask = { messages: [], maxTokens: 1 };
+    server.registerTool('sample', {}, async (ctx) => (await ctx.sample(ask)).model);
+    const open = { transport: inMemoryTransport(server), client: { era: 'legacy' } } as const;
+    let isQuick = false;
+    let onStarted: () => void = () => undefined;
+    const started = new Promise<void>((resolve) => (onStarted = resolve));
+    const answer = { role: 'assistant', model: 'm', content: { type: 'text', text: '' } } as const;
+    const host = openHost({
+      servers: { bad: open, good: open },
+      sampling: {
+        maxAtOnce: 2,
+        createMessage: () => {
+          onStarted();
+          return isQuick ? answer : new Promise(() => undefined);
+        },
+        approveRequest: () => true,
+        approveResult: () => true,
+      },
+    });
+    const controller = new AbortController();
+    const hanging = host.callTool('bad__sample', {}, { signal: controller.signal }).catch(() => undefined);
+    await started;
+    expect((await host.callTool('bad__sample')).isError).toBe(true);
+    isQuick = true;
+    expect(textOf(await host.callTool('good__sample'))).toBe('m');
+    controller.abort();
+    await hanging;
+    await vi.waitFor(async () => expect(textOf(await host.callTool('bad__sample'))).toBe('m'));
+  });
+
   it('leaves out a tool that the filter of the program throws at, and no other', async () => {
     const server = makeEcho('one');
     server.registerTool('bare', {}, () => 'bare');
@@ -235,7 +267,7 @@ describe('isolation', () => {
     const host = openHost({
       servers: { deep: reach(server, { client: { era: 'legacy' } }) },
       sampling: {
-        maxAtOnce: 3,
+        maxAtOnce: 4,
         approveRequest: () => true,
         approveResult: () => true,
         createMessage: async () => {
