@@ -49,7 +49,7 @@ const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 /** A connection that lasted this long counts as sound: the server is then started again without a pause. */
-const SOUND_AFTER_MS = 5_000;
+const SOUND_AFTER_MS = 60_000;
 
 /** How long reading a list waits until the server has accepted to report changes. */
 const ACCEPT_MS = 1_000;
@@ -110,11 +110,20 @@ export class HostedServer {
     return client;
   }
 
-  /** Returns a list of the server, and starts the server if it was not started yet. */
-  async list<N extends ListName>(name: N, signal?: AbortSignal): Promise<readonly ListedItems[N][]> {
+  /**
+   * Returns a list of the server, and starts the server if it was not started yet.
+   *
+   * @param isFresh Whether the list is read again if the server does not say when it changes.
+   */
+  async list<N extends ListName>(name: N, signal?: AbortSignal, isFresh = false): Promise<readonly ListedItems[N][]> {
     const { lists, followed } = await abortable(this.#whenOpen(), signal);
     await abortable(followed, signal);
-    return abortable(lists.get(name), signal);
+    return abortable(lists.get(name, isFresh), signal);
+  }
+
+  /** Whether a list that was read may have changed unnoticed. */
+  mayBeStale(name: ListName): boolean {
+    return this.#opened?.lists.reportsChanges(name) === false;
   }
 
   /**
@@ -204,7 +213,8 @@ export class HostedServer {
     const onError = (error: Error): void => void (guard.countError(error) && events.onError(error));
     const client = new McpClient(info, { ...clientOptions(), restart: false, onError, clock });
     guard.signal.addEventListener('abort', () => void client.close());
-    client.onAnyNotification(() => guard.countNotification());
+    // Progress belongs to a call.
+    client.onAnyNotification(({ method }) => method === 'notifications/progress' || guard.countNotification());
     prepare(client);
     return client;
   }

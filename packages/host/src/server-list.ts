@@ -3,6 +3,7 @@
 import type { McpClient } from '@mortise/client';
 import { InvalidResponseError, type JsonValue } from '@mortise/jsonrpc-core';
 import { exposedName } from './names.ts';
+import { hasCapability } from '@mortise/protocol/checks';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 
 /** The lists of a server: the type of their items, by name. */
@@ -35,14 +36,23 @@ export class ServerLists {
     this.#report = report;
   }
 
-  /** Returns a list; an empty one if the server does not offer it. A failed read is tried again at the next call. */
-  get<N extends ListName>(name: N): Promise<readonly ListedItems[N][]> {
+  /**
+   * Returns a list; an empty one if the server does not offer it. A failed read is tried again at the next call.
+   *
+   * @param isFresh Whether a list that may have changed unnoticed is read again.
+   */
+  get<N extends ListName>(name: N, isFresh: boolean): Promise<readonly ListedItems[N][]> {
     const known = this.#known.get(name);
-    if (known) return known as Promise<readonly ListedItems[N][]>;
+    if (known && !(isFresh && !this.reportsChanges(name))) return known as Promise<readonly ListedItems[N][]>;
     const read = this.#read(name);
     this.#known.set(name, read);
     read.catch(() => this.#known.get(name) === read && this.#known.delete(name));
     return read;
+  }
+
+  /** Whether the server says when a list changes. */
+  reportsChanges(name: ListName): boolean {
+    return hasCapability(this.#client.serverCapabilities, `${CAPABILITIES[name]}.listChanged`);
   }
 
   /** Forgets a list after a change. */

@@ -3,7 +3,9 @@
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { ClientCapabilities } from '@mortise/protocol/model';
 import { completable, inputRequired, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
+import { Server } from '@mortise/server/low-level';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 import { httpTransport } from '@mortise/transport-http/client';
@@ -15,7 +17,7 @@ import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway, type Gateway, type GatewayOptions, type GatewayServer } from '../src/gateway.ts';
-import { makeEcho, makeServer, textOf } from './servers.ts';
+import { makeEcho, makeServer, openHost, textOf } from './servers.ts';
 
 type Era = 'legacy' | 'modern';
 
@@ -268,6 +270,18 @@ describe('a server of 2025-11-25 that needs the user to open a page first', () =
   });
 });
 
+/** Capabilities with which the clients of one principal are different callers. */
+const CAPABILITIES: readonly ClientCapabilities[] = [
+  { sampling: {} },
+  { roots: {} },
+  { elicitation: { form: {} } },
+  { sampling: {}, roots: {} },
+  { sampling: { tools: {} } },
+  { roots: { listChanged: true } },
+  { elicitation: { url: {} } },
+  { elicitation: { form: {} }, roots: {} },
+];
+
 describe('callers', () => {
   /** A server that keeps state by connection, as stdio servers do: each transport has a server of its own. */
   function makeStateful(): { readonly transport: GatewayServer['transport']; readonly servers: McpServer[] } {
@@ -317,10 +331,37 @@ describe('callers', () => {
     expect([...(servers[0]?.sessions ?? [])].every(({ client }) => Object.keys(client.capabilities).length === 0)).toBe(true);
   });
 
-  it('share a connection whatever capabilities they have that no server asks about', async () => {
+  it('each get a change once, however many sessions they have', async () => {
+    const server = makeEcho('shared');
+    server.registerResource('readme', 'docs://readme', {}, () => 'read me');
+    const gateway = openGateway({ shared: behind(server, 'legacy', { isPooled: true }) });
+    const seen: string[] = [];
+    const clients = await Promise.all(Array.from({ length: 5 }, () => connect(gateway, 'legacy')));
+    for (const client of clients) {
+      client.onAnyNotification(({ method }) => void seen.push(method));
+      await client.listTools();
+      await client.subscribeResource('docs://readme');
+    }
+    server.registerTool('more', {}, () => 'more');
+    await server.sendResourceUpdated({ uri: 'docs://readme' });
+    await Promise.all(clients.map((client) => client.ping()));
+    await vi.waitFor(() => expect(seen).toHaveLength(10));
+    expect(seen.filter((method) => method === 'notifications/resources/updated')).toHaveLength(5);
+    await clients[0]?.unsubscribeResource('docs://readme');
+    await clients[1]?.close();
+    await server.sendResourceUpdated({ uri: 'docs://readme' });
+    await vi.waitFor(() => expect(seen).toHaveLength(13));
+  });
+
+  it('[ROBUSTNESS-17] share a connection whatever capabilities they have that no server asks about', async () => {
     const { transport, servers } = makeStateful();
     const gateway = openGateway({ notes: { transport } });
-    for (const capabilities of [{}, { experimental: { x: {} } }, { extensions: { 'a.example/x': {} } }])
+    for (const capabilities of [
+      {},
+      { elicitation: undefined },
+      { experimental: { x: {} } },
+      { extensions: { 'a.example/x': {} } },
+    ] as const)
       await (await connect(gateway, 'modern', { principal: 'ann', capabilities })).callTool('notes__note', { text: 'a' });
     expect(servers).toHaveLength(1);
   });
@@ -359,7 +400,7 @@ describe('callers', () => {
     const ann = await connect(gateway, 'modern', { principal: 'ann' });
     await ann.callTool('notes__note', { text: 'kept' });
     for (let other = 0; other < 8; other += 1) {
-      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: { sampling: { [`x${other}`]: {} } } });
+      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: CAPABILITIES[other % CAPABILITIES.length] });
       await bob.callTool('notes__note', { text: 'bob' });
     }
     expect(servers[0]?.isConnected()).toBe(true);
@@ -443,6 +484,29 @@ describe('callers', () => {
     expect(known).toMatchObject({ result: { content: [{ text: '{"action":"decline"}' }] } });
   });
 
+  it('[ROBUSTNESS-8] are asked questions with any key', async () => {
+    const server = makeServer('asking');
+    server.registerTool('ask', {}, (ctx) =>
+      ctx.inputResponses
+        ? JSON.stringify(ctx.inputResponses)
+        : inputRequired({ inputRequests: { ['constructor' as string]: { method: 'elicitation/create', params: who } } }),
+    );
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const client = await connect(gateway, 'modern', { elicitation: () => ({ action: 'decline' }) });
+    expect(textOf(await client.callTool('asking__ask'))).toBe('{"constructor":{"action":"decline"}}');
+  });
+
+  it('[ROBUSTNESS-18] that left questions unanswered make room for other calls', async () => {
+    const server = makeServer('asking');
+    server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(who)).action);
+    server.registerTool('plain', {}, () => 'done');
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const client = await connect(gateway, 'modern', { capabilities: { elicitation: { form: {} } } });
+    const ask = (): Promise<unknown> => client.requestRaw('tools/call', { name: 'asking__ask', arguments: {} });
+    await Promise.all(Array.from({ length: 1_000 }, ask));
+    expect(textOf(await client.callTool('asking__plain'))).toBe('done');
+  });
+
   it('[ROBUSTNESS-3] cannot answer the questions of others, nor join their calls', async () => {
     const server = makeServer('asking');
     server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(who)).action);
@@ -489,6 +553,31 @@ describe('over HTTP', () => {
     expect(textOf(await client.callTool('regions__where', { region: 'eu' }))).toBe('eu');
     isTampering = true;
     await expect(client.callTool('regions__where', { region: 'eu' })).rejects.toMatchObject({ rpcCode: -32020 });
+  });
+
+  it('a caller whose tool has a header leaves the tools of other callers alone', async () => {
+    const make = (more: object): McpServer => {
+      const server = makeServer('own');
+      server.registerTool('search', { inputSchema: { type: 'object', properties: { q: { type: 'string', ...more } } } }, () => 'found');
+      return server;
+    };
+    const servers = new Map([
+      ['ann', make({ 'x-mcp-header': 'Q' })],
+      ['bob', make({})],
+    ]);
+    const gateway = openGateway({ own: { transportFor: ({ principal }) => inMemoryTransport(servers.get(principal) as McpServer) } });
+    const tokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
+    const serving = await serveHttp(gateway, { port: 0, tokenVerifier });
+    onTestFinished(() => serving.close());
+    const open = async (token: string): Promise<McpClient> => {
+      const transport = httpTransport(serving.url, { headers: { authorization: `Bearer ${token}` } });
+      const client = await McpClient.connect(transport, { name: 'test', version: '1' }, { era: 'modern' });
+      onTestFinished(() => client.close());
+      await client.listTools();
+      return client;
+    };
+    const [bob, ann] = [await open('bob'), await open('ann')];
+    for (const client of [bob, ann]) expect(textOf(await client.callTool('own__search', { q: 'x' }))).toBe('found');
   });
 
   it('two gateways share a port by their paths', async () => {
@@ -630,6 +719,36 @@ describe('names, filters and failures', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['one__echo']);
     expect(textOf(await client.callTool('one__echo'))).toBe('one');
     expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { private: { failed: 1 } } });
+  });
+
+  it('says that a server is away, and not that there is no such tool', async () => {
+    const transport = (): never => {
+      throw new Error('down');
+    };
+    const slow = makeServer('slow');
+    slow.use('tools/list', () => new Promise<JsonObject>(() => undefined));
+    slow.registerTool('one', {}, () => '1');
+    const servers = { down: { transport }, slow: behind(slow, 'modern'), sound: behind(makeEcho('sound'), 'modern') };
+    const client = await connect(openGateway(servers, { listWaitMs: 0 }), 'modern');
+    for (const name of ['down', 'slow'])
+      await expect(client.callTool(`${name}__one`)).rejects.toThrow(`The server "${name}" behind this gateway is not available`);
+    await expect(client.callTool('sound__one')).rejects.toThrow('Unknown tool: sound__one');
+  });
+
+  it.each(['legacy', 'modern'] as const)('lists what a %s server has now if it does not say when its lists change', async (era) => {
+    let name = 'old';
+    const server = new Server({ name: 'plain', version: '1.0.0' });
+    server.setRequestHandler('tools/list' as string, () => ({ tools: [{ name, inputSchema: { type: 'object' } }] }));
+    server.setRequestHandler('tools/call' as string, ({ params }) => ({ content: [{ type: 'text', text: String(params['name']) }] }));
+    const gateway = openGateway({ plain: { transport: inMemoryTransport(server), client: { era } } });
+    const client = await connect(gateway, 'legacy');
+    const host = openHost({ servers: { plain: { transport: inMemoryTransport(server), client: { era } } } });
+    for (name of ['old', 'new', 'newest']) {
+      if (name !== 'newest') expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual([`plain__${name}`]);
+      expect(textOf(await client.callTool(`plain__${name}`))).toBe(name);
+      expect(textOf(await host.callTool(`plain__${name}`))).toBe(name);
+    }
+    expect((await host.tools()).map((tool) => tool.name)).toEqual(['plain__newest']);
   });
 
   it('answers a call whose server ends with an error that says so', async () => {

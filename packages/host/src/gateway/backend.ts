@@ -2,6 +2,7 @@
 
 import type { ClientTransportSource, McpClient } from '@mortise/client';
 import type { Clock, JsonObject, LogLevel } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { ClientCapabilities, Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import { HostedServer, type HostedServerEvents } from '../hosted-server.ts';
@@ -19,6 +20,7 @@ export interface BackendOwner extends Pick<HostedServerEvents, 'onListChanged' |
 
 /** The client in front, as the server behind may ask it. */
 export interface Asked {
+  /** As `pickAsked` returns them. */
   readonly capabilities: ClientCapabilities;
   /** @param callSignal The signal of the call that the question belongs to, if the server says which one. */
   ask(ask: Ask, signal: AbortSignal, callSignal: AbortSignal | undefined): Promise<JsonObject>;
@@ -35,8 +37,12 @@ export interface BackendInit {
   readonly asked: Asked | undefined;
 }
 
-/** What a server may ask, by the client capability that allows it. */
-const ASKS = { elicitation: 'elicitation/create', sampling: 'sampling/createMessage', roots: 'roots/list' } as const;
+/** What a server may ask, by the client capability that allows it, and the members of the capability that matter for it. */
+const ASKS = {
+  elicitation: { method: 'elicitation/create', members: ['form', 'url'] },
+  sampling: { method: 'sampling/createMessage', members: ['tools', 'context'] },
+  roots: { method: 'roots/list', members: ['listChanged'] },
+} as const;
 
 /** What clients and servers see as the name of a gateway, by default. */
 export const GATEWAY_INFO: Implementation = { name: 'mortise-gateway', version: '1.0.0' };
@@ -46,12 +52,14 @@ export class Backend {
   readonly given: GatewayServer;
   readonly server: HostedServer;
   readonly calls: Set<PendingCall> = new Set();
+  /** How many callers watch each resource. */
+  readonly #watched = new Map<string, number>();
   #logLevel: LogLevel | undefined;
   #hasFailed = false;
 
   constructor({ name, options, clock, owner, caller, asked }: BackendInit) {
     const given = options.servers[name] as GatewayServer;
-    const capabilities = asked ? pickAsked(asked.capabilities) : {};
+    const capabilities = asked?.capabilities ?? {};
     this.name = name;
     this.given = given;
     this.server = new HostedServer({
@@ -70,7 +78,7 @@ export class Backend {
         extensions: options.extensions?.(name),
       }),
       prepare: (client) => {
-        if (asked) answerBy(client, asked, capabilities);
+        if (asked) answerBy(client, asked);
         client.onResourceUpdated(({ uri }) => owner.onUpdated(uri));
         client.onLog((message) => owner.onLog(message));
         client.onElicitationComplete(({ elicitationId }) => owner.onElicitationComplete(elicitationId));
@@ -100,6 +108,18 @@ export class Backend {
     await this.#sendLogLevel(level);
   }
 
+  async watch(uri: string): Promise<void> {
+    await this.server.watch(uri);
+    this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1);
+  }
+
+  /** Ends one `watch`. Updates end with the last one. */
+  async unwatch(uri: string): Promise<void> {
+    const count = (this.#watched.get(uri) ?? 1) - 1;
+    if (count > 0) this.#watched.set(uri, count);
+    else if (this.#watched.delete(uri)) await this.server.unwatch(uri);
+  }
+
   async close(): Promise<void> {
     await this.server.close();
   }
@@ -110,14 +130,21 @@ export class Backend {
   }
 }
 
-/** Returns the capabilities of a client that servers behind can use: what they may ask it. */
+/** Returns what of a client's capabilities servers behind can use: what they may ask it. Whatever else a client declares is not kept. */
 export function pickAsked(capabilities: ClientCapabilities): ClientCapabilities {
-  return Object.fromEntries(Object.keys(ASKS).flatMap((name) => (capabilities[name] === undefined ? [] : [[name, capabilities[name]]])));
+  return Object.fromEntries(
+    Object.entries(ASKS).flatMap(([name, { members }]) => {
+      const given = capabilities[name];
+      if (!isJsonObject(given)) return [];
+      const kept = members.flatMap((member) => (given[member] ? [[member, given[member] === true ? true : {}]] : []));
+      return [[name, Object.fromEntries(kept) as JsonObject]];
+    }),
+  );
 }
 
-function answerBy(client: McpClient, asked: Asked, capabilities: ClientCapabilities): void {
-  for (const [name, method] of Object.entries(ASKS))
-    if (capabilities[name] !== undefined)
+function answerBy(client: McpClient, asked: Asked): void {
+  for (const [name, { method }] of Object.entries(ASKS))
+    if (asked.capabilities[name] !== undefined)
       client.setRequestHandler(method, (params, { signal, key, callSignal }) =>
         asked.ask({ method, params, ...(key !== undefined && { key }) }, signal, callSignal),
       );

@@ -1,6 +1,6 @@
 /** One caller of the gateway: a legacy session, or a modern principal with its capabilities. Has its own connections to the servers. */
 
-import { type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { CancelledError, type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { type Revision, UriTemplate } from '@mortise/protocol';
 import type { Ask, AuthInfo, BusMessage, Principal } from '@mortise/protocol/contracts';
@@ -9,8 +9,9 @@ import { invalidParamsError, META_LOG_LEVEL, META_SERVER_INFO, resourceNotFoundE
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
 import type { HostedServer } from '../hosted-server.ts';
 import { ListReader } from '../list-reader.ts';
+import { labelOf, serverLabel } from '../names.ts';
 import type { ListName } from '../server-list.ts';
-import { Backend } from './backend.ts';
+import { Backend, pickAsked } from './backend.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 import { collectOffers, type Offers } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
@@ -41,26 +42,28 @@ export class Caller {
   lastUsedMs = 0;
   /** How many requests are being served now. */
   inFlight = 0;
-  readonly #init: CallerInit;
+  readonly #init: Omit<CallerInit, 'call'>;
   readonly #revision: Revision;
   readonly #backends: readonly Backend[];
   readonly #lists: ListReader;
   readonly #pending = new Map<string, PendingCall>();
   readonly #offers = new Map<ListName, Promise<Offers>>();
   /** How often each resource is subscribed to, and at which server. */
-  readonly #watched = new Map<string, { readonly server: HostedServer; count: number }>();
+  readonly #watched = new Map<string, { readonly backend: Backend; count: number }>();
+  /** The lists that changed in this turn of the event loop: each is announced once. */
+  readonly #changed = new Set<string>();
   #lastContext: GatewayContext | undefined;
 
-  constructor(init: CallerInit) {
-    const { options, clock, pool, call } = init;
+  constructor({ call, ...init }: CallerInit) {
+    const { options, clock, pool } = init;
     this.#init = init;
     this.principal = call.principal;
     this.session = call.session;
     this.#revision = call.revision;
     this.#lists = new ListReader(clock, options.listWaitMs ?? 5_000, (_server, list) => this.onListChanged(list));
-    this.#backends = Object.keys(options.servers).map(
-      (name) => pool.get(name) ?? this.#createBackend(name, call.client.capabilities, call.auth),
-    );
+    const capabilities = pickAsked(call.client.capabilities);
+    const { auth } = call;
+    this.#backends = Object.keys(options.servers).map((name) => pool.get(name) ?? this.#createBackend(name, capabilities, auth));
   }
 
   /** Whether the caller has requests in flight, or calls that wait for its answers. */
@@ -76,6 +79,9 @@ export class Caller {
   async close(): Promise<void> {
     for (const call of this.#pending.values()) call.stop(new ProtocolError(INTERNAL_ERROR, 'The caller has left the gateway'));
     await Promise.all(this.own.map((backend) => backend.close()));
+    // The other callers of a pooled server go on.
+    for (const [uri, { backend }] of this.#watched) await backend.unwatch(uri).catch(() => undefined);
+    this.#watched.clear();
   }
 
   #createBackend(name: string, capabilities: ClientCapabilities, auth: AuthInfo | undefined): Backend {
@@ -100,10 +106,14 @@ export class Caller {
 
   // ---- lists
 
-  /** Returns what the servers offer under this list's names, read when first needed and again after a change. */
-  offers(list: ListName): Promise<Offers> {
+  /**
+   * Returns what the servers offer under this list's names, read when first needed and again after a change.
+   *
+   * @param isFresh Whether lists of servers that do not say when they change are read again.
+   */
+  offers(list: ListName, isFresh = false): Promise<Offers> {
     const known = this.#offers.get(list);
-    if (known) return known;
+    if (known && !(isFresh && this.#backends.some(({ server }) => server.mayBeStale(list)))) return known;
     const read = this.#lists
       .read(
         this.#backends.map(({ server }) => server),
@@ -125,7 +135,19 @@ export class Caller {
 
   onListChanged(list: ListName): void {
     this.#offers.delete(list);
-    this.#init.publish({ topic: `${TOPICS[list]}/list_changed`, principal: this.principal });
+    if (this.#changed.size === 0) queueMicrotask(() => this.#announceLists());
+    this.#changed.add(TOPICS[list]);
+  }
+
+  #announceLists(): void {
+    for (const kind of this.#changed) this.#publish({ topic: `${kind}/list_changed` });
+    this.#changed.clear();
+  }
+
+  /** Sends an event to the clients of this caller: a session is one, and other sessions of its principal have callers of their own. */
+  #publish(event: BusMessage): void {
+    if (this.session) this.session.onEvent(event);
+    else this.#init.publish({ ...event, principal: this.principal });
   }
 
   onAllChanged(): void {
@@ -140,9 +162,20 @@ export class Caller {
     const resumed = this.#findPending(context);
     if (resumed) return resumed.serve(context);
     const name = String(params['name']);
-    const place = (await this.offers(list)).places.get(name);
-    if (!place) throw invalidParamsError(`Unknown ${list === 'tools' ? 'tool' : 'prompt'}: ${name.slice(0, 200)}`);
+    const place = (await this.offers(list)).places.get(name) ?? (await this.offers(list, true)).places.get(name);
+    if (!place) throw this.#unknown(list, name);
     return this.#call(place.backend, method, { ...params, name: place.name }, context, undefined);
+  }
+
+  /** The server of the name may be away. A model must not believe then that there is no such tool. */
+  #unknown(list: 'tools' | 'prompts', name: string): ProtocolError {
+    const away = this.#backends.find(
+      ({ server, given }) =>
+        (given.keepsNames === true || labelOf(name) === serverLabel(server.name)) &&
+        (server.state.status !== 'ready' || this.#lists.isLate(server, list)),
+    );
+    if (away) return new ProtocolError(INTERNAL_ERROR, `The server "${away.name}" behind this gateway is not available`);
+    return invalidParamsError(`Unknown ${list === 'tools' ? 'tool' : 'prompt'}: ${name.slice(0, 200)}`);
   }
 
   async read(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
@@ -183,6 +216,7 @@ export class Caller {
   }
 
   #call(backend: Backend, method: string, params: JsonObject, context: GatewayContext, uri: string | undefined): Promise<JsonObject> {
+    if (this.#pending.size >= MAX_PENDING) this.#endOldest();
     if (this.#pending.size >= MAX_PENDING)
       throw new ProtocolError(INTERNAL_ERROR, `This caller has ${MAX_PENDING} calls in progress, the maximum: wait for one to end`);
     const sent = withoutOwnMeta(params);
@@ -204,6 +238,13 @@ export class Caller {
     return call.serve(context);
   }
 
+  /** Ends the call that has waited longest for its client's answer: clients without a token are one caller, and may just have left. */
+  #endOldest(): void {
+    const oldest = [...this.#pending.values()].find(({ isWaiting }) => isWaiting);
+    oldest?.stop(new CancelledError('the client did not answer in time'));
+    if (oldest) this.#pending.delete(oldest.id);
+  }
+
   /** Finds the server of a resource: the one that lists it, or whose template fits, or the only one that has resources. */
   async #backendOf(uri: string): Promise<Backend> {
     const listed = (await this.offers('resources')).places.get(uri);
@@ -221,7 +262,9 @@ export class Caller {
   // ---- what servers ask
 
   async #ask(backend: Backend, ask: Ask, signal: AbortSignal, callSignal: AbortSignal | undefined): Promise<JsonObject> {
-    const { method, params = {} } = ask;
+    const { method } = ask;
+    // The token of the connection behind means nothing in front.
+    const params = withoutOwnMeta(ask.params ?? {});
     const call = backend.findCall(callSignal);
     const { session } = this;
     try {
@@ -229,7 +272,7 @@ export class Caller {
         return await (call
           ? call.context.sendRequest({ method, params }, undefined, { signal })
           : this.#askSession(session, method, params, signal));
-      if (call) return await call.ask(ask, signal);
+      if (call) return await call.ask({ ...ask, params }, signal);
     } catch (error) {
       if (error instanceof RemoteError) throw new ProtocolError(error.rpcCode, error.message, error.data, { cause: error });
       throw error;
@@ -274,8 +317,8 @@ export class Caller {
       return;
     }
     const backend = await this.#backendOf(uri);
-    await this.#use(backend, uri, (server) => server.watch(uri));
-    this.#watched.set(uri, { server: backend.server, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
+    await this.#use(backend, uri, () => backend.watch(uri));
+    this.#watched.set(uri, { backend, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
   }
 
   async unwatch(uri: string): Promise<void> {
@@ -284,14 +327,13 @@ export class Caller {
     watched.count -= 1;
     if (watched.count > 0) return;
     this.#watched.delete(uri);
-    await watched.server.unwatch(uri);
+    await watched.backend.unwatch(uri);
   }
 
   onUpdated(uri: string): void {
     // A server may report a part of what was subscribed to.
     const payload = { uri };
-    for (const watched of this.#watched.keys())
-      if (uri.startsWith(watched)) this.#init.publish({ topic: `resource:${watched}`, principal: this.principal, payload });
+    for (const watched of this.#watched.keys()) if (uri.startsWith(watched)) this.#publish({ topic: `resource:${watched}`, payload });
   }
 }
 

@@ -3,7 +3,6 @@
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryMessageBus } from '@mortise/protocol';
-import { readParamHeaders } from '@mortise/protocol/checks';
 import type { CloseOptions, ParamHeaders } from '@mortise/protocol/contracts';
 import { type MiddlewareCall, Server } from '@mortise/server/low-level';
 import { LIST_FILTERS, type ServerState } from '../hosted-server.ts';
@@ -92,18 +91,15 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
     this.#addSubscriptions();
   }
 
-  /** What is known from the lists of all callers. Whether the caller may see the tool is checked before its headers are. */
+  /** Headers of tools that any caller has listed. The middleware below ignores a fault if they are not those of this caller's tool. */
   override paramHeaders(toolName: string): ParamHeaders | undefined {
     return this.#paramHeaders.get(toolName);
   }
 
-  #learnParamHeaders({ items }: Offers): void {
-    for (const { name, inputSchema } of items) {
-      const headers = new Map<string, readonly string[]>();
-      const isUsable = readParamHeaders(inputSchema as JsonObject, headers) === undefined && headers.size > 0;
-      if (isUsable) this.#paramHeaders.set(String(name), headers);
-      else this.#paramHeaders.delete(String(name));
-    }
+  #learnParamHeaders({ places }: Offers): void {
+    for (const [name, { headers }] of places)
+      if (headers) this.#paramHeaders.set(name, headers);
+      else this.#paramHeaders.delete(name);
   }
 
   health(): GatewayHealth {
@@ -134,7 +130,7 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
     const { pageSize = 1_000 } = this.#options.endpoint ?? {};
     for (const [method, list] of LISTS)
       this.setRequestHandler(method as string, async ({ params }, { app }) =>
-        toPage(list, await app.offers(list), params['cursor'], pageSize),
+        toPage(list, await app.offers(list, params['cursor'] === undefined), params['cursor'], pageSize),
       );
   }
 
@@ -154,7 +150,9 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
       }
     });
     this.use('tools/call', async ({ app, params, paramFault }, next) => {
-      if (paramFault && (await app.offers('tools')).places.has(String(params['name']))) throw paramFault;
+      const name = String(params['name']);
+      const own = paramFault && (await app.offers('tools')).places.get(name)?.headers;
+      if (own && isEqual(own, this.paramHeaders(name))) throw paramFault;
       return next();
     });
     this.use('logging/setLevel', async ({ app, params }, next) => {
@@ -237,4 +235,8 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
   #report(server: string, error: Error): void {
     this.#options.logger?.log('warning', `The server "${server}" behind the gateway: ${error.message}`);
   }
+}
+
+function isEqual(one: ParamHeaders, other: ParamHeaders | undefined): boolean {
+  return other !== undefined && JSON.stringify([...one]) === JSON.stringify([...other]);
 }

@@ -2,6 +2,8 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { toError } from '@mortise/jsonrpc-core/transport';
+import { readParamHeaders } from '@mortise/protocol/checks';
+import type { ParamHeaders } from '@mortise/protocol/contracts';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 import { invalidParamsError } from '@mortise/protocol/wire';
 import { exposedName } from '../names.ts';
@@ -12,6 +14,8 @@ import type { Backend } from './backend.ts';
 export interface Place {
   readonly backend: Backend;
   readonly name: string;
+  /** For a tool, the arguments that clients also send in headers. */
+  readonly headers?: ParamHeaders | undefined;
 }
 
 export interface Offers {
@@ -69,7 +73,8 @@ export function collectOffers<N extends ListName>(
         report(backend.name, toError(error));
       }
       if (!offer || places.has(offer.key)) continue;
-      places.set(offer.key, { backend, name: offer.name });
+      const headers = list === 'tools' ? headersOf(offer.item as JsonObject) : undefined;
+      places.set(offer.key, { backend, name: offer.name, headers });
       items.push(offer.item as JsonObject);
     }
   }
@@ -78,6 +83,12 @@ export function collectOffers<N extends ListName>(
 
 function nameOf(name: string, { name: server, given }: Backend): string {
   return given.keepsNames === true ? name : exposedName(server, name);
+}
+
+function headersOf({ inputSchema }: JsonObject): ParamHeaders | undefined {
+  const headers = new Map<string, readonly string[]>();
+  const isUsable = readParamHeaders(inputSchema as JsonObject, headers) === undefined && headers.size > 0;
+  return isUsable ? headers : undefined;
 }
 
 /** Returns one page of a list. @throws {ProtocolError} -32602: the cursor is not one of this list. */
