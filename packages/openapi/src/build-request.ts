@@ -95,11 +95,12 @@ function toText(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 }
 
-function setHeader(headers: Headers, name: string, value: string): void {
+/** @throws {ToolError} The value has characters that a header cannot have. The error does not hold the value. */
+export function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
-  } catch (error) {
-    throw new ToolError(`the argument for the header "${name}" has characters that a header cannot have`, { cause: error });
+  } catch {
+    throw new ToolError(`the value of the header "${name}" has characters that a header cannot have`);
   }
 }
 

@@ -1,13 +1,14 @@
 /** Sends a request to the API, within bounds of time and size, and makes a result of the answer. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
-import { withTimeout } from '@mortise/jsonrpc-core/connection';
+import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
+import { readBytes } from '@mortise/protocol/edge';
 import type { ContentBlock } from '@mortise/protocol/model';
 import { type HandlerContext, ToolError } from '@mortise/server';
 import type { ToolResultLike } from '@mortise/server/types';
-import { buildRequest } from './build-request.ts';
+import { buildRequest, setHeader } from './build-request.ts';
 import type { ApiOperation } from './read-operations.ts';
 
 /** Values that every request has: the same for all, or made for each call, such as a token of the caller. */
@@ -41,14 +42,16 @@ export async function callApi(
   args: Readonly<Record<string, unknown>>,
   ctx: HandlerContext,
 ): Promise<ApiAnswer> {
-  const { url, headers, body } = buildRequest(settings.baseUrl, operation, args);
-  for (const [name, value] of Object.entries(await valuesFor(settings.headers, ctx))) headers.set(name, value);
-  for (const [name, value] of Object.entries(await valuesFor(settings.query, ctx))) url.searchParams.set(name, value);
   const { timeoutMs, maxResponseBytes } = settings;
   const limit = withTimeout(timeoutMs, ctx.signal);
   const fail = (what: string, cause?: unknown): ToolError =>
     new ToolError(`${operation.method.toUpperCase()} ${operation.path}: ${what}`, { cause });
   try {
+    const { url, headers, body } = buildRequest(settings.baseUrl, operation, args);
+    const values = Promise.all([valuesFor(settings.headers, ctx), valuesFor(settings.query, ctx)]);
+    const [ownHeaders, ownQuery] = await abortable(values, limit.signal);
+    for (const [name, value] of Object.entries(ownHeaders)) setHeader(headers, name, value);
+    for (const [name, value] of Object.entries(ownQuery)) url.searchParams.set(name, value);
     // A redirect could lead elsewhere, with the credentials of the API.
     const request = {
       method: operation.method.toUpperCase(),
@@ -60,7 +63,7 @@ export async function callApi(
     const response = await settings.fetch(url, request);
     if (response.status >= 300 && response.status < 400)
       throw fail(`the API answers with a redirect (${response.status}), which is not followed`);
-    const bytes = await readBytes(response, maxResponseBytes);
+    const bytes = await readBytes(response.body, maxResponseBytes);
     if (!bytes)
       throw fail(
         `the answer (${response.status}) is longer than ${maxResponseBytes} bytes: ask for less (the program's option maxResponseBytes)`,
@@ -70,6 +73,7 @@ export async function callApi(
   } catch (error) {
     ctx.signal.throwIfAborted();
     if (error instanceof ToolError) throw error;
+    if (error instanceof URIError) throw fail('an argument has half of a character', error);
     if (limit.signal.aborted) throw fail(`the API did not answer within ${timeoutMs} ms (the program's option timeoutMs)`, error);
     throw fail(`the API cannot be reached${codeOf(error)}`, error);
   } finally {
@@ -87,7 +91,7 @@ export function toResult({ status, statusText, mediaType, bytes }: ApiAnswer): T
   if (bytes.length === 0) return { content: [{ type: 'text', text: statusLine }] };
   if (isText(mediaType)) {
     const text = new TextDecoder().decode(bytes);
-    const value = isJson(mediaType) ? parseJson(text) : undefined;
+    const value = isJson(mediaType) ? parseAnswer(text) : undefined;
     return { content: [{ type: 'text', text }], ...(isJsonObject(value) && { structuredContent: value }) };
   }
   return { content: [toFileBlock(mediaType, bytes)] };
@@ -117,26 +121,10 @@ async function valuesFor(values: ApiValues, ctx: HandlerContext): Promise<Readon
   return typeof values === 'function' ? values(ctx) : values;
 }
 
-/** Returns undefined, and stops reading, if there is more. */
-async function readBytes(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
-}
-
-function parseJson(text: string): JsonValue | undefined {
+/** Returns undefined if the text is not JSON, or nests so deeply that clients would refuse the message around it. */
+function parseAnswer(text: string): JsonValue | undefined {
   try {
+    parseJson(`${'['.repeat(8)}${text}${']'.repeat(8)}`, Infinity);
     return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;

@@ -1,8 +1,8 @@
 /** `createOpenApiServer`: an OpenAPI document as an MCP server. */
 
-import { isMortiseError } from '@mortise/jsonrpc-core';
+import { isMortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Implementation } from '@mortise/protocol/model';
 import { type HandlerContext, McpServer, type McpServerOptions, ResourceTemplate, ToolError } from '@mortise/server';
@@ -31,13 +31,16 @@ export interface OpenApiTool {
 export interface OpenApiServerOptions {
   /** Where the API is. All calls go there: the `servers` of the document are not used. */
   readonly baseUrl: string | URL;
-  /** Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of these names. @default none */
+  /** Headers of every request, such as `authorization`. A function makes them for each call. Of an object the model sees no parameters of these names. @default none */
   readonly headers?: ApiValues | undefined;
   /** Query parameters of every request, such as an API key. As `headers`. @default none */
   readonly query?: ApiValues | undefined;
   /** Changes the name, title or description of a tool; `undefined` leaves the operation out, as a resource too. @default all, as they are */
   readonly tools?: ((tool: OpenApiTool) => OpenApiTool | undefined) | undefined;
-  /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. @default false */
+  /**
+   * Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API itself checks the values in
+   * the path. @default false
+   */
   readonly resources?: boolean | undefined;
   /** How long the API may take for an answer, in milliseconds. @default 30_000 */
   readonly timeoutMs?: number | undefined;
@@ -151,9 +154,11 @@ async function readResource(
   args: Readonly<Record<string, unknown>>,
   ctx: HandlerContext,
 ): Promise<ReadContent | undefined> {
-  const { status, statusText, mediaType, bytes } = await callApi(settings, operation, args, ctx);
+  const { status, statusText, mediaType, bytes } = await callApi(settings, operation, args, ctx).catch((error: unknown) => {
+    throw error instanceof ToolError ? new ProtocolError(INTERNAL_ERROR, error.message) : error;
+  });
   if (status === 404) return undefined;
-  if (status >= 400) throw new ToolError(`GET ${operation.path}: the API answers with ${status} ${statusText}`);
+  if (status >= 400) throw new ProtocolError(INTERNAL_ERROR, `GET ${operation.path}: the API answers with ${status} ${statusText}`);
   const place = { uri: String(uri), ...(mediaType !== '' && { mimeType: mediaType }) };
   return isText(mediaType) ? { ...place, text: new TextDecoder().decode(bytes) } : { ...place, blob: toBase64(bytes) };
 }

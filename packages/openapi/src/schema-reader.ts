@@ -22,6 +22,9 @@ const SINGLES = new Set([
 const LEFT_OUT =
   /^(?:x-.*|example|examples|xml|externalDocs|discriminator|nullable|readOnly|writeOnly|\$schema|\$id|\$anchor|\$dynamicRef|\$dynamicAnchor|\$comment)$/u;
 
+/** How many parts the pointer of a schema may have. */
+const MAX_PARTS = 200;
+
 /** Reads the schemas of one tool. */
 export class SchemaReader {
   readonly #document: ApiDocument;
@@ -42,6 +45,12 @@ export class SchemaReader {
   read(schema: unknown, pointer: string): JsonValue {
     if (typeof schema === 'boolean') return schema;
     if (!isJsonObject(schema)) throw new DocumentFault(pointer, 'must be a schema');
+    // The pointer has a part for each level, and begins anew with each reference.
+    if (pointer.split('/', MAX_PARTS + 1).length > MAX_PARTS)
+      throw new DocumentFault(
+        pointer.slice(0, 200),
+        'is nested too deeply, or holds itself: pass the document before its $refs are resolved',
+      );
     const { $ref: ref } = schema;
     const members = typeof ref === 'string' && this.#document.is30 ? {} : this.#readMembers(schema, pointer);
     if (typeof ref === 'string') members['$ref'] = `#/$defs/${this.#define(ref, pointer)}`;

@@ -240,7 +240,7 @@ describe('requests', () => {
     expect(seen[0]?.headers.authorization).toMatch(/^Bearer token of /u);
     expect(await client.callTool('get', { 'X-Tenant': 'a\r\nb: c' })).toMatchObject({
       isError: true,
-      content: [{ text: 'the argument for the header "X-Tenant" has characters that a header cannot have' }],
+      content: [{ text: 'the value of the header "X-Tenant" has characters that a header cannot have' }],
     });
   });
 });
@@ -354,6 +354,34 @@ describe('resources', () => {
   });
 });
 
+describe('an API that misbehaves', () => {
+  it('is named when a resource cannot be read', async () => {
+    const { baseUrl } = await serveApi((_request, response) => void response.writeHead(403).end());
+    const { client } = await openServer(documentOf({ '/keys': { get: {} } }), { baseUrl, resources: true });
+    await expect(client.readResource('openapi:/keys')).rejects.toThrow('GET /keys: the API answers with 403 Forbidden');
+  });
+
+  it('and sends JSON that is too deep for a message is passed on as text', async () => {
+    const deep = `${'{"a":'.repeat(125)}1${'}'.repeat(125)}`;
+    const { baseUrl } = await serveApi((_request, response) => void response.setHeader('content-type', 'application/json').end(deep));
+    const { client } = await openServer(documentOf({ '/': { get: {} } }), { baseUrl });
+    const { content, structuredContent } = await client.callTool('get');
+    expect([content, structuredContent]).toEqual([[{ type: 'text', text: deep }], undefined]);
+  });
+
+  it('does not get a header with a line break, which no error repeats', async () => {
+    const { baseUrl, seen } = await serveApi();
+    const { client } = await openServer(documentOf({ '/': { get: {} } }), {
+      baseUrl,
+      headers: () => ({ authorization: 'Bearer s3cret\nx' }),
+    });
+    const result = await client.callTool('get');
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('"authorization"') }] });
+    expect(JSON.stringify(result)).not.toContain('s3cret');
+    expect(seen).toEqual([]);
+  });
+});
+
 describe('operations that the option `tools` leaves out', () => {
   it('are no resources either, and those that it changes have the same name and texts as resources', async () => {
     const { baseUrl } = await serveApi();
@@ -369,6 +397,16 @@ describe('operations that the option `tools` leaves out', () => {
 });
 
 describe('documents', () => {
+  it('that hold themselves or are too deep lose those operations, and no others', async () => {
+    const { baseUrl } = await serveApi();
+    const tree: Record<string, unknown> = { type: 'object' };
+    tree['properties'] = { child: tree };
+    const document = documentOf({ '/tree': { post: { requestBody: jsonBody(tree) } }, '/other': { get: {} } });
+    const { client, problems } = await openServer(document, { baseUrl });
+    expect(problems).toMatchObject([{ message: expect.stringContaining('holds itself') }]);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['get_other']);
+  });
+
   it('with mistakes lose the operations that have them, named with their place', async () => {
     const { baseUrl } = await serveApi();
     const document = documentOf(
