@@ -2,7 +2,8 @@
 
 import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Progress } from '@mortise/protocol/model';
 import {
   isImageType,
@@ -47,7 +48,8 @@ function toLangChainTool(host: Host, { name, description, schema }: ModelTool, o
   return new DynamicStructuredTool<JsonObject, unknown, JsonObject, ToolMessage | LangChainContent, Progress>({
     name,
     description: description ?? name,
-    schema,
+    // LangChain itself checks the arguments: patterns of a server could take it forever. The server checks them anyway.
+    schema: withoutPatterns(schema) as typeof schema,
     func: async function* (input, _manager, config) {
       const signal = config?.signal;
       const result = yield* streamOrFail(host, name, input, { ...options, signal });
@@ -90,4 +92,22 @@ function toContent(result: CallToolResult): LangChainContent {
 function toContentPart(part: ResultPart): Exclude<LangChainContent, string>[number] {
   if (part.type === 'file' && isImageType(part.mimeType)) return { type: 'image_url', image_url: { url: toDataUrl(part) } };
   return { type: 'text', text: toText(part) };
+}
+
+/** Keywords that hold values and no schemas, and those that hold schemas by names. */
+const VALUES: readonly string[] = ['const', 'enum', 'default', 'examples'];
+const MAPS: readonly string[] = ['properties', '$defs', 'definitions', 'dependentSchemas'];
+
+/** Returns a schema, or schemas by names, without `pattern` and `patternProperties`. */
+function withoutPatterns(schema: JsonValue | undefined, isMap = false): JsonValue {
+  if (Array.isArray(schema)) return schema.map((each) => withoutPatterns(each as JsonValue));
+  if (!isJsonObject(schema)) return schema ?? null;
+  if (isMap) return Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, withoutPatterns(each)]));
+  const { pattern: _, patternProperties, ...members } = schema;
+  return Object.fromEntries(
+    Object.entries(members)
+      // The names that patterns allowed are allowed.
+      .filter(([key]) => key !== 'additionalProperties' || patternProperties === undefined)
+      .map(([key, value]) => [key, VALUES.includes(key) ? value : withoutPatterns(value, MAPS.includes(key))]),
+  );
 }

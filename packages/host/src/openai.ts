@@ -131,7 +131,7 @@ export async function answerResponsesCalls(
   options: AnswerCallsOptions = {},
 ): Promise<ResponsesAnswer[]> {
   const made = output.flatMap(({ type, call_id: id, name, arguments: args }): ModelCall[] =>
-    type === 'function_call' && id && name ? [{ id, name, arguments: parseArguments(args) }] : [],
+    type === 'function_call' && typeof id === 'string' ? [{ id, name: name ?? '', arguments: parseArguments(args) }] : [],
   );
   const answers = await answerCalls(host, made, options);
   return answers.map(([{ id }, result]) => ({ type: 'function_call_output', call_id: id, output: toResponsesOutput(result) }));

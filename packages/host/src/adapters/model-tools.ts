@@ -59,7 +59,7 @@ export async function* streamCall(
   host: Host,
   name: string,
   args: unknown,
-  options: CallOptions,
+  { waitMs: _, ...options }: ModelToolOptions,
 ): AsyncGenerator<Progress, CallToolResult, undefined> {
   const updates = new AsyncQueue<Progress>();
   const calling = host.callTool(name, toArguments(name, args), { ...options, onProgress: (progress) => void updates.push(progress) });

@@ -36,7 +36,12 @@ describe('the AI SDK', () => {
   it('uses two tools in two steps: structured content as JSON, an image as a file', async () => {
     const { host } = openLab();
     const model = scriptedModel(['lab__add', { a: 1, b: 2 }], ['lab__draw', {}]);
-    const { text, steps } = await generateText({ model, tools: await aiSdkTools(host), prompt: 'Go', stopWhen: isStepCount(5) });
+    const { text, steps } = await generateText({
+      model,
+      tools: await aiSdkTools(host, { waitMs: 60_000 }),
+      prompt: 'Go',
+      stopWhen: isStepCount(5),
+    });
     expect([text, steps.length]).toEqual(['done', 3]);
     expect(model.doGenerateCalls[0]?.tools?.[0]).toMatchObject({
       name: 'lab__add',

@@ -2,9 +2,12 @@
 
 import { AIMessage, ToolMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
+import { inMemoryTransport } from '@mortise/client/in-memory';
+import { Server } from '@mortise/server/low-level';
 import { createAgent } from 'langchain';
 import { describe, expect, it } from 'vitest';
 import { langchainTools } from '../../src/langchain.ts';
+import { openHost } from '../servers.ts';
 import { openLab, PIXEL } from './lab.ts';
 
 const go = { messages: [{ role: 'user', content: 'Go' }] };
@@ -53,6 +56,22 @@ describe('an agent of LangChain', () => {
     controller.abort();
     await cancelled;
     await failed;
+  });
+
+  it('[ROBUSTNESS-6] runs no pattern of a server', async () => {
+    const text = { type: 'string', pattern: '^(a+)+$' };
+    const inputSchema = {
+      type: 'object',
+      properties: { default: text },
+      patternProperties: { '^(b+)+$': text },
+      additionalProperties: false,
+    };
+    const server = new Server({ name: 'hostile', version: '1.0.0' });
+    server.setRequestHandler('tools/list' as string, () => ({ tools: [{ name: 'take', inputSchema }] }));
+    server.setRequestHandler('tools/call' as string, () => ({ content: [{ type: 'text', text: 'taken' }] }));
+    const host = openHost({ servers: { hostile: { transport: inMemoryTransport(server) } } });
+    const [tool] = await langchainTools(host, { waitMs: 60_000 });
+    expect(await tool?.invoke({ default: `${'a'.repeat(50)}!`, [`${'b'.repeat(50)}!`]: 'x' })).toBe('taken');
   });
 
   it('throws the error of a tool that is called without an agent', async () => {
