@@ -1,6 +1,6 @@
 /** Consent before a tool runs: what a policy sees, ready policies, and tools that change. */
 
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonValue } from '@mortise/jsonrpc-core';
@@ -132,6 +132,21 @@ describe('a remembered decision', () => {
     expect(counts).toEqual(asked);
   });
 
+  it('is asked for once, and one question at a time, however many calls a model makes at once', async () => {
+    let open = 0;
+    const ask = vi.fn(async (): Promise<Consent> => {
+      open += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(open).toBe(1);
+      open -= 1;
+      return { allow: true, remember: 'tool' };
+    });
+    const host = openHost({ servers: { files: reach(makeFiles()) }, policy: rememberConsent(ask) });
+    const calls = ['files__read', 'files__read', 'files__remove'].map((name) => host.callTool(name, { path: 'a' }));
+    expect((await Promise.all(calls)).map(textOf)).toEqual(['read a', 'read a', 'removed a']);
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
   it('is found at once, however deep the lists of the arguments are', async () => {
     const server = makeServer('deep');
     server.registerTool('take', { inputSchema: { list: z.any() } }, () => 'taken');
@@ -247,6 +262,21 @@ describe('a lock file', () => {
     expect(await run('Reads, and tells')).toBe(true);
     expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object)).toEqual(['files__read']);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is one for all that open it, and what cannot be written is not kept', async () => {
+    const folder = await makeFolder();
+    const path = join(folder, 'lock.json');
+    await Promise.all([lockFile(path).set('a', '1'), lockFile(join(folder, '.', 'lock.json')).set('b', '2')]);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ a: '1', b: '2' });
+    const blocked = join(folder, 'blocked.json');
+    const lock = lockFile(blocked);
+    expect(await lock.get('a')).toBeUndefined();
+    await mkdir(blocked);
+    await expect(lock.set('a', '1')).rejects.toThrow();
+    await rm(blocked, { recursive: true });
+    expect(await lock.get('a')).toBeUndefined();
+    expect(await readdir(folder)).toEqual(['lock.json']);
   });
 
   it('keeps what several calls set at once', async () => {
