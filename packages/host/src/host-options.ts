@@ -99,7 +99,11 @@ const SERVER_OPTIONS: OptionTable<HostServer> = {
 export function checkHostOptions(options: HostOptions): void {
   checkOptions('createHost options', options, HOST_OPTIONS);
   if (typeof options.elicitation === 'object') checkOptions('createHost options, elicitation', options.elicitation, ELICITATION_OPTIONS);
-  if (options.sampling) checkOptions('createHost options, sampling', options.sampling, SAMPLING_OPTIONS);
+  if (options.sampling) {
+    checkOptions('createHost options, sampling', options.sampling, SAMPLING_OPTIONS);
+    for (const name of ['createMessage', 'approveRequest', 'approveResult'] as const)
+      if (options.sampling[name] === undefined) throw new TypeError(`createHost options, sampling: "${name}" is missing: pass a function`);
+  }
   if (typeof options.policy !== 'function')
     throw new TypeError('createHost needs a policy, which decides before each tool call: policy: (use) => askTheUser(use)');
   checkServers('createHost options', options.servers, SERVER_OPTIONS);

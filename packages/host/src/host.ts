@@ -2,8 +2,8 @@
 
 import type { CallOptions, McpClient } from '@mortise/client';
 import { toolHints } from '@mortise/client/host';
-import type { JsonObject } from '@mortise/jsonrpc-core';
-import { abortable, runCallback } from '@mortise/jsonrpc-core/connection';
+import { ConnectionClosedError, type JsonObject } from '@mortise/jsonrpc-core';
+import { abortable, linkSignals, runCallback } from '@mortise/jsonrpc-core/connection';
 import { systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type {
   CallToolResult,
@@ -133,6 +133,7 @@ class ServerHost implements Host {
   readonly #byLabel = new Map<string, Member>();
   readonly #handlers = new Set<(event: HostEvent) => unknown>();
   readonly #lists: ListReader;
+  readonly #closing = new AbortController();
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -253,6 +254,15 @@ class ServerHost implements Host {
   // ---- calls
 
   async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const { signal, dispose } = linkSignals(options.signal, this.#closing.signal);
+    try {
+      return await this.#callTool(name, args, { ...options, signal });
+    } finally {
+      dispose();
+    }
+  }
+
+  async #callTool(name: string, args: JsonObject, options: CallOptions & { readonly signal: AbortSignal }): Promise<CallToolResult> {
     const member = this.#memberOf(name);
     const { server } = member;
     const tool = await this.#findTool(member, name, options.signal);
@@ -276,7 +286,7 @@ class ServerHost implements Host {
 
   async #consent(
     use: Pick<ToolUse, 'name' | 'tool' | 'digest' | 'arguments'> & { readonly member: Member },
-    signal: AbortSignal = new AbortController().signal,
+    signal: AbortSignal,
   ): Promise<void> {
     const { member, name, tool, digest, arguments: args } = use;
     const { policy, lock = this.#lock } = this.#options;
@@ -347,6 +357,7 @@ class ServerHost implements Host {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort(new ConnectionClosedError('the host was closed'));
     await Promise.all([...this.#members.values()].map(({ server }) => server.close()));
     this.#handlers.clear();
   }

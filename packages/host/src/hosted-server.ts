@@ -1,6 +1,6 @@
 /** One server of a host: starts it when needed, keeps its state, starts it again when it is lost, and follows its lists. */
 
-import { type ClientOptions, type ClientTransportSource, McpClient } from '@mortise/client';
+import { type ClientOptions, type ClientTransportSource, McpClient, type Subscription } from '@mortise/client';
 import { type Clock, type ClockTimer, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
 import { abortable, linkSignals, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { toError } from '@mortise/jsonrpc-core/transport';
@@ -238,7 +238,8 @@ export class HostedServer {
     const { events, clock } = this.#init;
     const wanted = LIST_FILTERS.filter(([, capability]) => hasCapability(client.serverCapabilities, capability));
     if (wanted.length === 0) return;
-    const changes = client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
+    const listen = (): Subscription => client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
+    let changes = listen();
     const forget = (method?: string): void => {
       for (const [key, , names] of wanted)
         if (method === undefined || method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))
@@ -248,10 +249,18 @@ export class HostedServer {
           }
     };
     const read = async (): Promise<void> => {
-      for await (const { method, isAfterGap } of changes) {
-        // In the legacy era `onAnyNotification` has counted it.
-        if (client.era === 'modern') guard.countNotification();
-        forget(isAfterGap ? undefined : method);
+      for (;;) {
+        for await (const { method, isAfterGap } of changes) {
+          // In the legacy era `onAnyNotification` has counted it.
+          if (client.era === 'modern') guard.countNotification();
+          forget(isAfterGap ? undefined : method);
+        }
+        // A server may end a subscription and go on, as when one of its machines leaves.
+        await new Promise<void>((resolve) => void clock.schedule(resolve, FLOOR_MS));
+        if (this.#opened?.client !== client) return;
+        changes = listen();
+        await changes.accepted;
+        forget();
       }
     };
     read().catch((error: unknown) => {
@@ -259,10 +268,11 @@ export class HostedServer {
       if (this.#opened?.client === client && !(error instanceof ConnectionClosedError)) events.onError(toError(error));
     });
     const limit = withTimeout(ACCEPT_MS, undefined, clock);
-    await abortable(changes.accepted, limit.signal).catch(() => undefined);
+    const { accepted } = changes;
+    await abortable(accepted, limit.signal).catch(() => undefined);
     limit.dispose();
     if (limit.signal.aborted)
-      changes.accepted.then(
+      accepted.then(
         () => forget(),
         () => undefined,
       );

@@ -721,18 +721,26 @@ describe('names, filters and failures', () => {
     expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { private: { failed: 1 } } });
   });
 
-  it('says that a server is away, and not that there is no such tool', async () => {
+  it('waits for the server of a tool, and says if it is away, not that there is no such tool', async () => {
     const transport = (): never => {
-      throw new Error('down');
+      throw new Error('it is not there');
     };
-    const slow = makeServer('slow');
-    slow.use('tools/list', () => new Promise<JsonObject>(() => undefined));
-    slow.registerTool('one', {}, () => '1');
+    const slow = makeEcho('slow', 'one');
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    slow.use('tools/list', async (_call, next) => {
+      await gate;
+      return next();
+    });
     const servers = { down: { transport }, slow: behind(slow, 'modern'), sound: behind(makeEcho('sound'), 'modern') };
-    const client = await connect(openGateway(servers, { listWaitMs: 0 }), 'modern');
-    for (const name of ['down', 'slow'])
-      await expect(client.callTool(`${name}__one`)).rejects.toThrow(`The server "${name}" behind this gateway is not available`);
+    const warned = vi.fn();
+    const client = await connect(openGateway(servers, { listWaitMs: 0, logger: { log: (_level, message) => warned(message) } }), 'modern');
+    await expect(client.callTool('down__one')).rejects.toThrow('The server "down" behind this gateway is not available');
+    expect(warned).toHaveBeenCalledWith('The server "down" behind the gateway: it is not there');
     await expect(client.callTool('sound__one')).rejects.toThrow('Unknown tool: sound__one');
+    const called = client.callTool('slow__one');
+    release();
+    expect(textOf(await called)).toBe('slow');
   });
 
   it.each(['legacy', 'modern'] as const)('lists what a %s server has now if it does not say when its lists change', async (era) => {

@@ -334,7 +334,21 @@ describe('the end', () => {
     await expect(called).rejects.toThrow();
     await vi.waitFor(() => expect(server.isConnected()).toBe(false));
     expect(host.states.get('slow')).toEqual({ status: 'closed' });
-    await expect(host.callTool('slow__wait')).rejects.toThrow('the host closed the server "slow"');
+    await expect(host.callTool('slow__wait')).rejects.toThrow('the host was closed');
+  });
+
+  it('rejects calls that wait for the user', async () => {
+    let onAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (onAsked = resolve));
+    const policy = (): Promise<boolean> => {
+      onAsked();
+      return new Promise(() => undefined);
+    };
+    const host = openHost({ servers: { one: reach(makeEcho('one')) }, policy });
+    const called = expect(host.callTool('one__echo')).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    await asked;
+    await host.close();
+    await called;
   });
 
   it('gives the client of a ready server for what the host has no function for', async () => {

@@ -84,7 +84,9 @@ export class Backend {
         client.onElicitationComplete(({ elicitationId }) => owner.onElicitationComplete(elicitationId));
       },
       events: {
-        onState: ({ status }) => {
+        onState: (state) => {
+          const { status } = state;
+          if (state.status === 'failed' || state.status === 'needs sign-in') owner.onError(new Error(state.reason));
           if (status === 'ready' && this.#logLevel) this.#sendLogLevel(this.#logLevel).catch(owner.onError);
           if (status === 'failed' || (status === 'ready' && this.#hasFailed)) owner.onAllChanged();
           this.#hasFailed = status === 'failed' || (this.#hasFailed && status !== 'ready');

@@ -13,7 +13,7 @@ import { labelOf, serverLabel } from '../names.ts';
 import type { ListName } from '../server-list.ts';
 import { Backend, pickAsked } from './backend.ts';
 import type { GatewayOptions } from './gateway-options.ts';
-import { collectOffers, type Offers } from './offers.ts';
+import { collectOffers, type Offers, type Place } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
 import { toProtocolError } from './to-protocol-error.ts';
 
@@ -66,9 +66,9 @@ export class Caller {
     this.#backends = Object.keys(options.servers).map((name) => pool.get(name) ?? this.#createBackend(name, capabilities, auth));
   }
 
-  /** Whether the caller has requests in flight, or calls that wait for its answers. */
+  /** Whether the caller has requests in flight, subscriptions, or calls that wait for its answers. */
   get isBusy(): boolean {
-    return this.inFlight > 0 || this.#pending.size > 0;
+    return this.inFlight > 0 || this.#pending.size > 0 || this.#watched.size > 0;
   }
 
   /** The connections of this caller alone. */
@@ -162,20 +162,21 @@ export class Caller {
     const resumed = this.#findPending(context);
     if (resumed) return resumed.serve(context);
     const name = String(params['name']);
-    const place = (await this.offers(list)).places.get(name) ?? (await this.offers(list, true)).places.get(name);
-    if (!place) throw this.#unknown(list, name);
+    const place = (await this.offers(list)).places.get(name) ?? (await this.#findLate(list, name, context.signal));
+    if (!place) throw invalidParamsError(`Unknown ${list === 'tools' ? 'tool' : 'prompt'}: ${name.slice(0, 200)}`);
     return this.#call(place.backend, method, { ...params, name: place.name }, context, undefined);
   }
 
-  /** The server of the name may be away. A model must not believe then that there is no such tool. */
-  #unknown(list: 'tools' | 'prompts', name: string): ProtocolError {
-    const away = this.#backends.find(
+  /** Finds what no list has: its server may be slow, or have got it without saying so. @throws {ProtocolError} The server is away. */
+  async #findLate(list: 'tools' | 'prompts', name: string, signal: AbortSignal): Promise<Place | undefined> {
+    const slow = this.#backends.filter(
       ({ server, given }) =>
         (given.keepsNames === true || labelOf(name) === serverLabel(server.name)) &&
         (server.state.status !== 'ready' || this.#lists.isLate(server, list)),
     );
-    if (away) return new ProtocolError(INTERNAL_ERROR, `The server "${away.name}" behind this gateway is not available`);
-    return invalidParamsError(`Unknown ${list === 'tools' ? 'tool' : 'prompt'}: ${name.slice(0, 200)}`);
+    for (const backend of slow) await this.#use(backend, undefined, (server) => server.list(list, signal));
+    if (slow.length > 0) this.#offers.delete(list);
+    return (await this.offers(list, true)).places.get(name);
   }
 
   async read(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
@@ -310,10 +311,15 @@ export class Caller {
 
   // ---- subscriptions
 
+  watches(uri: string): boolean {
+    return this.#watched.has(uri);
+  }
+
   async watch(uri: string): Promise<void> {
     const known = this.#watched.get(uri);
     if (known) {
-      known.count += 1;
+      // A session subscribes once, however often it asks; several `subscriptions/listen` of a caller end one by one.
+      if (!this.session) known.count += 1;
       return;
     }
     const backend = await this.#backendOf(uri);

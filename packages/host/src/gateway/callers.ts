@@ -16,6 +16,8 @@ export class Callers {
   readonly #max: number;
   readonly #create: (call: CallFacts) => Caller;
   readonly #callers = new Map<RawSession | string, Caller>();
+  /** The sessions that have had a caller. */
+  readonly #sessions = new WeakSet<RawSession>();
   #sweep: ClockTimer | undefined;
 
   constructor({ callerIdleMs = 600_000, maxCallers = 1_000 }: GatewayOptions, clock: Clock, create: (call: CallFacts) => Caller) {
@@ -53,7 +55,12 @@ export class Callers {
     else if (this.#callers.size >= this.#max) this.#makeRoom([...this.#callers]);
     const caller = this.#create(call);
     this.#callers.set(key, caller);
-    if (typeof key !== 'string') void key.closed.then(() => this.#end(key));
+    if (typeof key !== 'string') {
+      // A session whose connections made room may have missed changes.
+      if (this.#sessions.has(key)) caller.onAllChanged();
+      else void key.closed.then(() => this.#end(key));
+      this.#sessions.add(key);
+    }
     this.#sweep ??= this.#clock.schedule(() => this.#onSweep(), this.#idleMs);
     return caller;
   }

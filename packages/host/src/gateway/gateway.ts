@@ -170,8 +170,16 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
 
   #addSubscriptions(): void {
     this.use('resources/subscribe', async ({ app, params }, next) => {
-      await app.watch(String(params['uri']));
-      return next();
+      const uri = String(params['uri']);
+      const isNew = !app.watches(uri);
+      await app.watch(uri);
+      try {
+        return await next();
+      } catch (error) {
+        // The session has too many subscriptions.
+        if (isNew) await app.unwatch(uri).catch(() => undefined);
+        throw error;
+      }
     });
     this.use('resources/unsubscribe', async ({ app, params }, next) => {
       await app.unwatch(String(params['uri']));
