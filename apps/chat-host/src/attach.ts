@@ -27,7 +27,7 @@ export async function attachResources(text: string, host: Host, screen: Screen, 
     if (uri === undefined) return undefined;
     const content = resourceText(await host.readResource({ server: found.server, uri }, { signal }));
     screen.print(screen.style('dim', `  attached ${cleanLine(uri)} of ${cleanLine(found.server)} (${content.length} characters)`));
-    message = `${message.replace(token, uri)}\n\n<resource server=${JSON.stringify(found.server)} uri=${JSON.stringify(uri)}>\n${content}\n</resource>`;
+    message = `${message.replace(token, () => uri)}\n\n<resource server=${JSON.stringify(found.server)} uri=${JSON.stringify(uri)}>\n${content}\n</resource>`;
   }
   return message;
 }

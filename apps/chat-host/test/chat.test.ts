@@ -70,7 +70,7 @@ describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
     expect(await chat.see('The tool says: milk and bread')).not.toContain(CONSENT);
     await chat.enter(String.raw`use echo {"message": "\u001b[2J\u202eevil\u0007"}`);
     await chat.answer(CONSENT, 'y');
-    await chat.see(String.raw`The tool says: Echo: \u{1b}[2J\u{202e}evil\u{7}`);
+    await chat.see(String.raw`The tool says: Echo: \u001b[2J\u202eevil\u0007`);
     await leave(chat);
   });
 
