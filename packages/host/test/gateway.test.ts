@@ -3,10 +3,10 @@
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { ClientCapabilities } from '@mortise/protocol/model';
+import type { ClientCapabilities, Tool } from '@mortise/protocol/model';
 import { completable, inputRequired, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
 import { Server } from '@mortise/server/low-level';
-import { taskClient } from '@mortise/tasks/client';
+import { type TaskClient, taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
@@ -246,6 +246,55 @@ describe.each(pairings)('a %s client and a %s server', (front, back) => {
     const gateway = openGateway({ worker: behind(server, back) }, { extensions: () => [taskClient({ prefersTasks: true })] });
     const client = await connect(gateway, front);
     expect(textOf(await client.callTool('worker__long'))).toBe('done');
+  });
+});
+
+describe.each(pairings)('tasks of a %s client at a gateway in front of a %s server', (front, back) => {
+  const tools = (tool: Tool): Tool => ({ ...tool, execution: { taskSupport: 'optional' } });
+  const open = async (server: McpServer, options: ClientOptions = {}): Promise<TaskClient> => {
+    const gateway = openGateway({ worker: behind(server, back, { tools }) }, { tasks: createTasks({ pollIntervalMs: 10 }) });
+    const tasks = taskClient();
+    await connect(gateway, front, { ...options, extensions: [tasks] });
+    return tasks;
+  };
+
+  it('have questions, progress and results of ordinary calls behind', async () => {
+    const server = makeServer('worker');
+    server.registerTool('long', {}, async (ctx) => {
+      await ctx.progress(1, 2, 'half');
+      const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
+      return `done for ${String(content?.['name'])}`;
+    });
+    server.registerTool('fail', {}, () => {
+      throw new Error('it broke');
+    });
+    const tasks = await open(server, { elicitation: () => ({ action: 'accept', content: { name: 'Ann' } }) });
+    const task = await tasks.start('worker__long');
+    expect(task.id).toBeTypeOf('string');
+    expect(textOf(await task.result())).toBe('done for Ann');
+    const failed = await tasks.start('worker__fail');
+    expect(await failed.result()).toMatchObject({ isError: true, content: [{ text: 'it broke' }] });
+  });
+
+  it('cancel the call behind when they are cancelled', async () => {
+    const server = makeServer('worker');
+    let onCancelled: () => void = () => undefined;
+    const cancelled = new Promise<void>((resolve) => (onCancelled = resolve));
+    const started = new Promise<void>((resolve) => {
+      server.registerTool('wait', {}, (ctx) => {
+        resolve();
+        return new Promise<string>((done) =>
+          ctx.signal.addEventListener('abort', () => {
+            onCancelled();
+            done('');
+          }),
+        );
+      });
+    });
+    const task = await (await open(server)).start('worker__wait');
+    await started;
+    await task.cancel();
+    await cancelled;
   });
 });
 

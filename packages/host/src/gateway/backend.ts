@@ -1,13 +1,20 @@
 /** One server behind the gateway as one caller (or, if it is pooled, all callers) uses it: its connection and its calls in flight. */
 
 import type { ClientTransportSource, McpClient } from '@mortise/client';
-import type { Clock, JsonObject, LogLevel } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { ClientCapabilities, Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import { HostedServer, type HostedServerEvents } from '../hosted-server.ts';
 import type { GatewayCaller, GatewayOptions, GatewayServer } from './gateway-options.ts';
-import type { PendingCall } from './pending-call.ts';
+
+/** A call of a server in progress: it reaches whoever made the call. */
+export interface OpenCall {
+  /** Aborts when the call is cancelled. */
+  readonly signal: AbortSignal;
+  ask(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  log(level: LogLevel, data: JsonValue, logger: string | undefined): void;
+}
 
 /** What a server behind reports to its caller, or asks it. */
 export interface BackendOwner extends Pick<HostedServerEvents, 'onListChanged' | 'onError'> {
@@ -51,7 +58,9 @@ export class Backend {
   readonly name: string;
   readonly given: GatewayServer;
   readonly server: HostedServer;
-  readonly calls: Set<PendingCall> = new Set();
+  readonly calls: Set<OpenCall> = new Set();
+  /** Whether clients may run tools as tasks. */
+  readonly hasTasks: boolean;
   /** How many callers watch each resource. */
   readonly #watched = new Map<string, number>();
   #logLevel: LogLevel | undefined;
@@ -61,6 +70,7 @@ export class Backend {
     const given = options.servers[name] as GatewayServer;
     const capabilities = asked?.capabilities ?? {};
     this.name = name;
+    this.hasTasks = options.tasks !== undefined;
     this.given = given;
     this.server = new HostedServer({
       name,
@@ -98,7 +108,7 @@ export class Backend {
   }
 
   /** Returns the call with this signal, else the one that a message of the server is most likely about: the newest. */
-  findCall(signal?: AbortSignal): PendingCall | undefined {
+  findCall(signal?: AbortSignal): OpenCall | undefined {
     const calls = [...this.calls];
     return calls.find((call) => call.signal === signal) ?? calls.at(-1);
   }

@@ -3,18 +3,19 @@
 import { CancelledError, type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { type Revision, UriTemplate } from '@mortise/protocol';
-import type { Ask, AuthInfo, BusMessage, Principal } from '@mortise/protocol/contracts';
-import type { ClientCapabilities } from '@mortise/protocol/model';
-import { invalidParamsError, META_LOG_LEVEL, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
+import type { Ask, AuthInfo, BusMessage, HandlerRun, Principal, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { CallToolResult, ClientCapabilities, Progress } from '@mortise/protocol/model';
+import { invalidParamsError, META_LOG_LEVEL, META_PROGRESS_TOKEN, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
 import type { HostedServer } from '../hosted-server.ts';
 import { ListReader } from '../list-reader.ts';
 import { labelOf, serverLabel } from '../names.ts';
 import type { ListName } from '../server-list.ts';
-import { Backend, pickAsked } from './backend.ts';
+import { Backend, type OpenCall, pickAsked } from './backend.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 import { collectOffers, type Offers, type Place } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
+import { META_CALLER } from './tasks.ts';
 import { toProtocolError } from './to-protocol-error.ts';
 
 export interface CallerInit {
@@ -37,6 +38,7 @@ const MAX_PENDING = 1_000;
 const TOPICS = { tools: 'tools', prompts: 'prompts', resources: 'resources', resourceTemplates: 'resources' } as const;
 
 export class Caller {
+  readonly id: string = crypto.randomUUID();
   readonly principal: Principal;
   readonly session: RawSession | undefined;
   lastUsedMs = 0;
@@ -48,6 +50,8 @@ export class Caller {
   readonly #lists: ListReader;
   readonly #pending = new Map<string, PendingCall>();
   readonly #offers = new Map<ListName, Promise<Offers>>();
+  /** The tools that were read last. */
+  #tools: Offers | undefined;
   /** How often each resource is subscribed to, and at which server. */
   readonly #watched = new Map<string, { readonly backend: Backend; count: number }>();
   /** The lists that changed in this turn of the event loop: each is announced once. */
@@ -121,7 +125,10 @@ export class Caller {
       )
       .then((items) => {
         const offers = collectOffers(list, this.#backends, items, this.#init.report);
-        if (list === 'tools') this.#init.onTools(offers);
+        if (list === 'tools') {
+          this.#tools = offers;
+          this.#init.onTools(offers);
+        }
         return offers;
       });
     this.#offers.set(list, read);
@@ -208,6 +215,43 @@ export class Caller {
     }
   }
 
+  /** The task options of a tool in the list that was read last. */
+  taskOptions(name: string): Readonly<Record<string, unknown>> | undefined {
+    const execution = this.#tools?.places.get(name)?.execution;
+    return execution && { execution };
+  }
+
+  /** Runs a tool as a task of the gateway: its questions and its progress go to the task. */
+  async runTask({ tool, arguments: args, meta = {} }: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+    const { signal } = run;
+    const place = (await this.offers('tools')).places.get(tool) ?? (await this.#findLate('tools', tool, signal));
+    if (!place) throw invalidParamsError(`Unknown tool: ${tool.slice(0, 200)}`);
+    const { backend, name } = place;
+    const token = meta[META_PROGRESS_TOKEN];
+    const call: OpenCall = {
+      signal,
+      ask: ({ method, params = {}, ...ask }, asking) =>
+        this.#convert(method, params, (wire) => run.ask({ ...ask, method, params: wire, signal: asking })),
+      log: (...message) => this.session?.sendLog(...message),
+    };
+    const onProgress = (progress: Progress): void =>
+      void run.report({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...progress, progressToken: token } as JsonObject });
+    const params = withoutOwnMeta({ name, arguments: args, _meta: meta });
+    const options = { signal, onProgress: token === undefined ? undefined : onProgress };
+    backend.calls.add(call);
+    this.inFlight += 1;
+    try {
+      const result = await this.#use(backend, undefined, (server) =>
+        server.run((client) => client.request('tools/call' as string, params, options), signal),
+      );
+      return withoutServerInfo(result) as unknown as CallToolResult;
+    } finally {
+      backend.calls.delete(call);
+      this.inFlight -= 1;
+      this.lastUsedMs = this.#init.clock.monotonicMs();
+    }
+  }
+
   #findPending({ requestState }: GatewayContext): PendingCall | undefined {
     const id = (requestState as { readonly call?: unknown } | undefined)?.call;
     if (id === undefined) return undefined;
@@ -269,11 +313,8 @@ export class Caller {
     const call = backend.findCall(callSignal);
     const { session } = this;
     try {
-      if (session)
-        return await (call
-          ? call.context.sendRequest({ method, params }, undefined, { signal })
-          : this.#askSession(session, method, params, signal));
       if (call) return await call.ask({ ...ask, params }, signal);
+      if (session) return await this.#convert(method, params, (wire) => session.request(method, wire, { signal }));
     } catch (error) {
       if (error instanceof RemoteError) throw new ProtocolError(error.rpcCode, error.message, error.data, { cause: error });
       throw error;
@@ -281,10 +322,10 @@ export class Caller {
     throw new ProtocolError(INTERNAL_ERROR, `"${method}" cannot reach the client: it has no request in progress`);
   }
 
-  /** Asks a legacy client outside of any call, as servers do that want the roots at once. */
-  async #askSession(session: RawSession, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  /** Asks a client outside of any request, as servers do that want the roots at once: in the shapes of its revision. */
+  async #convert(method: string, params: JsonObject, send: (params: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
     const { toWire, fromWire } = this.#revision;
-    const answer = await session.request(method, toWire.params.get(method)?.(params) ?? params, { signal });
+    const answer = await send(toWire.params.get(method)?.(params) ?? params);
     return fromWire.results.get(method)?.(answer) ?? answer;
   }
 
@@ -354,7 +395,7 @@ function fits(template: string, uri: string): boolean {
 /** Removes what belongs to the caller's request alone: its token for progress, its protocol facts, and what continues an earlier request. */
 function withoutOwnMeta({ _meta, requestState: _state, inputResponses: _answers, ...params }: JsonObject): JsonObject {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(
-    ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
+    ([key]) => key !== 'progressToken' && key !== META_CALLER && !key.startsWith('io.modelcontextprotocol/'),
   );
   return kept.length === 0 ? params : { ...params, _meta: Object.fromEntries(kept) };
 }

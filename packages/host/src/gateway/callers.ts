@@ -31,6 +31,10 @@ export class Callers {
     return [...this.#callers.values()];
   }
 
+  findById(id: unknown): Caller | undefined {
+    return this.all.find((caller) => caller.id === id);
+  }
+
   /** Returns the caller of a request. @throws {ProtocolError} -32603: too many callers are busy. */
   find(call: CallFacts): Caller {
     const { session } = call;

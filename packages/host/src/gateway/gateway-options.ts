@@ -3,7 +3,7 @@
 import type { AnswerOptions, ClientOptions, ClientTransportSource } from '@mortise/client';
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
-import type { AuthInfo, ClientExtension, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, ClientExtension, Principal, ServerExtension } from '@mortise/protocol/contracts';
 import type { Implementation, Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 import type { ServerOptions } from '@mortise/server/low-level';
 import { checkServers } from '../host-options.ts';
@@ -62,6 +62,13 @@ export interface GatewayOptions {
   readonly maxCallers?: number | undefined;
   /** Makes the extensions of a server's clients, such as `[taskClient()]`, with which the gateway waits for tasks. @default none */
   readonly extensions?: ((server: string) => readonly ClientExtension[]) | undefined;
+  /**
+   * Lets clients run tools as tasks: `createTasks()` of `@mortise/tasks/server`. Tools whose `execution.taskSupport` allows it may be tasks;
+   * servers of 2026-07-28 list no `execution`, so say it by `tools` of the server. A task ends with the session that began it.
+   *
+   * @default none: the gateway waits for tasks itself, and its clients see results
+   */
+  readonly tasks?: ServerExtension | undefined;
   /** More options of the endpoint, such as `instructions`, `pageSize`, `requestState` or `tracer`. @default those of `Server` */
   readonly endpoint?:
     Omit<ServerOptions, 'capabilities' | 'context' | 'extensions' | 'messageBus' | 'logger' | 'clock' | 'cache'> | undefined;
@@ -78,6 +85,7 @@ const GATEWAY_OPTIONS: OptionTable<GatewayOptions> = {
   callerIdleMs: 0,
   maxCallers: 1,
   extensions: 'function',
+  tasks: 'object',
   endpoint: 'object',
   logger: 'object',
   clock: 'object',

@@ -12,6 +12,7 @@ import { Caller } from './caller.ts';
 import { Callers } from './callers.ts';
 import { checkGatewayOptions, type GatewayOptions } from './gateway-options.ts';
 import { type Offers, toPage } from './offers.ts';
+import { createGatewayTasks, META_CALLER } from './tasks.ts';
 
 /** How the servers behind a gateway are, for a health endpoint. */
 export interface GatewayHealth {
@@ -74,6 +75,7 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
       // that no other needs the key.
       requestState: { maxRounds: 100, keys: [crypto.getRandomValues(new Uint8Array(32))], ...endpoint?.requestState },
       capabilities: CAPABILITIES,
+      extensions: options.tasks ? [createGatewayTasks(options.tasks, (id) => this.#callers.findById(id))] : [],
       cache: { listScope: 'private' },
       messageBus: bus,
       context: (call) => this.#callers.find(call),
@@ -155,6 +157,11 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
       if (own && isEqual(own, this.paramHeaders(name))) throw paramFault;
       return next();
     });
+    if (this.#options.tasks)
+      this.use('tools/call', async ({ app, params, meta }, next) => {
+        await app.offers('tools');
+        return next({ ...params, _meta: { ...meta, [META_CALLER]: app.id } });
+      });
     this.use('logging/setLevel', async ({ app, params }, next) => {
       const result = await next();
       await app.setLogLevel(params['level'] as LogLevel);

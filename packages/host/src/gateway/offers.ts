@@ -16,6 +16,8 @@ export interface Place {
   readonly name: string;
   /** For a tool, the arguments that clients also send in headers. */
   readonly headers?: ParamHeaders | undefined;
+  /** For a tool, whether it may run as a task. */
+  readonly execution?: Tool['execution'];
 }
 
 export interface Offers {
@@ -38,9 +40,9 @@ const TO_OFFER: { readonly [N in ListName]: ToOffer<ListedItems[N]> } = {
     const shown = backend.given.tools ? backend.given.tools(tool) : tool;
     if (!shown) return undefined;
     const key = nameOf(shown.name, backend);
-    // The gateway itself waits for tasks: its clients see none.
-    const { execution: _tasks, ...rest } = shown as Tool & { readonly execution?: unknown };
-    return { item: { ...rest, name: key }, key, name: tool.name };
+    // Without the option `tasks` the gateway itself waits for tasks: its clients see none.
+    const { execution, ...rest } = shown;
+    return { item: { ...rest, name: key, ...(backend.hasTasks && execution && { execution }) }, key, name: tool.name };
   },
   prompts: (prompt: Prompt, backend) => {
     const shown = backend.given.prompts ? backend.given.prompts(prompt) : prompt;
@@ -74,7 +76,8 @@ export function collectOffers<N extends ListName>(
       }
       if (!offer || places.has(offer.key)) continue;
       const headers = list === 'tools' ? headersOf(offer.item as JsonObject) : undefined;
-      places.set(offer.key, { backend, name: offer.name, headers });
+      const { execution } = offer.item as Tool;
+      places.set(offer.key, { backend, name: offer.name, headers, execution });
       items.push(offer.item as JsonObject);
     }
   }

@@ -12,6 +12,7 @@ import type { InputRequest, Progress } from '@mortise/protocol/model';
 import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import { inputRequired } from '@mortise/server';
 import type { HandlerContext } from '@mortise/server/low-level';
+import type { OpenCall } from './backend.ts';
 import type { Caller } from './caller.ts';
 
 /** The context of a request to the gateway. */
@@ -37,7 +38,7 @@ const MAX_LOGS = 1_000;
 /** How many characters of JSON they may have. */
 const MAX_LOG_CHARACTERS = 1_000_000;
 
-export class PendingCall {
+export class PendingCall implements OpenCall {
   readonly id: string = crypto.randomUUID();
   /** The newest request that this call serves. */
   context: GatewayContext;
@@ -111,8 +112,9 @@ export class PendingCall {
     return outcome.result;
   }
 
-  /** Asks a modern client. Resolves with the answer, which comes with a later request. */
+  /** Asks the client. Resolves with the answer, which a modern client sends with a later request. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    if (this.context.era === 'legacy') return this.context.sendRequest(ask, undefined, { signal });
     // The server's own key is kept, unless another question has it.
     const own = ask.key;
     const early = own === undefined ? undefined : this.#early.get(own);
