@@ -715,6 +715,15 @@ describe('names, filters and failures', () => {
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['x://a']);
   });
 
+  it('offers each caller what the filter says for this caller', async () => {
+    const tools: GatewayServer['tools'] = (tool, { principal }) => (principal === 'ann' ? tool : undefined);
+    const gateway = openGateway({ files: behind(makeEcho('files'), 'modern', { tools }) });
+    const [ann, bob] = [await connect(gateway, 'modern', { principal: 'ann' }), await connect(gateway, 'legacy', { principal: 'bob' })];
+    expect(textOf(await ann.callTool('files__echo'))).toBe('files');
+    expect((await bob.listTools()).tools).toEqual([]);
+    await expect(bob.callTool('files__echo')).rejects.toThrow('Unknown tool: files__echo');
+  });
+
   it('does not read a resource that the filter leaves out of the list, however its URI is found', async () => {
     const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
     server.registerResource('secret', 'x://secret', {}, () => 'secret');

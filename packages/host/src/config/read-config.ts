@@ -1,4 +1,4 @@
-/** Reads a configuration file and makes a `HostServer` of each of its servers. A mistake costs the server that it is in, and no other. */
+/** Reads a configuration file and makes a transport for each of its servers. A mistake costs the server that it is in, and no other. */
 
 import { readFile } from 'node:fs/promises';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
@@ -27,10 +27,10 @@ export interface ConfigOptions {
   readonly onStderr?: ((server: string, line: string) => unknown) | undefined;
 }
 
-/** The servers of a configuration, and what is wrong in it. */
+/** The servers of a configuration, for `createHost` or `createGateway`, and what is wrong in it. */
 export interface LoadedConfig {
   /** For the option `servers` of `createHost`. */
-  readonly servers: Readonly<Record<string, HostServer>>;
+  readonly servers: Readonly<Record<string, Pick<HostServer, 'transport'>>>;
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -57,7 +57,7 @@ export async function parseConfig(text: string, file: string, options: ConfigOpt
   const tree = new JsonTree(text, file);
   const sources: VariableSources = { env: options.env ?? {}, names: options.names ?? {}, input: options.input };
   const variables = new Variables(tree, sources);
-  const servers: [string, HostServer][] = [];
+  const servers: [string, Pick<HostServer, 'transport'>][] = [];
   for (const [name, entry] of findEntries(tree)) {
     const server = await readServer(name, entry, { tree, variables, options });
     if (server) servers.push([name, server]);

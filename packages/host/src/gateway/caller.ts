@@ -3,7 +3,7 @@
 import { CancelledError, type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { type Revision, UriTemplate } from '@mortise/protocol';
-import type { Ask, AuthInfo, BusMessage, HandlerRun, Principal, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { Ask, BusMessage, HandlerRun, Principal, ToolCallRecord } from '@mortise/protocol/contracts';
 import type { CallToolResult, ClientCapabilities, Progress } from '@mortise/protocol/model';
 import { invalidParamsError, META_LOG_LEVEL, META_PROGRESS_TOKEN, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
@@ -12,7 +12,7 @@ import { ListReader } from '../list-reader.ts';
 import { labelOf, serverLabel } from '../names.ts';
 import type { ListName } from '../server-list.ts';
 import { Backend, type OpenCall, pickAsked } from './backend.ts';
-import type { GatewayOptions } from './gateway-options.ts';
+import type { GatewayCaller, GatewayOptions } from './gateway-options.ts';
 import { collectOffers, type Offers, type Place } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
 import { META_CALLER } from './tasks.ts';
@@ -45,6 +45,7 @@ export class Caller {
   /** How many requests are being served now. */
   inFlight = 0;
   readonly #init: Omit<CallerInit, 'call'>;
+  readonly #facts: GatewayCaller;
   readonly #revision: Revision;
   readonly #backends: readonly Backend[];
   readonly #lists: ListReader;
@@ -62,12 +63,12 @@ export class Caller {
     const { options, clock, pool } = init;
     this.#init = init;
     this.principal = call.principal;
+    this.#facts = { principal: call.principal, auth: call.auth };
     this.session = call.session;
     this.#revision = call.revision;
     this.#lists = new ListReader(clock, options.listWaitMs ?? 5_000, (_server, list) => this.onListChanged(list));
     const capabilities = pickAsked(call.client.capabilities);
-    const { auth } = call;
-    this.#backends = Object.keys(options.servers).map((name) => pool.get(name) ?? this.#createBackend(name, capabilities, auth));
+    this.#backends = Object.keys(options.servers).map((name) => pool.get(name) ?? this.#createBackend(name, capabilities));
   }
 
   /** Whether the caller has requests in flight, subscriptions, or calls that wait for its answers. */
@@ -88,13 +89,13 @@ export class Caller {
     this.#watched.clear();
   }
 
-  #createBackend(name: string, capabilities: ClientCapabilities, auth: AuthInfo | undefined): Backend {
+  #createBackend(name: string, capabilities: ClientCapabilities): Backend {
     const { options, clock, report } = this.#init;
     const backend: Backend = new Backend({
       name,
       options,
       clock,
-      caller: { principal: this.principal, auth },
+      caller: this.#facts,
       asked: { capabilities, ask: (...question) => this.#ask(backend, ...question) },
       owner: {
         onAllChanged: () => this.onAllChanged(),
@@ -124,7 +125,7 @@ export class Caller {
         list,
       )
       .then((items) => {
-        const offers = collectOffers(list, this.#backends, items, this.#init.report);
+        const offers = collectOffers(list, this.#backends, items, { caller: this.#facts, report: this.#init.report });
         if (list === 'tools') {
           this.#tools = offers;
           this.#init.onTools(offers);
@@ -295,7 +296,7 @@ export class Caller {
     const listed = (await this.offers('resources')).places.get(uri);
     if (listed) return listed.backend;
     // What the filter leaves out of the list cannot be read by its URI either.
-    const offers = ({ given }: Backend): boolean => given.resources?.({ uri, name: uri }) !== false;
+    const offers = ({ given }: Backend): boolean => given.resources?.({ uri, name: uri }, this.#facts) !== false;
     const { places } = await this.offers('resourceTemplates');
     for (const [template, { backend }] of places) if (offers(backend) && fits(template, uri)) return backend;
     const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);

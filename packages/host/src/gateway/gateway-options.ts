@@ -32,17 +32,17 @@ export interface GatewayServer {
   readonly isPooled?: boolean | undefined;
   /** Whether tools and prompts keep the names that the server gave them, without `server__` before them. @default false */
   readonly keepsNames?: boolean | undefined;
-  /** Returns a tool as it is offered, perhaps under another name; undefined leaves it out. @default as the server lists it */
-  readonly tools?: ((tool: Tool) => Tool | undefined) | undefined;
+  /** Returns a tool as this caller is offered it, perhaps under another name; undefined leaves it out. @default as the server lists it */
+  readonly tools?: ((tool: Tool, caller: GatewayCaller) => Tool | undefined) | undefined;
   /** As `tools`, for prompts. */
-  readonly prompts?: ((prompt: Prompt) => Prompt | undefined) | undefined;
+  readonly prompts?: ((prompt: Prompt, caller: GatewayCaller) => Prompt | undefined) | undefined;
   /**
    * Whether a resource is offered, in lists and to be read. Resources keep their URIs; of two servers with the same URI the first one has it.
    * For a URI that no list has, the function gets that URI as the name. @default all
    */
-  readonly resources?: ((resource: Resource) => boolean) | undefined;
+  readonly resources?: ((resource: Resource, caller: GatewayCaller) => boolean) | undefined;
   /** As `resources`, for templates. */
-  readonly resourceTemplates?: ((template: ResourceTemplate) => boolean) | undefined;
+  readonly resourceTemplates?: ((template: ResourceTemplate, caller: GatewayCaller) => boolean) | undefined;
   /** More options of the clients of this server, such as `era` or `requestTimeoutMs` (600_000 here). @default those of `McpClient` */
   readonly client?:
     Omit<ClientOptions, keyof AnswerOptions | 'capabilities' | 'extensions' | 'restart' | 'onError' | 'clock' | 'validator'> | undefined;

@@ -9,6 +9,7 @@ import { invalidParamsError } from '@mortise/protocol/wire';
 import { exposedName } from '../names.ts';
 import type { ListedItems, ListName } from '../server-list.ts';
 import type { Backend } from './backend.ts';
+import type { GatewayCaller } from './gateway-options.ts';
 
 /** Where something offered is: its server, and its name or URI there. */
 export interface Place {
@@ -33,35 +34,37 @@ interface Offer {
   readonly name: string;
 }
 
-type ToOffer<Item> = (item: Item, backend: Backend) => Offer | undefined;
+type ToOffer<Item> = (item: Item, backend: Backend, caller: GatewayCaller) => Offer | undefined;
 
 const TO_OFFER: { readonly [N in ListName]: ToOffer<ListedItems[N]> } = {
-  tools: (tool: Tool, backend) => {
-    const shown = backend.given.tools ? backend.given.tools(tool) : tool;
+  tools: (tool: Tool, backend, caller) => {
+    const shown = backend.given.tools ? backend.given.tools(tool, caller) : tool;
     if (!shown) return undefined;
     const key = nameOf(shown.name, backend);
     // Without the option `tasks` the gateway itself waits for tasks: its clients see none.
     const { execution, ...rest } = shown;
     return { item: { ...rest, name: key, ...(backend.hasTasks && execution && { execution }) }, key, name: tool.name };
   },
-  prompts: (prompt: Prompt, backend) => {
-    const shown = backend.given.prompts ? backend.given.prompts(prompt) : prompt;
+  prompts: (prompt: Prompt, backend, caller) => {
+    const shown = backend.given.prompts ? backend.given.prompts(prompt, caller) : prompt;
     if (!shown) return undefined;
     const key = nameOf(shown.name, backend);
     return { item: { ...shown, name: key }, key, name: prompt.name };
   },
-  resources: (resource: Resource, { given }) =>
-    given.resources?.(resource) === false ? undefined : { item: resource, key: resource.uri, name: resource.uri },
-  resourceTemplates: (template: ResourceTemplate, { given }) =>
-    given.resourceTemplates?.(template) === false ? undefined : { item: template, key: template.uriTemplate, name: template.uriTemplate },
+  resources: (resource: Resource, { given }, caller) =>
+    given.resources?.(resource, caller) === false ? undefined : { item: resource, key: resource.uri, name: resource.uri },
+  resourceTemplates: (template: ResourceTemplate, { given }, caller) =>
+    given.resourceTemplates?.(template, caller) === false
+      ? undefined
+      : { item: template, key: template.uriTemplate, name: template.uriTemplate },
 };
 
-/** Puts the lists of all servers together. Of two items with the same key the first one counts. @param report Called when a filter throws. */
+/** Puts the lists of all servers together, as a caller is offered them. Of two items with the same key the first one counts. @param report Called when a filter throws. */
 export function collectOffers<N extends ListName>(
   list: N,
   backends: readonly Backend[],
   lists: readonly (readonly ListedItems[N][])[],
-  report: (server: string, error: Error) => void,
+  { caller, report }: { readonly caller: GatewayCaller; readonly report: (server: string, error: Error) => void },
 ): Offers {
   const items: JsonObject[] = [];
   const places = new Map<string, Place>();
@@ -69,7 +72,7 @@ export function collectOffers<N extends ListName>(
     for (const listed of lists[index] ?? []) {
       let offer: Offer | undefined;
       try {
-        offer = TO_OFFER[list](listed, backend);
+        offer = TO_OFFER[list](listed, backend, caller);
       } catch (error) {
         // A filter that throws leaves out the item: what a server lists must not hide the other items.
         report(backend.name, toError(error));
