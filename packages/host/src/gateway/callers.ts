@@ -1,7 +1,6 @@
 /** The callers of a gateway: finds the one of a request, and ends those that have left or were idle for long. */
 
 import { type Clock, type ClockTimer, ProtocolError } from '@mortise/jsonrpc-core';
-import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
 import { pickAsked } from './backend.ts';
@@ -39,7 +38,7 @@ export class Callers {
   find(call: CallFacts): Caller {
     const { session } = call;
     // A modern request stands alone: what makes a caller of several is who sends them, and what the client can be asked.
-    const key = session ?? toCanonicalJson([call.principal, call.revision.version, pickAsked(call.client.capabilities)]);
+    const key = session ?? JSON.stringify([call.principal, call.revision.version, pickAsked(call.client.capabilities)]);
     const caller = this.#callers.get(key) ?? this.#add(key, call);
     caller.lastUsedMs = this.#clock.monotonicMs();
     return caller;
