@@ -2,11 +2,12 @@
 
 import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { CallOptions } from '@mortise/client';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult, Progress } from '@mortise/protocol/model';
 import {
   isImageType,
+  type ModelCallLimits,
   type ModelTool,
   type ModelToolOptions,
   readModelTools,
@@ -37,35 +38,38 @@ export type LangChainTool = DynamicStructuredTool<JsonObject, unknown, JsonObjec
  * status `error`, so that the agent goes on. Each message's `artifact` is the whole result. The signal of the run cancels calls. Read the
  * tools again after a `list changed` event.
  *
- * @param options.waitMs How long to wait for servers that are slow. @param options.timeoutMs The longest time of a call.
+ * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
+ * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
  */
-export async function langchainTools(host: Host, options: ModelToolOptions = {}): Promise<LangChainTool[]> {
-  const tools = await readModelTools(host, options);
-  return tools.map((tool) => toLangChainTool(host, tool, options));
+export async function langchainTools(host: Host, { waitMs, signal, ...limits }: ModelToolOptions = {}): Promise<LangChainTool[]> {
+  const tools = await readModelTools(host, { waitMs, signal });
+  return tools.map((tool) => toLangChainTool(host, tool, limits));
 }
 
-function toLangChainTool(host: Host, { name, description, schema }: ModelTool, options: ModelToolOptions): LangChainTool {
-  return new DynamicStructuredTool<JsonObject, unknown, JsonObject, ToolMessage | LangChainContent, Progress>({
+function toLangChainTool(host: Host, { name, description, schema }: ModelTool, limits: ModelCallLimits): LangChainTool {
+  const tool: LangChainTool = new DynamicStructuredTool({
     name,
     description: description ?? name,
-    // LangChain itself checks the arguments: patterns of a server could take it forever. The server checks them anyway.
-    schema: withoutPatterns(schema) as typeof schema,
+    schema,
     func: async function* (input, _manager, config) {
-      const signal = config?.signal;
-      const result = yield* streamOrFail(host, name, input, { ...options, signal });
+      const result = yield* streamOrFail(host, name, input, { ...limits, signal: config?.signal });
       const id = (config as { readonly toolCall?: { readonly id?: string } } | undefined)?.toolCall?.id;
       if (id !== undefined) return toMessage(name, id, result);
       if (result.isError) throw new Error(resultText(result), { cause: result });
       return toContent(result);
     },
   });
+  // The server checks the arguments: LangChain would run the patterns of its schema without a bound. Models read the schema of `tool`.
+  const unchecked = Object.create(tool, { schema: { value: {} } }) as LangChainTool;
+  tool.call = tool.call.bind(unchecked) as LangChainTool['call'];
+  return tool;
 }
 
 async function* streamOrFail(
   host: Host,
   name: string,
   input: unknown,
-  options: ModelToolOptions,
+  options: CallOptions,
 ): AsyncGenerator<Progress, CallToolResult, undefined> {
   try {
     return yield* streamCall(host, name, input, options);
@@ -92,22 +96,4 @@ function toContent(result: CallToolResult): LangChainContent {
 function toContentPart(part: ResultPart): Exclude<LangChainContent, string>[number] {
   if (part.type === 'file' && isImageType(part.mimeType)) return { type: 'image_url', image_url: { url: toDataUrl(part) } };
   return { type: 'text', text: toText(part) };
-}
-
-/** Keywords that hold values and no schemas, and those that hold schemas by names. */
-const VALUES: readonly string[] = ['const', 'enum', 'default', 'examples'];
-const MAPS: readonly string[] = ['properties', '$defs', 'definitions', 'dependentSchemas'];
-
-/** Returns a schema, or schemas by names, without `pattern` and `patternProperties`. */
-function withoutPatterns(schema: JsonValue | undefined, isMap = false): JsonValue {
-  if (Array.isArray(schema)) return schema.map((each) => withoutPatterns(each as JsonValue));
-  if (!isJsonObject(schema)) return schema ?? null;
-  if (isMap) return Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, withoutPatterns(each)]));
-  const { pattern: _, patternProperties, ...members } = schema;
-  return Object.fromEntries(
-    Object.entries(members)
-      // The names that patterns allowed are allowed.
-      .filter(([key]) => key !== 'additionalProperties' || patternProperties === undefined)
-      .map(([key, value]) => [key, VALUES.includes(key) ? value : withoutPatterns(value, MAPS.includes(key))]),
-  );
 }

@@ -28,7 +28,7 @@ export interface ChatTool {
   readonly function: { readonly name: string; readonly description?: string; readonly parameters: JsonObject };
 }
 
-/** A tool call in an assistant message. Those of other types are not answered. */
+/** A tool call in an assistant message. Calls of other types are skipped. */
 export interface ChatToolCall {
   readonly id: string;
   readonly type: string;
@@ -53,7 +53,7 @@ export interface ResponsesTool {
   readonly strict: false;
 }
 
-/** An item of a response's `output`. Those that are no function call are not answered. */
+/** An item of a response's `output`. Items other than function calls are skipped. */
 export interface ResponsesOutputItem {
   readonly type: string;
   readonly call_id?: string | null;

@@ -3,12 +3,12 @@
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
-import { isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { readBytes } from '@mortise/protocol/edge';
 import type { ContentBlock } from '@mortise/protocol/model';
 import { type HandlerContext, ToolError } from '@mortise/server';
 import type { ToolResultLike } from '@mortise/server/types';
-import { buildRequest, setHeader } from './build-request.ts';
+import { type ApiRequest, buildRequest, setHeader } from './build-request.ts';
 import type { ApiOperation } from './read-operations.ts';
 
 /** Values that every request has: the same for all, or made for each call, such as a token of the caller. */
@@ -29,11 +29,14 @@ export interface ApiAnswer {
   readonly status: number;
   readonly statusText: string;
   readonly mediaType: string;
+  readonly charset: string | undefined;
   readonly bytes: Uint8Array;
 }
 
 /** How much of the body of an error the model gets. */
 const MAX_ERROR_TEXT = 10_000;
+/** How deep the structured content of a result may nest. Clients refuse messages of more than 128 levels, those around it included. */
+const MAX_DEPTH = 100;
 
 /** Calls an operation. @throws {ToolError} It cannot be sent or answered. An answer with an error status is returned. */
 export async function callApi(
@@ -42,57 +45,75 @@ export async function callApi(
   args: Readonly<Record<string, unknown>>,
   ctx: HandlerContext,
 ): Promise<ApiAnswer> {
-  const { timeoutMs, maxResponseBytes } = settings;
+  const { timeoutMs } = settings;
   const limit = withTimeout(timeoutMs, ctx.signal);
-  const fail = (what: string, cause?: unknown): ToolError =>
-    new ToolError(`${operation.method.toUpperCase()} ${operation.path}: ${what}`, { cause });
   try {
-    const { url, headers, body } = buildRequest(settings.baseUrl, operation, args);
-    const values = Promise.all([valuesFor(settings.headers, ctx), valuesFor(settings.query, ctx)]);
-    const [ownHeaders, ownQuery] = await abortable(values, limit.signal);
-    for (const [name, value] of Object.entries(ownHeaders)) setHeader(headers, name, value);
-    for (const [name, value] of Object.entries(ownQuery)) url.searchParams.set(name, value);
-    // A redirect could lead elsewhere, with the credentials of the API.
-    const request = {
-      method: operation.method.toUpperCase(),
-      headers,
-      body: body ?? null,
-      redirect: 'manual',
-      signal: limit.signal,
-    } as const;
-    const response = await settings.fetch(url, request);
-    if (response.status >= 300 && response.status < 400)
-      throw fail(`the API answers with a redirect (${response.status}), which is not followed`);
-    const bytes = await readBytes(response.body, maxResponseBytes);
-    if (!bytes)
-      throw fail(
-        `the answer (${response.status}) is longer than ${maxResponseBytes} bytes: ask for less (the program's option maxResponseBytes)`,
-      );
-    const [mediaType = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';');
-    return { status: response.status, statusText: response.statusText, mediaType: mediaType.trim(), bytes };
+    const request = await abortable(prepare(settings, operation, args, ctx), limit.signal);
+    return await send(settings, operation, request, limit.signal);
   } catch (error) {
     ctx.signal.throwIfAborted();
-    if (error instanceof ToolError) throw error;
-    if (error instanceof URIError) throw fail('an argument has half of a character', error);
-    if (limit.signal.aborted) throw fail(`the API did not answer within ${timeoutMs} ms (the program's option timeoutMs)`, error);
-    throw fail(`the API cannot be reached${codeOf(error)}`, error);
+    if (limit.signal.aborted) throw toFault(operation, `no answer within ${timeoutMs} ms (the program's option timeoutMs)`, error);
+    throw error;
   } finally {
     limit.dispose();
   }
 }
 
+/** Makes the request, with the values of the program. */
+async function prepare(
+  { baseUrl, headers, query }: ApiSettings,
+  operation: ApiOperation,
+  args: Readonly<Record<string, unknown>>,
+  ctx: HandlerContext,
+): Promise<ApiRequest> {
+  const request = buildRequest(baseUrl, operation, args);
+  for (const [name, value] of Object.entries(await valuesFor(headers, ctx))) setHeader(request.headers, name, value);
+  for (const [name, value] of Object.entries(await valuesFor(query, ctx))) request.url.searchParams.set(name, value);
+  return request;
+}
+
+async function send(
+  { fetch: request, maxResponseBytes }: ApiSettings,
+  operation: ApiOperation,
+  { url, headers, body }: ApiRequest,
+  signal: AbortSignal,
+): Promise<ApiAnswer> {
+  const reached = async (): Promise<readonly [Response, Uint8Array | undefined]> => {
+    const method = operation.method.toUpperCase();
+    // A redirect could lead elsewhere, with the credentials of the API.
+    const response = await request(url, { method, headers, body: body ?? null, redirect: 'manual', signal });
+    return [response, await readBytes(response.body, maxResponseBytes)];
+  };
+  const [{ status, statusText, headers: answered }, bytes] = await reached().catch((error: unknown) => {
+    throw toFault(operation, `the API cannot be reached${codeOf(error)}`, error);
+  });
+  if (status >= 300 && status < 400) throw toFault(operation, `the API answers with a redirect (${status}), which is not followed`);
+  if (!bytes) {
+    const advice = "ask for less (the program's option maxResponseBytes)";
+    throw toFault(operation, `the answer (${status}) is longer than ${maxResponseBytes} bytes: ${advice}`);
+  }
+  const type = answered.get('content-type') ?? '';
+  const mediaType = (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+  return { status, statusText, mediaType, charset: /;\s*charset="?([^\s;"]+)/iu.exec(type)?.[1], bytes };
+}
+
+function toFault({ method, path }: ApiOperation, what: string, cause?: unknown): ToolError {
+  return new ToolError(`${method.toUpperCase()} ${path}: ${what}`, { cause });
+}
+
 /** Returns the result of a tool: JSON as structured content, images and audio as such, an error status as an error. */
-export function toResult({ status, statusText, mediaType, bytes }: ApiAnswer): ToolResultLike {
+export function toResult(answer: ApiAnswer): ToolResultLike {
+  const { status, statusText, mediaType, bytes } = answer;
   const statusLine = `${status} ${statusText}`.trim();
   if (status >= 400) {
-    const text = isText(mediaType) ? new TextDecoder().decode(bytes).slice(0, MAX_ERROR_TEXT) : '';
+    const text = isText(mediaType) ? textOf(answer).slice(0, MAX_ERROR_TEXT) : '';
     return { isError: true, content: [{ type: 'text', text: text === '' ? statusLine : `${statusLine}\n${text}` }] };
   }
   if (bytes.length === 0) return { content: [{ type: 'text', text: statusLine }] };
   if (isText(mediaType)) {
-    const text = new TextDecoder().decode(bytes);
-    const value = isJson(mediaType) ? parseAnswer(text) : undefined;
-    return { content: [{ type: 'text', text }], ...(isJsonObject(value) && { structuredContent: value }) };
+    const text = textOf(answer);
+    const value = isJson(mediaType) ? parseJson(text) : undefined;
+    return { content: [{ type: 'text', text }], ...(isJsonObject(value) && !isDeep(value, MAX_DEPTH) && { structuredContent: value }) };
   }
   return { content: [toFileBlock(mediaType, bytes)] };
 }
@@ -104,6 +125,25 @@ export function isText(mediaType: string): boolean {
     /^text\/|^application\/(?:xml|yaml|x-yaml|javascript|x-ndjson|graphql)$|\+xml$/u.test(mediaType) ||
     isJson(mediaType)
   );
+}
+
+/** Returns the body as text, in the charset that the answer names: UTF-8 if it names none, or one that is unknown. */
+export function textOf({ charset, bytes }: ApiAnswer): string {
+  return toDecoder(charset).decode(bytes);
+}
+
+function toDecoder(charset: string | undefined): TextDecoder {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+/** Whether a value nests more than `levels` levels. */
+function isDeep(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeep(member, levels - 1));
 }
 
 function isJson(mediaType: string): boolean {
@@ -121,10 +161,8 @@ async function valuesFor(values: ApiValues, ctx: HandlerContext): Promise<Readon
   return typeof values === 'function' ? values(ctx) : values;
 }
 
-/** Returns undefined if the text is not JSON, or nests so deeply that clients would refuse the message around it. */
-function parseAnswer(text: string): JsonValue | undefined {
+function parseJson(text: string): JsonValue | undefined {
   try {
-    parseJson(`${'['.repeat(8)}${text}${']'.repeat(8)}`, Infinity);
     return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;

@@ -7,7 +7,7 @@ import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport'
 import type { Implementation } from '@mortise/protocol/model';
 import { type HandlerContext, McpServer, type McpServerOptions, ResourceTemplate, ToolError } from '@mortise/server';
 import type { ReadContent } from '@mortise/server/types';
-import { type ApiSettings, type ApiValues, callApi, isText, toResult } from './call-api.ts';
+import { type ApiSettings, type ApiValues, callApi, isText, textOf, toResult } from './call-api.ts';
 import { ApiDocument, type OpenApiProblem } from './document.ts';
 import { type ApiOperation, readOperations } from './read-operations.ts';
 import { toolName } from './tool-name.ts';
@@ -31,16 +31,13 @@ export interface OpenApiTool {
 export interface OpenApiServerOptions {
   /** Where the API is. All calls go there: the `servers` of the document are not used. */
   readonly baseUrl: string | URL;
-  /** Headers of every request, such as `authorization`. A function makes them for each call. Of an object the model sees no parameters of these names. @default none */
+  /** Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of the names in an object. @default none */
   readonly headers?: ApiValues | undefined;
   /** Query parameters of every request, such as an API key. As `headers`. @default none */
   readonly query?: ApiValues | undefined;
   /** Changes the name, title or description of a tool; `undefined` leaves the operation out, as a resource too. @default all, as they are */
   readonly tools?: ((tool: OpenApiTool) => OpenApiTool | undefined) | undefined;
-  /**
-   * Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API itself checks the values in
-   * the path. @default false
-   */
+  /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API alone checks its variables. @default false */
   readonly resources?: boolean | undefined;
   /** How long the API may take for an answer, in milliseconds. @default 30_000 */
   readonly timeoutMs?: number | undefined;
@@ -154,13 +151,15 @@ async function readResource(
   args: Readonly<Record<string, unknown>>,
   ctx: HandlerContext,
 ): Promise<ReadContent | undefined> {
-  const { status, statusText, mediaType, bytes } = await callApi(settings, operation, args, ctx).catch((error: unknown) => {
-    throw error instanceof ToolError ? new ProtocolError(INTERNAL_ERROR, error.message) : error;
+  const answer = await callApi(settings, operation, args, ctx).catch((error: unknown) => {
+    // The model reads a ToolError; the client of a resource a ProtocolError.
+    throw error instanceof ToolError ? new ProtocolError(INTERNAL_ERROR, error.message, undefined, { cause: error }) : error;
   });
+  const { status, statusText, mediaType, bytes } = answer;
   if (status === 404) return undefined;
-  if (status >= 400) throw new ProtocolError(INTERNAL_ERROR, `GET ${operation.path}: the API answers with ${status} ${statusText}`);
+  if (status >= 400) throw new ProtocolError(INTERNAL_ERROR, `GET ${operation.path}: the API answers with ${status} ${statusText}`.trim());
   const place = { uri: String(uri), ...(mediaType !== '' && { mimeType: mediaType }) };
-  return isText(mediaType) ? { ...place, text: new TextDecoder().decode(bytes) } : { ...place, blob: toBase64(bytes) };
+  return isText(mediaType) ? { ...place, text: textOf(answer) } : { ...place, blob: toBase64(bytes) };
 }
 
 function describe({ method, path, summary, description, isDeprecated }: ApiOperation): string {

@@ -219,7 +219,10 @@ function checkServers({ value: { servers }, pointer }: Located, baseUrl: URL): v
   const isThere = (url: string): boolean =>
     URL.canParse(url, baseUrl.href) && withoutSlash(new URL(url, baseUrl)) === withoutSlash(baseUrl);
   if (urls.some(isThere)) return;
-  throw new DocumentFault(pointTo(pointer, 'servers'), `is at ${urls.join(' or ')}: make another server with that baseUrl`);
+  throw new DocumentFault(
+    pointTo(pointer, 'servers'),
+    `this operation is served at ${urls.join(' or ')}: create a second server with that baseUrl`,
+  );
 }
 
 function withoutSlash({ href }: URL): string {

@@ -243,6 +243,26 @@ describe('requests', () => {
       content: [{ text: 'the value of the header "X-Tenant" has characters that a header cannot have' }],
     });
   });
+
+  it('name a header of the program that cannot be sent, and not its value', async () => {
+    const { baseUrl } = await serveApi();
+    const { client } = await openServer(documentOf({ '/': { get: {} } }), {
+      baseUrl,
+      headers: () => ({ authorization: 'Bearer SECRET\nx' }),
+    });
+    const { isError, content } = await client.callTool('get');
+    expect([isError, content]).toEqual([
+      true,
+      [{ type: 'text', text: 'the value of the header "authorization" has characters that a header cannot have' }],
+    ]);
+  });
+
+  it('replace half a character in a path, as in a query', async () => {
+    const { baseUrl, seen } = await serveApi();
+    const { client } = await openServer(documentOf({ '/{id}': { get: { parameters: [inPath('id')] } } }), { baseUrl });
+    await client.callTool('get_id', { id: 'a\ud800🍐' });
+    expect(seen[0]?.url).toBe('/v1/a%EF%BF%BD%F0%9F%8D%90');
+  });
 });
 
 describe('answers', () => {
@@ -269,6 +289,25 @@ describe('answers', () => {
     expect(await client.callTool('get')).toMatchObject({ content: [{ type: 'image', mimeType: 'image/png', data: btoa('PNG') }] });
     expect(await client.callTool('get')).toMatchObject({ content: [{ type: 'resource', resource: { blob: btoa('PK') } }] });
     expect(await client.callTool('get')).toMatchObject({ content: [{ text: '200 OK' }] });
+  });
+
+  it('are read in their charset', async () => {
+    const types = ['text/plain; charset=iso-8859-1', 'text/plain; charset="unheard-of"'];
+    const { baseUrl } = await serveApi((_, response) =>
+      response.setHeader('content-type', types.shift() ?? '').end(Buffer.from('caf\u00e9', 'latin1')),
+    );
+    const { client } = await openServer(getDocument, { baseUrl });
+    expect(await client.callTool('get')).toMatchObject({ content: [{ text: 'café' }] });
+    expect(await client.callTool('get')).toMatchObject({ content: [{ text: 'caf\ufffd' }] });
+  });
+
+  it.each([130, 20_000])('that nest %i levels are text alone', async (depth) => {
+    const text = `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    const { baseUrl } = await serveApi((_, response) => response.setHeader('content-type', 'application/json').end(text));
+    const { client } = await openServer(getDocument, { baseUrl });
+    const result = await client.callTool('get');
+    expect(result).toMatchObject({ content: [{ text }] });
+    expect(result).not.toHaveProperty('structuredContent');
   });
 
   it('that are errors become tool errors with status and body', async () => {
@@ -307,6 +346,15 @@ describe('answers', () => {
     const silent = await serveApi(() => undefined);
     const late = await openServer(getDocument, { baseUrl: silent.baseUrl, timeoutMs: 20 });
     expect(await late.client.callTool('get')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('within 20 ms') as string }],
+    });
+    const tokenless = await openServer(getDocument, {
+      baseUrl: silent.baseUrl,
+      timeoutMs: 20,
+      headers: () => new Promise(() => undefined),
+    });
+    expect(await tokenless.client.callTool('get')).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('within 20 ms') as string }],
     });
@@ -354,31 +402,15 @@ describe('resources', () => {
   });
 });
 
-describe('an API that misbehaves', () => {
-  it('is named when a resource cannot be read', async () => {
-    const { baseUrl } = await serveApi((_request, response) => void response.writeHead(403).end());
-    const { client } = await openServer(documentOf({ '/keys': { get: {} } }), { baseUrl, resources: true });
-    await expect(client.readResource('openapi:/keys')).rejects.toThrow('GET /keys: the API answers with 403 Forbidden');
-  });
-
-  it('and sends JSON that is too deep for a message is passed on as text', async () => {
-    const deep = `${'{"a":'.repeat(125)}1${'}'.repeat(125)}`;
-    const { baseUrl } = await serveApi((_request, response) => void response.setHeader('content-type', 'application/json').end(deep));
-    const { client } = await openServer(documentOf({ '/': { get: {} } }), { baseUrl });
-    const { content, structuredContent } = await client.callTool('get');
-    expect([content, structuredContent]).toEqual([[{ type: 'text', text: deep }], undefined]);
-  });
-
-  it('does not get a header with a line break, which no error repeats', async () => {
-    const { baseUrl, seen } = await serveApi();
-    const { client } = await openServer(documentOf({ '/': { get: {} } }), {
-      baseUrl,
-      headers: () => ({ authorization: 'Bearer s3cret\nx' }),
-    });
-    const result = await client.callTool('get');
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('"authorization"') }] });
-    expect(JSON.stringify(result)).not.toContain('s3cret');
-    expect(seen).toEqual([]);
+describe('resources that cannot be read', () => {
+  it('say why', async () => {
+    const { baseUrl } = await serveApi((_, response) => response.writeHead(403).end());
+    const document = documentOf({ '/users/{id}': { get: { parameters: [inPath('id')] } } });
+    const { client } = await openServer(document, { baseUrl, resources: true });
+    await expect(client.readResource('openapi:/users/7')).rejects.toThrow('GET /users/{id}: the API answers with 403 Forbidden');
+    await expect(client.readResource('openapi:/users/%2E%2E')).rejects.toThrow('must not be "." or ".."');
+    const gone = await openServer(document, { baseUrl: 'http://127.0.0.1:1/', resources: true });
+    await expect(gone.client.readResource('openapi:/users/7')).rejects.toThrow('GET /users/{id}: the API cannot be reached');
   });
 });
 
@@ -397,16 +429,6 @@ describe('operations that the option `tools` leaves out', () => {
 });
 
 describe('documents', () => {
-  it('that hold themselves or are too deep lose those operations, and no others', async () => {
-    const { baseUrl } = await serveApi();
-    const tree: Record<string, unknown> = { type: 'object' };
-    tree['properties'] = { child: tree };
-    const document = documentOf({ '/tree': { post: { requestBody: jsonBody(tree) } }, '/other': { get: {} } });
-    const { client, problems } = await openServer(document, { baseUrl });
-    expect(problems).toMatchObject([{ message: expect.stringContaining('holds itself') }]);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['get_other']);
-  });
-
   it('with mistakes lose the operations that have them, named with their place', async () => {
     const { baseUrl } = await serveApi();
     const document = documentOf(
@@ -447,16 +469,49 @@ describe('documents', () => {
       '#/paths/~1xml/put/requestBody/content': 'a body of application/xml is not supported: the tool sends no body',
       '#/paths/~1cookie/get/parameters/0': 'a required parameter in "cookie" is not supported',
       '#/paths/~1body/get/requestBody': 'a GET has no body: the tool sends none',
-      '#/paths/~1upload/servers': 'is at https://uploads.example: make another server with that baseUrl',
+      '#/paths/~1upload/servers': 'this operation is served at https://uploads.example: create a second server with that baseUrl',
       '#/paths/~1regex/post': expect.stringContaining('(?i)a') as string,
     });
+  });
+
+  it('with schemas that nest too deeply, or hold themselves, lose the operations that have them', async () => {
+    const { baseUrl } = await serveApi();
+    let deep: object = {};
+    for (let depth = 0; depth < 6_000; depth += 1) deep = { type: 'array', items: deep };
+    const circle: Record<string, unknown> = { type: 'object' };
+    circle['properties'] = { left: circle, right: circle };
+    const paths = {
+      '/deep': { post: { requestBody: jsonBody(deep) } },
+      '/circle': { post: { requestBody: jsonBody(circle) } },
+      '/good': { post: { requestBody: jsonBody({ type: 'object' }) } },
+    };
+    const { client, problems } = await openServer(documentOf(paths), { baseUrl });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['post_good']);
+    const message = 'nests too deeply, or holds itself: pass the document before its $refs are resolved';
+    expect(problems).toMatchObject([{ message }, { message }]);
+    expect(problems[1]?.pointer).toMatch(/^#\/paths\/~1circle\/post\/requestBody\//u);
+  });
+
+  it('may have any number of references that lead to one another', async () => {
+    const { baseUrl } = await serveApi();
+    const items = (index: number): object => ({ type: 'array', items: { $ref: `#/components/schemas/S${index + 1}` } });
+    const links = Array.from({ length: 3_000 }, (_, index) => [`S${index}`, items(index)] as const);
+    const schemas = { ...Object.fromEntries(links), S3000: { type: 'string' } };
+    const document = documentOf(
+      { '/': { post: { requestBody: jsonBody({ $ref: '#/components/schemas/S0' }) } } },
+      { components: { schemas } },
+    );
+    const { client, problems } = await openServer(document, { baseUrl });
+    expect(problems).toEqual([]);
+    const { $defs } = (await client.listTools()).tools[0]?.inputSchema as { $defs?: JsonObject };
+    expect(Object.keys($defs ?? {})).toHaveLength(3_001);
   });
 
   const noDocuments = [
     ['no YAML', '{', /neither JSON nor YAML/u],
     ['Swagger 2', { swagger: '2.0', paths: {} }, /Swagger 2/u],
-    ['a list', [], /no object/u],
-    ['of version 4', { openapi: '4.0.0' }, /"openapi" says otherwise/u],
+    ['a list', [], /is not an object/u],
+    ['of version 4', { openapi: '4.0.0' }, /"openapi" is missing or not 3.x/u],
     ['without paths', { openapi: '3.1.0', paths: [] }, /"paths"/u],
   ] as const;
   it.each(noDocuments)('that are %s are refused', (_, document, message) => {

@@ -24,7 +24,7 @@ export interface AnswerCallsOptions extends ModelCallLimits {
   readonly onProgress?: ((progress: Progress, call: { readonly id: string; readonly name: string }) => void) | undefined;
 }
 
-/** A tool as every model takes it. */
+/** A tool in the form that all models accept. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string | undefined;
@@ -42,7 +42,7 @@ export interface ModelCall {
 export type ResultPart =
   { readonly type: 'text'; readonly text: string } | { readonly type: 'file'; readonly mimeType: string; readonly data: string };
 
-/** The images that every model with eyes accepts. */
+/** The images that all vision models accept. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 
 /** Reads the tools of a host. The schema gets `properties`, which some endpoints miss, and loses `$schema`, which some refuse. */
@@ -54,21 +54,34 @@ export async function readModelTools(host: Host, options: HostListOptions): Prom
   });
 }
 
-/** Calls a tool: yields its progress, and returns its result. Throws as `host.callTool` does, and if the arguments are no object. */
+/**
+ * Calls a tool: yields its progress, and returns its result. A reader that is slow gets the newest step of progress alone.
+ *
+ * @throws As `host.callTool` does, and if the arguments are no object.
+ */
 export async function* streamCall(
   host: Host,
   name: string,
   args: unknown,
-  { waitMs: _, ...options }: ModelToolOptions,
+  options: CallOptions,
 ): AsyncGenerator<Progress, CallToolResult, undefined> {
-  const updates = new AsyncQueue<Progress>();
-  const calling = host.callTool(name, toArguments(name, args), { ...options, onProgress: (progress) => void updates.push(progress) });
+  const updates = new AsyncQueue<'update'>();
+  let newest: Progress | undefined;
+  const onProgress = (progress: Progress): void => {
+    newest = progress;
+    if (updates.length === 0) updates.push('update');
+  };
+  const calling = host.callTool(name, toArguments(name, args), { ...options, onProgress });
   // A failure is thrown when the progress before it has been read.
   calling.then(
     () => updates.close(),
     () => updates.close(),
   );
-  yield* updates;
+  for await (const _ of updates) {
+    const progress = newest;
+    newest = undefined;
+    if (progress) yield progress;
+  }
   return calling;
 }
 
@@ -123,7 +136,7 @@ export function resultText(result: CallToolResult): string {
   return toParts(result).map(toText).join('\n\n');
 }
 
-/** Returns whether models with eyes accept an image of this type. */
+/** Returns whether vision models accept an image of this type. */
 export function isImageType(mimeType: string): mimeType is (typeof IMAGE_TYPES)[number] {
   return IMAGE_TYPES.some((type) => type === mimeType);
 }

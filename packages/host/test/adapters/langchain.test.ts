@@ -2,12 +2,10 @@
 
 import { AIMessage, ToolMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
-import { inMemoryTransport } from '@mortise/client/in-memory';
-import { Server } from '@mortise/server/low-level';
 import { createAgent } from 'langchain';
 import { describe, expect, it } from 'vitest';
 import { langchainTools } from '../../src/langchain.ts';
-import { openHost } from '../servers.ts';
+import { makeServer, openHost, reach } from '../servers.ts';
 import { openLab, PIXEL } from './lab.ts';
 
 const go = { messages: [{ role: 'user', content: 'Go' }] };
@@ -37,6 +35,24 @@ describe('an agent of LangChain', () => {
     expect(answers[0]?.artifact).toMatchObject({ structuredContent: { sum: 3 } });
   });
 
+  it('calls tools with any of the options', async () => {
+    const { host } = openLab();
+    const [add] = await langchainTools(host, { waitMs: 60_000, timeoutMs: 60_000, signal: new AbortController().signal });
+    expect(await add?.invoke({ a: 1, b: 2 })).toBe('{"sum":3}');
+  });
+
+  it('[ROBUSTNESS-6] sees the schema of a tool, and leaves the check of arguments to the server', async () => {
+    const server = makeServer('lab');
+    const pattern = '^(a+)+$';
+    server.registerTool('find', { inputSchema: { type: 'object', properties: { q: { type: 'string', pattern } } } }, () => 'found');
+    server.use('tools/call', () => ({ content: [{ type: 'text', text: 'no such letters' }], isError: true }));
+    const [find] = await langchainTools(openHost({ servers: { lab: reach(server) } }));
+    expect(find?.schema).toMatchObject({ properties: { q: { pattern } } });
+    const answer: unknown = await find?.invoke({ type: 'tool_call', id: 'c1', name: 'lab__find', args: { q: `${'a'.repeat(50)}!` } });
+    expect(answer).toMatchObject({ status: 'error', content: 'no such letters', tool_call_id: 'c1' });
+    await expect(find?.invoke('a' as never)).rejects.toThrow('the arguments for "lab__find" must be a JSON object: a');
+  });
+
   it('gets progress as events of the tool', async () => {
     const { host } = openLab();
     const [tool] = (await langchainTools(host)).filter(({ name }) => name === 'lab__steps');
@@ -56,22 +72,6 @@ describe('an agent of LangChain', () => {
     controller.abort();
     await cancelled;
     await failed;
-  });
-
-  it('[ROBUSTNESS-6] runs no pattern of a server', async () => {
-    const text = { type: 'string', pattern: '^(a+)+$' };
-    const inputSchema = {
-      type: 'object',
-      properties: { default: text },
-      patternProperties: { '^(b+)+$': text },
-      additionalProperties: false,
-    };
-    const server = new Server({ name: 'hostile', version: '1.0.0' });
-    server.setRequestHandler('tools/list' as string, () => ({ tools: [{ name: 'take', inputSchema }] }));
-    server.setRequestHandler('tools/call' as string, () => ({ content: [{ type: 'text', text: 'taken' }] }));
-    const host = openHost({ servers: { hostile: { transport: inMemoryTransport(server) } } });
-    const [tool] = await langchainTools(host, { waitMs: 60_000 });
-    expect(await tool?.invoke({ default: `${'a'.repeat(50)}!`, [`${'b'.repeat(50)}!`]: 'x' })).toBe('taken');
   });
 
   it('throws the error of a tool that is called without an agent', async () => {
