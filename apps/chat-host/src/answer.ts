@@ -4,7 +4,7 @@ import { describeForm, describePage, type FormField } from '@mortise/client/host
 import type { AskContext, HostElicitation, HostSampling } from '@mortise/host';
 import type { CreateMessageRequestParams, ElicitContent, ElicitRequestFormParams, ElicitResult } from '@mortise/protocol/model';
 import { clean, cleanAll, cleanLine } from './clean.ts';
-import type { ChatMessage, Model } from './model.ts';
+import type { Model, TextMessage } from './model.ts';
 import { blockText } from './results.ts';
 import type { Screen } from './screen.ts';
 
@@ -79,7 +79,7 @@ export function offerModel(screen: Screen, model: Model): HostSampling {
     },
     async createMessage(params, { signal }) {
       const request = { messages: toMessages(params), tools: [], maxTokens: params.maxTokens, signal, onText: () => undefined };
-      const { text } = await model.answer(request);
+      const { content: text } = await model.answer(request);
       return { role: 'assistant', model: model.name, content: { type: 'text', text }, stopReason: 'endTurn' };
     },
     approveResult({ content }, _params, { server, signal }) {
@@ -89,15 +89,9 @@ export function offerModel(screen: Screen, model: Model): HostSampling {
   };
 }
 
-function toMessages({ systemPrompt, messages }: CreateMessageRequestParams): readonly ChatMessage[] {
-  const system = systemPrompt === undefined ? [] : [{ role: 'system' as const, content: systemPrompt }];
-  return [
-    ...system,
-    ...messages.map(({ role, content }): ChatMessage => {
-      const text = samplingText(content);
-      return role === 'assistant' ? { role, content: text, calls: [] } : { role: 'user', content: text };
-    }),
-  ];
+function toMessages({ systemPrompt, messages }: CreateMessageRequestParams): readonly TextMessage[] {
+  const spoken = messages.map(({ role, content }) => ({ role, content: samplingText(content) }));
+  return systemPrompt === undefined ? spoken : [{ role: 'system', content: systemPrompt }, ...spoken];
 }
 
 function samplingText(content: CreateMessageRequestParams['messages'][number]['content']): string {
