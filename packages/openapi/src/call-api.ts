@@ -129,19 +129,15 @@ export function isText(mediaType: string): boolean {
 
 /** Returns the body as text, in the charset that the answer names: UTF-8 if it names none, or one that is unknown. */
 export function textOf({ charset, bytes }: ApiAnswer): string {
-  return toDecoder(charset).decode(bytes);
-}
-
-function toDecoder(charset: string | undefined): TextDecoder {
   try {
-    return new TextDecoder(charset);
+    return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder();
+    return new TextDecoder().decode(bytes);
   }
 }
 
 /** Whether a value nests more than `levels` levels. */
-function isDeep(value: JsonValue, levels: number): boolean {
+function isDeep(value: JsonValue | undefined, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeep(member, levels - 1));
 }
