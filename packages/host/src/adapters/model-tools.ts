@@ -77,7 +77,7 @@ export async function* streamCall(
     () => updates.close(),
     () => updates.close(),
   );
-  for await (const _ of updates) {
+  while ((await updates.next()).done !== true) {
     const progress = newest;
     newest = undefined;
     if (progress) yield progress;
