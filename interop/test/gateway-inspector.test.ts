@@ -1,4 +1,4 @@
-/** All that `inspector --cli` can ask of a server: through the gateway, in both eras, it gets what it gets from the server itself. */
+/** All that `inspector --cli` can ask of a server: through the gateway it gets what it gets from the server itself. */
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -71,8 +71,9 @@ describe('the inspector, through a gateway to server-everything (legacy, stdio),
     ['prompts/get', '--prompt-name', 'args-prompt', '--prompt-args', 'city=Paris'],
   ])('gets the same: %j', async (...args) => {
     const expected = await direct('--method', ...args);
-    expect(await through('legacy', '--method', ...args)).toEqual(expected);
     expect(await through('modern', '--method', ...args)).toEqual(expected);
+    // Of the legacy era, which both sides then speak, two are enough: each run is a process.
+    if (args.includes('echo') || args.includes('args-prompt')) expect(await through('legacy', '--method', ...args)).toEqual(expected);
   });
 
   it('connects, sets the level of log messages, and measures the load', async () => {

@@ -3,17 +3,20 @@
 import { describeForm, describePage, type FormField } from '@mortise/client/host';
 import type { AskContext, HostElicitation, HostSampling } from '@mortise/host';
 import type { CreateMessageRequestParams, ElicitContent, ElicitRequestFormParams, ElicitResult } from '@mortise/protocol/model';
-import { clean, cleanBlock, cleanLine } from './clean.ts';
-import type { ChatMessage, Model } from './model.ts';
+import { clean, cleanAll, cleanLine } from './clean.ts';
+import type { Model, TextMessage } from './model.ts';
 import { blockText } from './results.ts';
 import type { Screen } from './screen.ts';
+
+/** How many characters of a request or result the user is asked to read. */
+const MAX_READ = 10_000;
 
 export function answerQuestions(screen: Screen): HostElicitation {
   return {
     form: (params, context) => answerForm(screen, params, context),
     async url({ message, url }, { server, signal }) {
       const page = describePage(url);
-      const lines = [heading(screen, server, 'wants you to open a page'), cleanBlock(message), `    ${clean(page.url)}`];
+      const lines = [heading(screen, server, 'wants you to open a page'), cleanAll(message), `    ${clean(page.url)}`];
       lines.push(`    at ${clean(page.host)}${page.warnings.length > 0 ? ` (${page.warnings.join(', ')})` : ''}`);
       const answer = await screen.ask('Open it in your browser, then answer y; or [n]o: ', { lines, signal });
       return { action: answer === undefined ? 'cancel' : isYes(answer) ? 'accept' : 'decline' };
@@ -27,7 +30,7 @@ async function answerForm(
   { server, signal }: AskContext,
 ): Promise<ElicitResult> {
   const form = describeForm(requestedSchema);
-  const lines = [heading(screen, server, 'asks'), cleanBlock(message)];
+  const lines = [heading(screen, server, 'asks'), cleanAll(message)];
   const consent = await screen.ask('Answer it? [y]es, [n]o: ', { lines, signal });
   if (consent === undefined) return { action: 'cancel' };
   if (!isYes(consent)) return { action: 'decline' };
@@ -71,30 +74,24 @@ export function offerModel(screen: Screen, model: Model): HostSampling {
   return {
     approveRequest(params, { server, signal }) {
       const lines = [heading(screen, server, `wants to ask ${cleanLine(model.name)} (at most ${params.maxTokens} tokens)`)];
-      for (const { role, content } of toMessages(params)) lines.push(cleanBlock(`${role}: ${content}`));
+      for (const { role, content } of toMessages(params)) lines.push(cleanAll(`${role}: ${content}`));
       return askYes(screen, 'Let it ask? [y]es, [n]o: ', lines, signal);
     },
     async createMessage(params, { signal }) {
       const request = { messages: toMessages(params), tools: [], maxTokens: params.maxTokens, signal, onText: () => undefined };
-      const { text } = await model.answer(request);
+      const { content: text } = await model.answer(request);
       return { role: 'assistant', model: model.name, content: { type: 'text', text }, stopReason: 'endTurn' };
     },
     approveResult({ content }, _params, { server, signal }) {
-      const lines = [heading(screen, server, 'would get this answer of the model'), cleanBlock(samplingText(content))];
+      const lines = [heading(screen, server, 'would get this answer of the model'), cleanAll(samplingText(content))];
       return askYes(screen, 'Send it? [y]es, [n]o: ', lines, signal);
     },
   };
 }
 
-function toMessages({ systemPrompt, messages }: CreateMessageRequestParams): readonly ChatMessage[] {
-  const system = systemPrompt === undefined ? [] : [{ role: 'system' as const, content: systemPrompt }];
-  return [
-    ...system,
-    ...messages.map(({ role, content }): ChatMessage => {
-      const text = samplingText(content);
-      return role === 'assistant' ? { role, content: text, calls: [] } : { role: 'user', content: text };
-    }),
-  ];
+function toMessages({ systemPrompt, messages }: CreateMessageRequestParams): readonly TextMessage[] {
+  const spoken = messages.map(({ role, content }) => ({ role, content: samplingText(content) }));
+  return systemPrompt === undefined ? spoken : [{ role: 'system', content: systemPrompt }, ...spoken];
 }
 
 function samplingText(content: CreateMessageRequestParams['messages'][number]['content']): string {
@@ -106,7 +103,13 @@ function samplingText(content: CreateMessageRequestParams['messages'][number]['c
 
 const isYes = (answer: string): boolean => /^\s*y/i.test(answer);
 
+/** Shows all of what the user answers for. What nobody would read to its end is refused. */
 async function askYes(screen: Screen, question: string, lines: readonly string[], signal: AbortSignal): Promise<boolean> {
+  const characters = lines.join('').length;
+  if (characters > MAX_READ) {
+    screen.print([...lines.slice(0, 1), `    refused: it has ${characters} characters, more than anybody reads`].join('\n'));
+    return false;
+  }
   return isYes((await screen.ask(question, { lines, signal })) ?? 'n');
 }
 

@@ -27,9 +27,15 @@ export async function attachResources(text: string, host: Host, screen: Screen, 
     if (uri === undefined) return undefined;
     const content = resourceText(await host.readResource({ server: found.server, uri }, { signal }));
     screen.print(screen.style('dim', `  attached ${cleanLine(uri)} of ${cleanLine(found.server)} (${content.length} characters)`));
-    message = `${message.replace(token, uri)}\n\n<resource server=${JSON.stringify(found.server)} uri=${JSON.stringify(uri)}>\n${content}\n</resource>`;
+    message = `${message.replace(token, () => uri)}\n\n${toAttachment(found.server, uri, content)}`;
   }
   return message;
+}
+
+/** Marks the text of a resource for the model. The text cannot end the mark, and so pass for words of the user. */
+export function toAttachment(server: string, uri: string, content: string): string {
+  const text = content.replaceAll(/<(?=\/resource)/giu, '&lt;');
+  return `<resource server=${JSON.stringify(server)} uri=${JSON.stringify(uri)}>\n${text}\n</resource>`;
 }
 
 /** Finds the resources and templates that have all the words, which are separated by `+`, in their name, title or URI. */

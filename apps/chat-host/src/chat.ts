@@ -1,13 +1,12 @@
 /** The conversation: what the user says, what the model answers, and the tools that it calls in between. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Host } from '@mortise/host';
+import { answerChatCalls, type AnswerCallsOptions, type ChatAnswer, chatTools, type ChatToolCall } from '@mortise/host/openai';
 import { attachResources } from './attach.ts';
 import { clean, cleanBlock, cleanLine } from './clean.ts';
 import { COMMANDS, runCommand } from './commands.ts';
-import type { ChatMessage, Model, ToolRequest } from './model.ts';
-import { toolResultText } from './results.ts';
+import type { ChatMessage, Model } from './model.ts';
+import { limited } from './results.ts';
 import type { Screen } from './screen.ts';
 
 /** How often the model may call tools before the user is asked again. */
@@ -77,45 +76,31 @@ export class Chat {
 
   async #answer(signal: AbortSignal): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const tools = (await this.#host.tools({ signal })).map(({ name, tool: { description, inputSchema } }) => ({
-        name,
-        description,
-        inputSchema: inputSchema as JsonObject,
-      }));
+      const tools = await chatTools(this.#host, { signal });
       const onText = (text: string): void => this.#screen.write(clean(text));
-      const { text, calls } = await this.#model.answer({ messages: this.#messages, tools, signal, onText });
-      if (text !== '') this.#screen.write('\n');
-      this.#messages.push({ role: 'assistant', content: text, calls });
-      if (calls.length === 0) return;
-      for (const call of calls) this.#messages.push({ role: 'tool', callId: call.id, content: await this.#call(call, signal) });
+      const message = await this.#model.answer({ messages: this.#messages, tools, signal, onText });
+      if (message.content !== '') this.#screen.write('\n');
+      this.#messages.push(message);
+      if (!message.tool_calls) return;
+      const answers: ChatAnswer[] = [];
+      for (const call of message.tool_calls) answers.push(...(await this.#call(call, signal)));
+      // Images come in messages of the user, which follow the answers to all calls.
+      this.#messages.push(...answers.filter(({ role }) => role === 'tool'), ...answers.filter(({ role }) => role === 'user'));
     }
     throw new Error(`the model called tools ${MAX_ROUNDS} times without an answer`);
   }
 
-  /** Calls a tool. @returns What the model gets; the user sees it, too. */
-  async #call(call: ToolRequest, signal: AbortSignal): Promise<string> {
-    try {
-      const args: unknown = JSON.parse(call.arguments || '{}');
-      if (!isJsonObject(args)) throw new TypeError('the arguments of a tool call must be a JSON object');
-      const onProgress = ({
-        progress,
-        total,
-        message = '',
-      }: {
-        progress: number;
-        total?: number | undefined;
-        message?: string | undefined;
-      }): void => this.#screen.status(`  … ${progress}${total === undefined ? '' : `/${total}`} ${cleanLine(message)}`);
-      const result = await this.#host.callTool(call.name, args, { signal, onProgress });
-      const text = toolResultText(result);
-      const mark = result.isError === true ? this.#screen.style('red', '✗') : this.#screen.style('green', '✓');
-      this.#screen.print(`${mark} ${cleanLine(call.name)}\n${this.#screen.style('dim', cleanBlock(text))}`);
-      return result.isError === true ? `The tool failed: ${text}` : text;
-    } catch (error) {
-      signal.throwIfAborted();
-      const { message } = error as Error;
-      this.#screen.print(this.#screen.style('red', `✗ ${cleanLine(message, 600)}`));
-      return `The tool was not run, or did not end: ${message}`;
-    }
+  /** Makes one call. @returns What the model gets; the user sees its text, too. */
+  async #call(call: ChatToolCall, signal: AbortSignal): Promise<readonly ChatAnswer[]> {
+    const onProgress: AnswerCallsOptions['onProgress'] = ({ progress, total, message = '' }) =>
+      this.#screen.status(`  … ${progress}${total === undefined ? '' : `/${total}`} ${cleanLine(message)}`);
+    const answers = await answerChatCalls(this.#host, [call], { signal, onProgress });
+    return answers.map((answer) => {
+      if (answer.role !== 'tool') return answer;
+      const content = limited(answer.content);
+      const mark = content.startsWith('Error: ') ? this.#screen.style('red', '✗') : this.#screen.style('green', '✓');
+      this.#screen.print(`${mark} ${cleanLine(call.function?.name ?? '')}\n${this.#screen.style('dim', cleanBlock(content))}`);
+      return { ...answer, content };
+    });
   }
 }

@@ -79,10 +79,7 @@ async function usePrompt(
   const args = await askArguments(found, words, host, screen, signal);
   if (!args) return [];
   const { messages } = await host.getPrompt(name, args, { signal });
-  const said = messages.map(({ role, content }): ChatMessage => {
-    const text = blockText(content);
-    return role === 'assistant' ? { role, content: text, calls: [] } : { role: 'user', content: text };
-  });
+  const said = messages.map(({ role, content }) => ({ role, content: blockText(content) }));
   for (const { role, content } of said) screen.print(screen.style('dim', cleanBlock(`${role}: ${content}`)));
   return said;
 }

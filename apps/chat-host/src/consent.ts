@@ -1,7 +1,7 @@
 /** Consent: each tool use is shown with its inputs first, and the user decides, for once or from now on. */
 
 import { type Consent, rememberConsent, type ToolLock, type ToolPolicy, type ToolUse } from '@mortise/host';
-import { clean, cleanBlock, cleanLine } from './clean.ts';
+import { clean, cleanAll, cleanLine } from './clean.ts';
 import type { Screen } from './screen.ts';
 
 const CHOICES = 'Run it? [y]es, [a]lways with inputs like these, always this [t]ool, always this [s]erver, [n]o: ';
@@ -28,7 +28,7 @@ async function askUser(screen: Screen, use: ToolUse): Promise<Consent> {
 
 function describe(screen: Screen, { server, isChanged, tool, hints }: ToolUse): readonly string[] {
   const lines = [`  a tool of ${cleanLine(server)}${hints.isReadOnly ? ', which only reads' : ''}, that says of itself:`];
-  lines.push(screen.style('dim', cleanBlock(tool.description ?? '(nothing)', 6)));
+  lines.push(screen.style('dim', cleanAll(tool.description ?? '(nothing)')));
   if (isChanged) lines.unshift(screen.style('yellow', '  ! This tool has changed since you allowed it. Read what it says now.'));
   return lines;
 }

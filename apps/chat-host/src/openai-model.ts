@@ -1,7 +1,7 @@
 /** A model behind an OpenAI-compatible endpoint (`/chat/completions`), with its answers streamed. */
 
 import { SseDecoder } from '@mortise/transport-http';
-import type { ChatMessage, Model, ModelAnswer, ModelRequest, ModelTool, ToolRequest } from './model.ts';
+import type { AssistantMessage, Model, ModelRequest } from './model.ts';
 
 export interface OpenAiOptions {
   /** Such as `https://api.openai.com/v1` or `http://127.0.0.1:11434/v1`. */
@@ -53,7 +53,7 @@ async function readEvents(response: Response, reader: AnswerReader): Promise<voi
 /** Puts the parts of an answer together. */
 class AnswerReader {
   readonly #onText: (text: string) => void;
-  readonly #calls = new Map<number, ToolRequest>();
+  readonly #calls = new Map<number, { readonly id: string; readonly name: string; readonly arguments: string }>();
   #text = '';
   #isFinished = false;
 
@@ -82,29 +82,13 @@ class AnswerReader {
   }
 
   /** @throws {Error} The answer was cut off: its tool calls may lack something. */
-  end(): ModelAnswer {
+  end(): AssistantMessage {
     if (!this.#isFinished) throw new Error("the model's answer was cut off: send the message again");
-    return { text: this.#text, calls: [...this.#calls.values()] };
+    const calls = [...this.#calls.values()].map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+    return { role: 'assistant', content: this.#text, ...(calls.length > 0 && { tool_calls: calls }) };
   }
 }
 
 function toBody(model: string, { messages, tools, maxTokens }: ModelRequest): object {
-  return {
-    model,
-    stream: true,
-    messages: messages.map(toMessage),
-    ...(tools.length > 0 && { tools: tools.map(toTool) }),
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-  };
-}
-
-function toMessage(message: ChatMessage): object {
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  if (message.role !== 'assistant' || message.calls.length === 0) return { role: message.role, content: message.content };
-  const calls = message.calls.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }));
-  return { role: 'assistant', content: message.content, tool_calls: calls };
-}
-
-function toTool({ name, description, inputSchema }: ModelTool): object {
-  return { type: 'function', function: { name, ...(description !== undefined && { description }), parameters: inputSchema } };
+  return { model, stream: true, messages, ...(tools.length > 0 && { tools }), ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
 }

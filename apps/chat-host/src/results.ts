@@ -1,14 +1,9 @@
 /** What servers send, as text for the model. */
 
-import type { CallToolResult, ContentBlock, ReadResourceResult } from '@mortise/protocol/model';
+import type { ContentBlock, ReadResourceResult } from '@mortise/protocol/model';
 
 /** The most characters of one result or resource that the model gets. */
 const MAX_CHARACTERS = 100_000;
-
-export function toolResultText({ content, structuredContent }: CallToolResult): string {
-  const text = content.map(blockText).join('\n');
-  return limited(text === '' && structuredContent !== undefined ? JSON.stringify(structuredContent) : text);
-}
 
 export function resourceText({ contents }: ReadResourceResult): string {
   return limited(contents.map((each) => each.text ?? describeBytes(each.mimeType, each.blob)).join('\n'));
@@ -32,6 +27,7 @@ function describeBytes(mimeType = 'unknown type', base64 = ''): string {
   return `[${mimeType}, ${Math.ceil((base64.length * 3) / 4 / 1024)} KiB]`;
 }
 
-function limited(text: string): string {
+/** Cuts a text that would fill the model's context. */
+export function limited(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}\n[the rest is left out]` : text;
 }

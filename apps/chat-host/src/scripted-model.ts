@@ -1,6 +1,7 @@
 /** A model without a network, for tests and for trying: it calls the tools that the user's message names. */
 
-import type { ChatMessage, Model, ModelAnswer, ModelTool } from './model.ts';
+import type { ChatTool } from '@mortise/host/openai';
+import type { AssistantMessage, ChatMessage, Model } from './model.ts';
 
 const HELP = 'I am a script, not a model. Tell me which tool to use, such as: use echo {"message": "hi"}';
 
@@ -11,7 +12,7 @@ export function scriptedModel(): Model {
     async answer({ messages, tools, signal, onText }) {
       signal.throwIfAborted();
       const answer = toAnswer(messages.at(-1), tools, messages.length);
-      for (const part of answer.text.match(/\S+\s*/g) ?? []) {
+      for (const part of answer.content.match(/\S+\s*/g) ?? []) {
         onText(part);
         await new Promise((resolve) => setImmediate(resolve));
         signal.throwIfAborted();
@@ -21,14 +22,16 @@ export function scriptedModel(): Model {
   };
 }
 
-function toAnswer(message: ChatMessage | undefined, tools: readonly ModelTool[], turn: number): ModelAnswer {
+function toAnswer(message: ChatMessage | undefined, tools: readonly ChatTool[], turn: number): AssistantMessage {
   const text = message?.content ?? '';
+  if (typeof text !== 'string') return say('The tool sent an image, which a script cannot see');
   if (message?.role === 'tool') return say(`The tool says: ${text}`);
   const [, wanted, args = '{}'] = /^use (\S+)\s*(\{.*\})?/s.exec(text) ?? [];
   if (wanted === undefined) return say(`${HELP}\nYou said: ${text.split('\n', 1)[0] ?? ''}`);
-  const tool = tools.find(({ name }) => name === wanted) ?? tools.find(({ name }) => name.endsWith(`__${wanted}`));
-  if (!tool) return say(`There is no tool "${wanted}": /tools lists them`);
-  return { text: '', calls: [{ id: `call-${turn}`, name: tool.name, arguments: args }] };
+  const names = tools.map(({ function: { name } }) => name);
+  const name = names.find((each) => each === wanted) ?? names.find((each) => each.endsWith(`__${wanted}`));
+  if (name === undefined) return say(`There is no tool "${wanted}": /tools lists them`);
+  return { role: 'assistant', content: '', tool_calls: [{ id: `call-${turn}`, type: 'function', function: { name, arguments: args } }] };
 }
 
-const say = (text: string): ModelAnswer => ({ text, calls: [] });
+const say = (content: string): AssistantMessage => ({ role: 'assistant', content });

@@ -61,16 +61,17 @@ describe.skipIf(!hasTmux)('the chat, in a real terminal,', () => {
     expect(asked).toContain(`⚙ files__read_text_file {"path":"${path}"}\n  a tool of files, that says of itself:\n`);
     expect(asked).not.toContain('milk and bread');
     await chat.press('n');
-    await chat.see('✗ the tool "files__read_text_file" was not called: the policy did not allow it');
+    await chat.see('✗ files__read_text_file\n    Error: the tool "files__read_text_file" was not called: the policy did not allow it');
 
     await chat.enter(`use read_text_file {"path": "${path}"}`);
     await chat.answer(CONSENT, 't');
-    await chat.see('✓ files__read_text_file\n    milk and bread\nThe tool says: milk and bread\n3/3 >');
+    await chat.see('✓ files__read_text_file\n    milk and bread\n');
+    await chat.see('The tool says: milk and bread\n');
     await chat.enter(`use read_text_file {"path": "${path}", "head": 1}`);
     expect(await chat.see('The tool says: milk and bread')).not.toContain(CONSENT);
     await chat.enter(String.raw`use echo {"message": "\u001b[2J\u202eevil\u0007"}`);
     await chat.answer(CONSENT, 'y');
-    await chat.see(String.raw`The tool says: Echo: \u{1b}[2J\u{202e}evil\u{7}`);
+    await chat.see(String.raw`The tool says: Echo: \u001b[2J\u202eevil\u0007`);
     await leave(chat);
   });
 

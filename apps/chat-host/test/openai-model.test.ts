@@ -58,20 +58,20 @@ describe('an OpenAI-compatible endpoint', () => {
       stream(delta({ content: 'Bought.' }, 'stop')),
     );
     const parts: string[] = [];
-    const tools = [{ name: 'shop__buy', description: 'Buys', inputSchema: { type: 'object' } }];
+    const buy = { name: 'shop__buy', description: 'Buys', parameters: { type: 'object' } };
+    const tools = [{ type: 'function' as const, function: buy }];
     const first = await model.answer({ ...request, tools, onText: (text) => parts.push(text) });
     const calls = [
-      { id: 'c1', name: 'shop__buy', arguments: '{"fruit":"pear"}' },
-      { id: 'c2', name: 'clock', arguments: '' },
+      { id: 'c1', type: 'function', function: { name: 'shop__buy', arguments: '{"fruit":"pear"}' } },
+      { id: 'c2', type: 'function', function: { name: 'clock', arguments: '' } },
     ];
-    expect(first).toEqual({ text: 'Let me lö🍐k.', calls });
+    expect(first).toEqual({ role: 'assistant', content: 'Let me lö🍐k.', tool_calls: calls });
     expect(parts).toEqual(['Let me ', 'lö🍐k.']);
-    const messages = [
-      ...request.messages,
-      { role: 'assistant' as const, content: first.text, calls },
-      { role: 'tool' as const, callId: 'c1', content: 'sold' },
-    ];
-    expect(await model.answer({ ...request, messages, maxTokens: 9, onText: () => undefined })).toEqual({ text: 'Bought.', calls: [] });
+    const messages = [...request.messages, first, { role: 'tool' as const, tool_call_id: 'c1', content: 'sold' }];
+    expect(await model.answer({ ...request, messages, maxTokens: 9, onText: () => undefined })).toEqual({
+      role: 'assistant',
+      content: 'Bought.',
+    });
     expect(received[0]).toMatchObject({
       url: '/v1/chat/completions',
       authorization: 'Bearer secret',
@@ -93,7 +93,7 @@ describe('an OpenAI-compatible endpoint', () => {
     const { model } = await serve((response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message)),
     );
-    expect(await model.answer({ ...request, onText: () => undefined })).toEqual({ text: 'Hello', calls: [] });
+    expect(await model.answer({ ...request, onText: () => undefined })).toEqual({ role: 'assistant', content: 'Hello' });
   });
 
   it.each([

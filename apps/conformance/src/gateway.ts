@@ -2,6 +2,8 @@
 
 import { createGateway } from '@mortise/host/gateway';
 import { MemoryEventStore } from '@mortise/protocol/edge';
+import { taskClient } from '@mortise/tasks/client';
+import { createTasks } from '@mortise/tasks/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
 import { Option, program } from 'commander';
@@ -18,6 +20,22 @@ const { url, era } = program
   .parse()
   .opts<{ url: string; era: 'legacy' | 'modern' }>();
 
-const gateway = createGateway({ servers: { everything: { transport: httpTransport(url), client: { era }, keepsNames: true } } });
+/** Servers of 2026-07-28 do not list which tools may be tasks. */
+const optional = ['slow_compute', 'protocol_error_job', 'confirm_delete', 'multi_input', 'test_tool_with_task'];
+const supportOf = (name: string): 'optional' | 'required' | undefined =>
+  name === 'failing_job' ? 'required' : optional.includes(name) ? 'optional' : undefined;
+
+const gateway = createGateway({
+  servers: {
+    everything: {
+      transport: httpTransport(url),
+      client: { era },
+      keepsNames: true,
+      tools: (tool) => ({ ...tool, execution: { taskSupport: supportOf(tool.name) } }),
+    },
+  },
+  tasks: createTasks(),
+  extensions: () => [taskClient({ prefersTasks: true })],
+});
 const serving = await serveHttp(gateway, { port: 0, eventStore: new MemoryEventStore() });
 process.stdout.write(`${serving.url}\n`);

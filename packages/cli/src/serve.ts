@@ -2,6 +2,7 @@
 
 import type { Connectable } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { isLoopbackHost } from '@mortise/protocol/edge';
 import { serveHttp } from '@mortise/transport-http/node';
 import { serveStdio } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
@@ -15,6 +16,8 @@ export interface ServingOptions {
   readonly port: number;
   readonly host: string;
 }
+
+const OPEN = 'other machines can use this without signing in: put a proxy that asks who they are before it, or leave out --host';
 
 /** What can be served: our `McpServer` and `Server`, and a gateway. */
 export type Served = McpEndpoint & Connectable;
@@ -49,6 +52,7 @@ export async function serve(server: Served, options: ServingOptions, terminal: T
   }
   const serving = http === true ? await serveHttp(server, { port, host }) : await serveWebSocket(server, { port, host });
   terminal.note(`${terminal.styleNote('green', 'serving')} ${serving.url} (Ctrl-C ends)`);
+  if (!isLoopbackHost(host)) terminal.note(`${terminal.styleNote('yellow', 'warning')}: ${OPEN}`);
   await aborted(signal);
   await serving.close();
 }

@@ -3,7 +3,10 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { escapeUnseen as clean } from '@mortise/client/host';
 import { ExitCode } from './errors.ts';
+
+export { clean };
 
 /** The streams and the environment that a command uses. */
 export interface CliIo {
@@ -20,14 +23,6 @@ export interface CliIo {
 }
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
-
-/** Control characters but tab and newline, and characters that change the direction of text or cannot be seen. */
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-/** Shows characters that could move the cursor, change colours or reorder text as `\u001b`. Windows line ends become `\n`. */
-export function clean(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
 
 export class Terminal {
   readonly io: CliIo;
@@ -61,7 +56,7 @@ export class Terminal {
   /** Prints a value as JSON: one document, indented. @param isLine On one line, for output that is a line an event. */
   printJson(value: unknown, isLine = false): void {
     this.#clearStatus();
-    this.io.stdout.write(`${escapeJson(JSON.stringify(value, null, isLine ? undefined : 2))}\n`);
+    this.io.stdout.write(`${clean(JSON.stringify(value, null, isLine ? undefined : 2))}\n`);
   }
 
   /** Prints a line beside the result, to the error output. */
@@ -122,7 +117,3 @@ function usesColor(stream: { readonly isTTY?: boolean }, env: CliIo['env']): boo
   if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '0') return true;
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
-
-/** Escapes what `JSON.stringify` leaves as it is: the text stays the same JSON. */
-const escapeJson = (text: string): string =>
-  text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

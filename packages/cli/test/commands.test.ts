@@ -232,6 +232,29 @@ describe('mortise --config and gateway', () => {
   });
 });
 
+describe('mortise gateway', () => {
+  it('says why a server fails, shows its error output with --verbose, and warns where everybody can reach it', async () => {
+    const cwd = createFolder();
+    const dies = { command: process.execPath, args: ['-e', 'console.error("DATABASE_URL is missing"); process.exit(1)'] };
+    writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: { dies } }));
+    const interrupt = new AbortController();
+    const [serving, failed] = [withResolvers<string>(), withResolvers<undefined>()];
+    const onOutput = (shown: string): void => {
+      const port = /serving http:..[^:]+:(\d+)/.exec(shown)?.[1];
+      if (port !== undefined) serving.resolve(port);
+      if (/warning: The server "dies" behind the gateway: [^]*DATABASE_URL is missing/.test(shown)) failed.resolve(undefined);
+    };
+    const args = ['gateway', 'mcp.json', '--http', '--port', '0', '--host', '0.0.0.0', '--verbose'];
+    const gateway = run(args, { cwd, signal: interrupt.signal, onOutput });
+    await run(['list', `http://127.0.0.1:${await serving.promise}/mcp`]);
+    await failed.promise;
+    interrupt.abort(new Error('interrupted'));
+    const { err } = await gateway;
+    expect(err).toContain('warning: other machines can use this without signing in');
+    expect(err).toContain('\ndies: DATABASE_URL is missing');
+  });
+});
+
 describe('mortise listen', () => {
   it('prints what a server announces until it is interrupted', async () => {
     const { url, server } = await serveCalculator();

@@ -1,4 +1,4 @@
-/** `@mortise/client/host`: helpers for user interfaces: forms, pages to open, icons, names, hints, completions and approval of sampling. */
+/** `@mortise/client/host`: helpers for user interfaces: forms, pages to open, safe text, icons, names, hints, completions and approval of sampling. */
 
 export { type Completer, createCompleter } from './host/completer.ts';
 export {
@@ -17,6 +17,7 @@ export {
   type SwitchField,
   type TextField,
 } from './host/elicitation.ts';
+export { escapeUnseen } from './host/escape-unseen.ts';
 export {
   checkIconUrl,
   type FetchedIcon,

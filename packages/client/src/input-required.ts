@@ -51,7 +51,7 @@ export async function answerInputRequired(request: AskedRequest, result: JsonObj
 /** Answers all input requests of a result in parallel, because none depends on another. */
 async function answerAll(inputRequests: unknown, request: AskedRequest, answers: Answers): Promise<JsonObject> {
   const { method, signal, closing, session } = request;
-  const asks = readAsks(inputRequests, method, answers);
+  const asks = readAsks(inputRequests, request, answers);
   const failed = new AbortController();
   const wanted = linkSignals(signal, closing, failed.signal);
   try {
@@ -68,7 +68,7 @@ async function answerAll(inputRequests: unknown, request: AskedRequest, answers:
   }
 }
 
-function readAsks(inputRequests: unknown, method: string, answers: Answers): readonly (readonly [string, Ask])[] {
+function readAsks(inputRequests: unknown, { method, signal }: AskedRequest, answers: Answers): readonly (readonly [string, Ask])[] {
   if (!isJsonObject(inputRequests)) {
     throw new InputRequiredError(`the server asks for input for "${method}", but its inputRequests are not an object`);
   }
@@ -83,7 +83,7 @@ function readAsks(inputRequests: unknown, method: string, answers: Answers): rea
     if (!answers.has(asked)) {
       throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one up first`);
     }
-    return [key, { method: asked, params: isJsonObject(params) ? params : {}, key }];
+    return [key, { method: asked, params: isJsonObject(params) ? params : {}, key, ...(signal && { signal }) }];
   });
 }
 

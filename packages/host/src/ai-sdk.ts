@@ -1,8 +1,10 @@
 /** `@mortise/host/ai-sdk`: the tools of a host for the AI SDK (`generateText`, `streamText`, agents). Needs `ai` 7. */
 
+import type { CallOptions } from '@mortise/client';
 import type { CallToolResult, Progress } from '@mortise/protocol/model';
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai';
 import {
+  type ModelCallLimits,
   type ModelTool,
   type ModelToolOptions,
   readModelTools,
@@ -26,23 +28,24 @@ type ModelOutput = ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>;
  * The host's policy decides before each call. A call that is refused or fails, and a result with `isError`, become a `tool-error` part, which
  * the model reads. The abort signal of the generation cancels calls. Read the tools again after a `list changed` event.
  *
- * @param options.waitMs How long to wait for servers that are slow. @param options.timeoutMs The longest time of a call.
+ * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
+ * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
  */
-export async function aiSdkTools(host: Host, options: ModelToolOptions = {}): Promise<ToolSet> {
-  const tools = await readModelTools(host, options);
-  return Object.fromEntries(tools.map((tool) => [tool.name, toAiSdkTool(host, tool, options)]));
+export async function aiSdkTools(host: Host, { waitMs, signal, ...limits }: ModelToolOptions = {}): Promise<ToolSet> {
+  const tools = await readModelTools(host, { waitMs, signal });
+  return Object.fromEntries(tools.map((tool) => [tool.name, toAiSdkTool(host, tool, limits)]));
 }
 
-function toAiSdkTool(host: Host, { name, description, schema }: ModelTool, options: ModelToolOptions): ToolSet[string] {
+function toAiSdkTool(host: Host, { name, description, schema }: ModelTool, limits: ModelCallLimits): ToolSet[string] {
   return dynamicTool({
     ...(description !== undefined && { description }),
     inputSchema: jsonSchema(schema as Parameters<typeof jsonSchema>[0]),
-    execute: (input, { abortSignal }) => run(host, name, input, { ...options, signal: abortSignal }),
+    execute: (input, { abortSignal }) => run(host, name, input, { ...limits, signal: abortSignal }),
     toModelOutput: ({ output }) => toModelOutput(output as CallToolResult),
   });
 }
 
-async function* run(host: Host, name: string, input: unknown, options: ModelToolOptions): AsyncGenerator<AiSdkToolOutput, void, undefined> {
+async function* run(host: Host, name: string, input: unknown, options: CallOptions): AsyncGenerator<AiSdkToolOutput, void, undefined> {
   const result = yield* streamCall(host, name, input, options);
   if (result.isError) throw new Error(resultText(result), { cause: result });
   yield result;

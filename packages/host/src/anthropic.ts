@@ -29,7 +29,7 @@ export interface AnthropicTool {
   readonly input_schema: JsonObject & { readonly type: 'object' };
 }
 
-/** A block of an assistant message. Those that are no tool use are not answered. */
+/** A block of an assistant message. Blocks other than tool uses are skipped. */
 export interface AnthropicBlock {
   readonly type: string;
   readonly id?: string;

@@ -3,6 +3,7 @@
 import type { AnswerContext, AnswerOptions, ElicitationOptions, PageContext } from '@mortise/client';
 import { type Approver, withApproval } from '@mortise/client/host';
 import { ProtocolError } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
 import type {
   CreateMessageRequestParams,
@@ -45,10 +46,12 @@ export interface HostSampling {
   readonly maxTokens?: number | undefined;
   /**
    * How many requests of all servers may be in progress at once. Bounds the depth, too: a tool that the model calls for one sampling, and
-   * that samples itself, counts as a further one. @default 4
+   * that samples itself, counts as a further one. One server has at most all places but one. @default 4
    */
   readonly maxAtOnce?: number | undefined;
 }
+
+export const ELICITATION_OPTIONS: OptionTable<HostElicitation> = { form: 'function', url: 'function', urlPolicy: 'object' };
 
 export const SAMPLING_OPTIONS: OptionTable<HostSampling> = {
   createMessage: 'function',
@@ -68,48 +71,55 @@ export interface AskOptions {
 /** The error code of a request that a bound refuses. It is in the range that JSON-RPC leaves to implementations. */
 const TOO_MANY = -32000;
 
-/** Makes the answer options of each server's client from the host's handlers. */
-export class Asks {
-  readonly #options: AskOptions;
-  #samplings = 0;
+/** Returns a function that makes the answer options for the clients of a server from the host's handlers. */
+export function createAsks({ elicitation, sampling, roots, asksPerMinute }: AskOptions): (server: string) => AnswerOptions {
+  const places = new SamplingPlaces(sampling?.maxAtOnce ?? 4);
+  return (server) => ({
+    asksPerMinute,
+    elicitation: elicitation && toElicitation(server, elicitation),
+    sampling: sampling && toSampling(server, sampling, places),
+    roots: typeof roots === 'function' ? async () => roots(server) : roots,
+  });
+}
 
-  constructor(options: AskOptions) {
-    this.#options = options;
+/** Counts the samplings in progress. One server may have all places but one, so that the others can always sample. */
+class SamplingPlaces {
+  readonly #max: number;
+  readonly #taken = new Map<string, number>();
+
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** Returns the answer options for the client of one server. */
-  for(server: string): AnswerOptions {
-    const { elicitation, sampling, roots, asksPerMinute } = this.#options;
-    return {
-      asksPerMinute,
-      elicitation: elicitation && toElicitation(server, elicitation),
-      sampling: sampling && this.#toSampling(server, sampling),
-      roots: typeof roots === 'function' ? async () => roots(server) : roots,
-    };
+  /** @returns A function that gives the place back. @throws {ProtocolError} -32000: too many are in progress. */
+  take(server: string): () => void {
+    const own = this.#taken.get(server) ?? 0;
+    const all = [...this.#taken.values()].reduce((sum, count) => sum + count, 0);
+    if (all >= this.#max || own >= Math.max(1, this.#max - 1))
+      throw new ProtocolError(TOO_MANY, `Too many sampling requests at once: this client allows ${this.#max} (option sampling.maxAtOnce)`);
+    this.#taken.set(server, own + 1);
+    return () => this.#taken.set(server, (this.#taken.get(server) ?? 1) - 1);
   }
+}
 
-  #toSampling(server: string, options: HostSampling): NonNullable<AnswerOptions['sampling']> {
-    const { createMessage, approveRequest, approveResult, maxTokens = 4_096, maxAtOnce = 4 } = options;
-    const named = (context: AnswerContext): AskContext => ({ ...context, server });
-    const user: Approver = {
-      approveRequest: (params, context) => approveRequest(params, named(context)),
-      approveResult: (result, params, context) => approveResult(result, params, named(context)),
-    };
-    const approved = withApproval((params, context) => createMessage(params, named(context)), user);
-    return async (params, context) => {
-      if (this.#samplings >= maxAtOnce)
-        throw new ProtocolError(
-          TOO_MANY,
-          `Too many sampling requests at once: this client allows ${maxAtOnce} (option sampling.maxAtOnce)`,
-        );
-      this.#samplings += 1;
-      try {
-        return await approved({ ...params, maxTokens: Math.min(params.maxTokens, maxTokens) }, context);
-      } finally {
-        this.#samplings -= 1;
-      }
-    };
-  }
+function toSampling(server: string, options: HostSampling, places: SamplingPlaces): NonNullable<AnswerOptions['sampling']> {
+  const { createMessage, approveRequest, approveResult, maxTokens = 4_096 } = options;
+  const named = (context: AnswerContext): AskContext => ({ ...context, server });
+  const user: Approver = {
+    approveRequest: (params, context) => approveRequest(params, named(context)),
+    approveResult: (result, params, context) => approveResult(result, params, named(context)),
+  };
+  const approved = withApproval((params, context) => createMessage(params, named(context)), user);
+  return async (params, context) => {
+    const giveBack = places.take(server);
+    try {
+      const answer = Promise.resolve(approved({ ...params, maxTokens: Math.min(params.maxTokens, maxTokens) }, context));
+      // A handler that does not look at the signal keeps its place no longer.
+      return await abortable(answer, context.signal);
+    } finally {
+      giveBack();
+    }
+  };
 }
 
 function toElicitation(server: string, given: NonNullable<AskOptions['elicitation']>): ElicitationOptions {

@@ -2,6 +2,7 @@
 
 import { type ToolHints } from '@mortise/client/host';
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { Tool } from '@mortise/protocol/model';
@@ -23,7 +24,7 @@ export interface ToolUse {
   readonly hints: ToolHints;
   /** The digest of the tool's description, schemas and hints. */
   readonly digest: string;
-  /** Whether the tool is no longer the one that was allowed before: its description, schemas or hints have changed since. */
+  /** Whether the tool's description, schemas or hints have changed since it was last allowed. */
   readonly isChanged: boolean;
   /** Aborts when the call is cancelled: the user need not decide any more. */
   readonly signal: AbortSignal;
@@ -50,22 +51,38 @@ export interface ToolLock {
 /**
  * A policy that asks the user, and remembers a decision for as long as the user wants.
  *
- * A remembered decision does not count for a tool that has changed since: then the user is asked again.
+ * A remembered decision does not count for a tool that has changed since: then the user is asked again. One for a `server` goes by the
+ * program's name for the server, and counts for tools that it gets later.
  *
- * @param ask Asks the user. @param memory Where decisions are kept. @default memory of the process
+ * @param ask Asks the user: one question at a time, however many tools a model calls at once.
+ * @param memory Where decisions are kept, such as a `lockFile`. @default memory of the process
  */
 export function rememberConsent(ask: (use: ToolUse) => Consent | Promise<Consent>, memory: ToolLock = new Map()): ToolPolicy {
-  return async (use) => {
-    if (!use.isChanged) {
-      for (const scope of ['arguments', 'tool', 'server'] as const) {
-        const known = await memory.get(keyOf(scope, use));
-        if (known !== undefined) return known === 'allow';
-      }
+  let before: Promise<unknown> = Promise.resolve();
+  const recall = async (use: ToolUse): Promise<boolean | undefined> => {
+    if (use.isChanged) return undefined;
+    for (const scope of ['arguments', 'tool', 'server'] as const) {
+      const known = await memory.get(keyOf(scope, use));
+      if (known !== undefined) return known === 'allow';
     }
+    return undefined;
+  };
+  const decide = async (use: ToolUse): Promise<boolean> => {
+    use.signal.throwIfAborted();
+    const known = await recall(use);
+    if (known !== undefined) return known;
     const consent = await ask(use);
     if (typeof consent === 'boolean') return consent;
     await memory.set(keyOf(consent.remember, use), consent.allow ? 'allow' : 'deny');
     return consent.allow;
+  };
+  return async (use) => {
+    const known = await recall(use);
+    if (known !== undefined) return known;
+    // A question of a call that was cancelled is over, whatever the program's function does.
+    const decided = before.then(() => abortable(decide(use), use.signal));
+    before = decided.catch(() => undefined);
+    return decided;
   };
 }
 
@@ -104,15 +121,16 @@ function isIn(names: readonly string[], name: string): boolean {
   return names.some((listed) => listed === name || (listed.endsWith('__*') && name.startsWith(listed.slice(0, -1))));
 }
 
-function keyOf(scope: ConsentScope, { server, tool, arguments: args }: ToolUse): string {
+/** The digest is part of the key: a decision about a tool does not count for what the tool became. */
+function keyOf(scope: ConsentScope, { server, digest, arguments: args }: ToolUse): string {
   if (scope === 'server') return JSON.stringify([server]);
-  return JSON.stringify(scope === 'tool' ? [server, tool.name] : [server, tool.name, toCanonicalJson(shapeOf(args))]);
+  return JSON.stringify(scope === 'tool' ? [server, digest] : [server, digest, toCanonicalJson(shapeOf(args))]);
 }
 
 /** Returns a value with each number, text and truth value replaced by the name of its type, and a list by the different shapes in it. */
 function shapeOf(value: JsonValue | undefined): JsonValue {
   if (Array.isArray(value)) {
-    const shapes = new Map(value.map((item: JsonValue) => [toCanonicalJson(shapeOf(item)), shapeOf(item)]));
+    const shapes = new Map(value.map(shapeOf).map((shape) => [toCanonicalJson(shape), shape]));
     return [...shapes.keys()].sort().map((key) => shapes.get(key) ?? null);
   }
   if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]));

@@ -5,7 +5,7 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { ClientExtension, Tracer } from '@mortise/protocol/contracts';
 import type { Implementation, LoggingLevel, Tool } from '@mortise/protocol/model';
-import { type AskOptions, SAMPLING_OPTIONS } from './asks.ts';
+import { type AskOptions, ELICITATION_OPTIONS, SAMPLING_OPTIONS } from './asks.ts';
 import type { ToolLock, ToolPolicy } from './consent.ts';
 import { serverLabel } from './names.ts';
 
@@ -38,7 +38,7 @@ export interface HostOptions extends AskOptions {
    */
   readonly policy: ToolPolicy;
   /**
-   * Keeps the digest of each tool that was allowed, by server and tool, so that a changed tool is noticed also after the program was started
+   * Keeps the digest of each tool that was allowed, by its name in the host, so that a changed tool is noticed also after the program was started
    * again. `lockFile` of `@mortise/host/node` keeps them in a file. @default memory of this host
    */
   readonly lock?: ToolLock | undefined;
@@ -98,7 +98,12 @@ const SERVER_OPTIONS: OptionTable<HostServer> = {
 /** @throws {TypeError} An option is missing, unknown or of the wrong type, or two servers have names that are too much alike. */
 export function checkHostOptions(options: HostOptions): void {
   checkOptions('createHost options', options, HOST_OPTIONS);
-  if (options.sampling) checkOptions('createHost options, sampling', options.sampling, SAMPLING_OPTIONS);
+  if (typeof options.elicitation === 'object') checkOptions('createHost options, elicitation', options.elicitation, ELICITATION_OPTIONS);
+  if (options.sampling) {
+    checkOptions('createHost options, sampling', options.sampling, SAMPLING_OPTIONS);
+    for (const name of ['createMessage', 'approveRequest', 'approveResult'] as const)
+      if (options.sampling[name] === undefined) throw new TypeError(`createHost options, sampling: "${name}" is missing: pass a function`);
+  }
   if (typeof options.policy !== 'function')
     throw new TypeError('createHost needs a policy, which decides before each tool call: policy: (use) => askTheUser(use)');
   checkServers('createHost options', options.servers, SERVER_OPTIONS);

@@ -2,9 +2,9 @@
 
 import type { CallOptions, McpClient } from '@mortise/client';
 import { toolHints } from '@mortise/client/host';
-import type { JsonObject } from '@mortise/jsonrpc-core';
-import { abortable, runCallback } from '@mortise/jsonrpc-core/connection';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { ConnectionClosedError, type JsonObject } from '@mortise/jsonrpc-core';
+import { abortable, linkSignals, runCallback } from '@mortise/jsonrpc-core/connection';
+import { systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type {
   CallToolResult,
   CompleteRequestParams,
@@ -16,7 +16,7 @@ import type {
   ResourceTemplate,
   Tool,
 } from '@mortise/protocol/model';
-import { Asks } from './asks.ts';
+import { createAsks } from './asks.ts';
 import { changedError, type ToolUse } from './consent.ts';
 import { toolDigest } from './digest.ts';
 import { ToolRefusedError } from './errors.ts';
@@ -58,7 +58,7 @@ export interface HostResourceTemplate {
 /** Something that happened at one of the servers. */
 export type HostEvent =
   | { readonly type: 'state'; readonly server: string; readonly state: ServerState }
-  /** A list that was read has changed: read it again. */
+  /** A list has changed: read it again. */
   | { readonly type: 'list changed'; readonly server: string; readonly list: ListName }
   | { readonly type: 'resource updated'; readonly server: string; readonly uri: string }
   | { readonly type: 'log'; readonly server: string; readonly level: string; readonly logger: string | undefined; readonly data: unknown }
@@ -133,10 +133,11 @@ class ServerHost implements Host {
   readonly #byLabel = new Map<string, Member>();
   readonly #handlers = new Set<(event: HostEvent) => unknown>();
   readonly #lists: ListReader;
+  readonly #closing = new AbortController();
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const asks = new Asks(options);
+    const asks = createAsks(options);
     const { clock = systemClock, listWaitMs = 5_000 } = options;
     this.#lists = new ListReader(clock, listWaitMs, ({ name }, list) => this.#emit({ type: 'list changed', server: name, list }));
     for (const [name, given] of Object.entries(options.servers)) {
@@ -148,16 +149,16 @@ class ServerHost implements Host {
       if (given.startsAtOnce ?? options.startsAtOnce) server.start().catch(() => undefined);
   }
 
-  #createServer(name: string, given: HostServer, asks: Asks): HostedServer {
+  #createServer(name: string, given: HostServer, asks: ReturnType<typeof createAsks>): HostedServer {
     const { info = { name: 'mortise-host', version: '1.0.0' }, extensions, tracer, logLevel, clock = systemClock } = this.#options;
     const server: HostedServer = new HostedServer({
       name,
-      source: given.transport,
+      source: () => given.transport,
       info,
       clock,
       clientOptions: () => ({
         ...given.client,
-        ...asks.for(name),
+        ...asks(name),
         ...(given.roots && { roots: given.roots }),
         extensions: extensions?.(name),
         tracer: tracer && withServerName(tracer, name),
@@ -204,9 +205,20 @@ class ServerHost implements Host {
   // ---- lists
 
   tools(options?: HostListOptions): Promise<readonly HostTool[]> {
-    return this.#merge('tools', options, ({ server, given }, tool) =>
-      given.tools?.(tool) === false ? undefined : { name: exposedName(server.name, tool.name), server: server.name, tool },
-    );
+    return this.#merge('tools', options, (member, tool) => {
+      const { name: server } = member.server;
+      return this.#hasTool(member, tool) ? { name: exposedName(server, tool.name), server, tool } : undefined;
+    });
+  }
+
+  /** Calls the filter of the program. One that throws leaves out the tool: what a server lists must not hide the other tools. */
+  #hasTool({ server, given }: Member, tool: Tool): boolean {
+    try {
+      return given.tools?.(tool) !== false;
+    } catch (error) {
+      this.#emit({ type: 'error', server: server.name, error: toError(error) });
+      return false;
+    }
   }
 
   prompts(options?: HostListOptions): Promise<readonly HostPrompt[]> {
@@ -242,6 +254,15 @@ class ServerHost implements Host {
   // ---- calls
 
   async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const { signal, dispose } = linkSignals(options.signal, this.#closing.signal);
+    try {
+      return await this.#callTool(name, args, { ...options, signal });
+    } finally {
+      dispose();
+    }
+  }
+
+  async #callTool(name: string, args: JsonObject, options: CallOptions & { readonly signal: AbortSignal }): Promise<CallToolResult> {
     const member = this.#memberOf(name);
     const { server } = member;
     const tool = await this.#findTool(member, name, options.signal);
@@ -255,21 +276,22 @@ class ServerHost implements Host {
     return server.run((client) => client.callTool(tool.name, given, options), options.signal);
   }
 
-  async #findTool({ server, given }: Member, name: string, signal: AbortSignal | undefined): Promise<Tool> {
-    const tool = (await server.list('tools', signal)).find((each) => exposedName(server.name, each.name) === name);
-    if (tool && given.tools?.(tool) !== false) return tool;
+  async #findTool(member: Member, name: string, signal: AbortSignal | undefined): Promise<Tool> {
+    const { server } = member;
+    const isIt = (each: Tool): boolean => exposedName(server.name, each.name) === name;
+    const tool = (await server.list('tools', signal)).find(isIt) ?? (await server.list('tools', signal, true)).find(isIt);
+    if (tool && this.#hasTool(member, tool)) return tool;
     throw new ToolRefusedError('ERR_TOOL_UNKNOWN', name, `the server "${server.name}" has no tool "${name}": see host.tools()`);
   }
 
   async #consent(
     use: Pick<ToolUse, 'name' | 'tool' | 'digest' | 'arguments'> & { readonly member: Member },
-    signal: AbortSignal = new AbortController().signal,
+    signal: AbortSignal,
   ): Promise<void> {
     const { member, name, tool, digest, arguments: args } = use;
     const { policy, lock = this.#lock } = this.#options;
     const isTrusted = member.given.isTrusted === true;
-    const key = `${member.server.name}/${tool.name}`;
-    const before = await lock.get(key);
+    const before = await lock.get(name);
     const decision = policy({
       server: member.server.name,
       isTrusted,
@@ -283,7 +305,7 @@ class ServerHost implements Host {
     });
     if (!(await abortable(Promise.resolve(decision), signal)))
       throw new ToolRefusedError('ERR_TOOL_REFUSED', name, `the tool "${name}" was not called: the policy did not allow it`);
-    if (before !== digest) await lock.set(key, digest);
+    if (before !== digest) await lock.set(name, digest);
   }
 
   readonly #lock = new Map<string, string>();
@@ -335,6 +357,7 @@ class ServerHost implements Host {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort(new ConnectionClosedError('the host was closed'));
     await Promise.all([...this.#members.values()].map(({ server }) => server.close()));
     this.#handlers.clear();
   }

@@ -1,8 +1,8 @@
 /** One server of a host: starts it when needed, keeps its state, starts it again when it is lost, and follows its lists. */
 
-import { type ClientOptions, type ClientTransportSource, McpClient } from '@mortise/client';
-import { type Clock, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
-import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
+import { type ClientOptions, type ClientTransportSource, McpClient, type Subscription } from '@mortise/client';
+import { type Clock, type ClockTimer, ConnectionClosedError, isMortiseError, SessionLostError } from '@mortise/jsonrpc-core';
+import { abortable, linkSignals, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { toError } from '@mortise/jsonrpc-core/transport';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Implementation } from '@mortise/protocol/model';
@@ -26,14 +26,15 @@ export type ServerState =
 /** What a hosted server reports to its owner. */
 export interface HostedServerEvents {
   onState(state: ServerState): void;
-  /** Called when a list that was read has changed. */
+  /** Called when a list has changed. */
   onListChanged(list: ListName): void;
   onError(error: Error): void;
 }
 
 export interface HostedServerInit {
   readonly name: string;
-  readonly source: ClientTransportSource;
+  /** Returns how the server is reached. Called for each connection; may throw. */
+  readonly source: () => ClientTransportSource;
   readonly info: Implementation;
   /** Makes the options of the client of one connection. */
   readonly clientOptions: () => ClientOptions;
@@ -48,9 +49,12 @@ const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 /** A connection that lasted this long counts as sound: the server is then started again without a pause. */
-const SOUND_AFTER_MS = 5_000;
+const SOUND_AFTER_MS = 60_000;
 
-const LIST_FILTERS = [
+/** How long reading a list waits until the server has accepted to report changes. */
+const ACCEPT_MS = 1_000;
+
+export const LIST_FILTERS = [
   ['toolsListChanged', 'tools.listChanged', ['tools']],
   ['promptsListChanged', 'prompts.listChanged', ['prompts']],
   ['resourcesListChanged', 'resources.listChanged', ['resources', 'resourceTemplates']],
@@ -62,6 +66,8 @@ const SIGN_IN_CODES: readonly string[] = ['ERR_SIGN_IN_REQUIRED', 'ERR_SIGN_IN_P
 interface Opened {
   readonly client: McpClient;
   readonly lists: ServerLists;
+  /** Resolves when the server reports changes of its lists, or cannot: what is read from then on does not become stale unnoticed. */
+  readonly followed: Promise<void>;
 }
 
 export class HostedServer {
@@ -75,7 +81,7 @@ export class HostedServer {
   #failures = 0;
   #startedAtMs = 0;
   /** Ends the pause before the next start. */
-  #retry: { readonly atMs: number; cancel(): void } | undefined;
+  #retry: ClockTimer | undefined;
 
   constructor(init: HostedServerInit) {
     this.name = init.name;
@@ -104,10 +110,20 @@ export class HostedServer {
     return client;
   }
 
-  /** Returns a list of the server, and starts the server if it was not started yet. */
-  async list<N extends ListName>(name: N, signal?: AbortSignal): Promise<readonly ListedItems[N][]> {
-    const { lists } = await abortable(this.#whenOpen(), signal);
-    return abortable(lists.get(name), signal);
+  /**
+   * Returns a list of the server, and starts the server if it was not started yet.
+   *
+   * @param isFresh Whether the list is read again if the server does not say when it changes.
+   */
+  async list<N extends ListName>(name: N, signal?: AbortSignal, isFresh = false): Promise<readonly ListedItems[N][]> {
+    const { lists, followed } = await abortable(this.#whenOpen(), signal);
+    await abortable(followed, signal);
+    return abortable(lists.get(name, isFresh), signal);
+  }
+
+  /** Whether a list that was read may have changed unnoticed. */
+  mayBeStale(name: ListName): boolean {
+    return this.#opened?.lists.reportsChanges(name) === false;
   }
 
   /**
@@ -182,11 +198,11 @@ export class HostedServer {
     } catch (error) {
       throw this.#onFailure(guard.signal.reason ?? error);
     }
-    const opened = { client, lists: new ServerLists(client, (error) => events.onError(error)) };
+    const lists = new ServerLists(this.name, client, (error) => events.onError(error));
+    const opened = { client, lists, followed: this.#follow(client, lists, guard) };
     this.#opened = opened;
     this.#startedAtMs = clock.monotonicMs();
     void client.closed.then(() => this.#onLost(opened, guard.signal.reason as Error | undefined));
-    void this.#follow(opened, guard);
     for (const uri of this.#watched) client.subscribeResource(uri).catch((error: unknown) => events.onError(toError(error)));
     this.#setState({ status: 'ready' });
     return opened;
@@ -197,7 +213,8 @@ export class HostedServer {
     const onError = (error: Error): void => void (guard.countError(error) && events.onError(error));
     const client = new McpClient(info, { ...clientOptions(), restart: false, onError, clock });
     guard.signal.addEventListener('abort', () => void client.close());
-    client.onAnyNotification(() => guard.countNotification());
+    // Progress belongs to a call.
+    client.onAnyNotification(({ method }) => method === 'notifications/progress' || guard.countNotification());
     prepare(client);
     return client;
   }
@@ -205,7 +222,7 @@ export class HostedServer {
   async #connectClient(client: McpClient, guard: FloodGuard): Promise<void> {
     const { signal, dispose } = linkSignals(this.#closing.signal, guard.signal);
     try {
-      await client.connect(this.#init.source, { signal });
+      await client.connect(this.#init.source(), { signal });
       // `close` may have been called while the last step of connecting was on its way.
       if (signal.aborted) {
         await client.close();
@@ -216,27 +233,49 @@ export class HostedServer {
     }
   }
 
-  /** Forgets lists as the server reports changes. */
-  async #follow({ client, lists }: Opened, guard: FloodGuard): Promise<void> {
+  /** Forgets lists as the server reports changes. Resolves once the server has accepted to report them, has refused, or took too long. */
+  async #follow(client: McpClient, lists: ServerLists, guard: FloodGuard): Promise<void> {
+    const { events, clock } = this.#init;
     const wanted = LIST_FILTERS.filter(([, capability]) => hasCapability(client.serverCapabilities, capability));
     if (wanted.length === 0) return;
-    const forget = (names: readonly ListName[]): void => {
-      for (const name of names) if (lists.forget(name)) this.#init.events.onListChanged(name);
+    const listen = (): Subscription => client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
+    let changes = listen();
+    const forget = (method?: string): void => {
+      for (const [key, , names] of wanted)
+        if (method === undefined || method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))
+          for (const name of names) {
+            lists.forget(name);
+            events.onListChanged(name);
+          }
     };
-    const forgetAll = (): void => forget(wanted.flatMap(([, , names]) => names));
-    try {
-      const changes = client.listen(Object.fromEntries(wanted.map(([key]) => [key, true])));
-      // What was read before the server accepted may have changed since.
-      changes.accepted.then(forgetAll, () => undefined);
-      for await (const { method, isAfterGap } of changes) {
-        guard.countNotification();
-        if (isAfterGap) forgetAll();
-        else forget(wanted.find(([key]) => method.startsWith(`notifications/${key.replace('ListChanged', '')}/`))?.[2] ?? []);
+    const read = async (): Promise<void> => {
+      for (;;) {
+        for await (const { method, isAfterGap } of changes) {
+          // In the legacy era `onAnyNotification` has counted it.
+          if (client.era === 'modern') guard.countNotification();
+          forget(isAfterGap ? undefined : method);
+        }
+        // A server may end a subscription and go on, as when one of its machines leaves.
+        await new Promise<void>((resolve) => void clock.schedule(resolve, FLOOR_MS));
+        if (this.#opened?.client !== client) return;
+        changes = listen();
+        await changes.accepted;
+        forget();
       }
-    } catch (error) {
+    };
+    read().catch((error: unknown) => {
       // The end of the connection is reported as the server's state.
-      if (this.#opened?.client === client && !(error instanceof ConnectionClosedError)) this.#init.events.onError(toError(error));
-    }
+      if (this.#opened?.client === client && !(error instanceof ConnectionClosedError)) events.onError(toError(error));
+    });
+    const limit = withTimeout(ACCEPT_MS, undefined, clock);
+    const { accepted } = changes;
+    await abortable(accepted, limit.signal).catch(() => undefined);
+    limit.dispose();
+    if (limit.signal.aborted)
+      accepted.then(
+        () => forget(),
+        () => undefined,
+      );
   }
 
   // ---- lost
@@ -272,9 +311,7 @@ export class HostedServer {
     const fullMs = Math.min(CEILING_MS, FLOOR_MS * 2 ** this.#failures);
     // Jitter between half and all of the pause, so that servers lost together do not start together.
     const delayMs = pauseMs ?? fullMs * (0.5 + Math.random() / 2);
-    const { clock } = this.#init;
-    const timer = clock.schedule(() => this.#onPauseOver(willRetry), delayMs);
-    this.#retry = { atMs: clock.monotonicMs() + delayMs, cancel: () => timer.cancel() };
+    this.#retry = this.#init.clock.schedule(() => this.#onPauseOver(willRetry), delayMs);
     this.#setState({ status: 'failed', reason: error.message, error, willRetry });
   }
 

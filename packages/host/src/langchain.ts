@@ -2,10 +2,12 @@
 
 import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
+import type { CallOptions } from '@mortise/client';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult, Progress } from '@mortise/protocol/model';
 import {
   isImageType,
+  type ModelCallLimits,
   type ModelTool,
   type ModelToolOptions,
   readModelTools,
@@ -36,34 +38,38 @@ export type LangChainTool = DynamicStructuredTool<JsonObject, unknown, JsonObjec
  * status `error`, so that the agent goes on. Each message's `artifact` is the whole result. The signal of the run cancels calls. Read the
  * tools again after a `list changed` event.
  *
- * @param options.waitMs How long to wait for servers that are slow. @param options.timeoutMs The longest time of a call.
+ * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
+ * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
  */
-export async function langchainTools(host: Host, options: ModelToolOptions = {}): Promise<LangChainTool[]> {
-  const tools = await readModelTools(host, options);
-  return tools.map((tool) => toLangChainTool(host, tool, options));
+export async function langchainTools(host: Host, { waitMs, signal, ...limits }: ModelToolOptions = {}): Promise<LangChainTool[]> {
+  const tools = await readModelTools(host, { waitMs, signal });
+  return tools.map((tool) => toLangChainTool(host, tool, limits));
 }
 
-function toLangChainTool(host: Host, { name, description, schema }: ModelTool, options: ModelToolOptions): LangChainTool {
-  return new DynamicStructuredTool<JsonObject, unknown, JsonObject, ToolMessage | LangChainContent, Progress>({
+function toLangChainTool(host: Host, { name, description, schema }: ModelTool, limits: ModelCallLimits): LangChainTool {
+  const tool: LangChainTool = new DynamicStructuredTool({
     name,
     description: description ?? name,
     schema,
     func: async function* (input, _manager, config) {
-      const signal = config?.signal;
-      const result = yield* streamOrFail(host, name, input, { ...options, signal });
+      const result = yield* streamOrFail(host, name, input, { ...limits, signal: config?.signal });
       const id = (config as { readonly toolCall?: { readonly id?: string } } | undefined)?.toolCall?.id;
       if (id !== undefined) return toMessage(name, id, result);
       if (result.isError) throw new Error(resultText(result), { cause: result });
       return toContent(result);
     },
   });
+  // The server checks the arguments: LangChain would run the patterns of its schema without a bound. Models read the schema of `tool`.
+  const unchecked = Object.create(tool, { schema: { value: {} } }) as LangChainTool;
+  tool.call = tool.call.bind(unchecked) as LangChainTool['call'];
+  return tool;
 }
 
 async function* streamOrFail(
   host: Host,
   name: string,
   input: unknown,
-  options: ModelToolOptions,
+  options: CallOptions,
 ): AsyncGenerator<Progress, CallToolResult, undefined> {
   try {
     return yield* streamCall(host, name, input, options);

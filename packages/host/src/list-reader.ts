@@ -36,15 +36,20 @@ export class ListReader {
     return Promise.all(servers.map((server) => this.#readOne(server, name, waitMs, signal)));
   }
 
+  /** Whether the list of a server has not arrived yet, so that readers do without it. */
+  isLate(server: HostedServer, name: ListName): boolean {
+    return this.#late.has(toKey(server, name));
+  }
+
   async #readOne<N extends ListName>(
     server: HostedServer,
     name: N,
     waitMs: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly ListedItems[N][]> {
-    const key = `${server.name} ${name}`;
+    const key = toKey(server, name);
     const isLate = this.#late.has(key);
-    const reading = server.list(name);
+    const reading = server.list(name, undefined, true);
     const limit = withTimeout(isLate ? 0 : waitMs, signal, this.#clock);
     try {
       return await abortable(reading, limit.signal);
@@ -65,4 +70,8 @@ export class ListReader {
       () => this.#late.delete(key),
     );
   }
+}
+
+function toKey(server: HostedServer, name: ListName): string {
+  return `${server.name} ${name}`;
 }

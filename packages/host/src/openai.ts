@@ -28,7 +28,7 @@ export interface ChatTool {
   readonly function: { readonly name: string; readonly description?: string; readonly parameters: JsonObject };
 }
 
-/** A tool call in an assistant message. Those of other types are not answered. */
+/** A tool call in an assistant message. Calls of other types are skipped. */
 export interface ChatToolCall {
   readonly id: string;
   readonly type: string;
@@ -53,7 +53,7 @@ export interface ResponsesTool {
   readonly strict: false;
 }
 
-/** An item of a response's `output`. Those that are no function call are not answered. */
+/** An item of a response's `output`. Items other than function calls are skipped. */
 export interface ResponsesOutputItem {
   readonly type: string;
   readonly call_id?: string | null;
@@ -131,7 +131,7 @@ export async function answerResponsesCalls(
   options: AnswerCallsOptions = {},
 ): Promise<ResponsesAnswer[]> {
   const made = output.flatMap(({ type, call_id: id, name, arguments: args }): ModelCall[] =>
-    type === 'function_call' && id && name ? [{ id, name, arguments: parseArguments(args) }] : [],
+    type === 'function_call' && typeof id === 'string' ? [{ id, name: name ?? '', arguments: parseArguments(args) }] : [],
   );
   const answers = await answerCalls(host, made, options);
   return answers.map(([{ id }, result]) => ({ type: 'function_call_output', call_id: id, output: toResponsesOutput(result) }));

@@ -135,6 +135,15 @@ describe('a mistake', () => {
     expect(Object.keys(servers)).toEqual(['files']);
   });
 
+  it('of a name that is there twice is a warning, and the last one counts', async () => {
+    const { servers, problems } = await parse({
+      mcpServers: { a: { command: 'x' } },
+      servers: { a: { command: 'y' }, b: { command: 'z' } },
+    });
+    expect(problems).toMatchObject([{ severity: 'warning', line: 3, key: 'mcpServers.a' }]);
+    expect(Object.keys(servers)).toEqual(['a', 'b']);
+  });
+
   it('in the JSON itself is named with its line, and what can be read is', async () => {
     const { servers, problems } = await parse('{\n  "mcpServers": {\n    "a": { "command": "x" }\n    "b": { "command": "y" }\n  }\n}');
     expect(problems).toMatchObject([{ severity: 'error', line: 4, message: expect.stringContaining('CommaExpected') }]);

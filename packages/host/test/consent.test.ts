@@ -1,8 +1,9 @@
 /** Consent before a tool runs: what a policy sees, ready policies, and tools that change. */
 
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { McpServer } from '@mortise/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -131,6 +132,30 @@ describe('a remembered decision', () => {
     expect(counts).toEqual(asked);
   });
 
+  it('is asked for once, and one question at a time, however many calls a model makes at once', async () => {
+    let open = 0;
+    const ask = vi.fn(async (): Promise<Consent> => {
+      open += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(open).toBe(1);
+      open -= 1;
+      return { allow: true, remember: 'tool' };
+    });
+    const host = openHost({ servers: { files: reach(makeFiles()) }, policy: rememberConsent(ask) });
+    const calls = ['files__read', 'files__read', 'files__remove'].map((name) => host.callTool(name, { path: 'a' }));
+    expect((await Promise.all(calls)).map(textOf)).toEqual(['read a', 'read a', 'removed a']);
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it('is found at once, however deep the lists of the arguments are', async () => {
+    const server = makeServer('deep');
+    server.registerTool('take', { inputSchema: { list: z.any() } }, () => 'taken');
+    const host = openHost({ servers: { deep: reach(server) }, policy: rememberConsent(() => true) });
+    let list: JsonValue = 1;
+    for (let depth = 0; depth < 50; depth += 1) list = [list];
+    expect(textOf(await host.callTool('deep__take', { list }))).toBe('taken');
+  });
+
   it('may be a refusal', async () => {
     const ask = vi.fn((): Consent => ({ allow: false, remember: 'tool' }));
     const host = openHost({ servers: { files: reach(makeFiles()) }, policy: rememberConsent(ask) });
@@ -192,6 +217,28 @@ describe('a tool that has changed', () => {
   });
 });
 
+describe('a decision about one tool', () => {
+  it.each(['tool', 'arguments'] as const)(
+    '(%s) does not count for what the tool became, also in later calls and runs',
+    async (remember) => {
+      const memory = new Map<string, string>();
+      const asked: string[] = [];
+      const answers: Consent[] = [{ allow: true, remember }, true, false];
+      const policy = rememberConsent(({ tool }) => {
+        asked.push(String(tool.description));
+        return answers[asked.length - 1] ?? false;
+      }, memory);
+      for (const description of ['Reads', 'Reads', 'Sends', 'Sends']) {
+        const server = makeServer('files');
+        server.registerTool('read', { description }, () => 'read');
+        const host = openHost({ servers: { files: reach(server) }, policy });
+        await host.callTool('files__read').catch(() => undefined);
+      }
+      expect(asked).toEqual(['Reads', 'Sends', 'Sends']);
+    },
+  );
+});
+
 describe('a lock file', () => {
   async function makeFolder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'mortise-host-'));
@@ -213,8 +260,23 @@ describe('a lock file', () => {
     expect(await run('Reads')).toBe(false);
     expect(await run('Reads')).toBe(false);
     expect(await run('Reads, and tells')).toBe(true);
-    expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object)).toEqual(['files/read']);
+    expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object)).toEqual(['files__read']);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is one for all that open it, and what cannot be written is not kept', async () => {
+    const folder = await makeFolder();
+    const path = join(folder, 'lock.json');
+    await Promise.all([lockFile(path).set('a', '1'), lockFile(join(folder, '.', 'lock.json')).set('b', '2')]);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ a: '1', b: '2' });
+    const blocked = join(folder, 'blocked.json');
+    const lock = lockFile(blocked);
+    expect(await lock.get('a')).toBeUndefined();
+    await mkdir(blocked);
+    await expect(lock.set('a', '1')).rejects.toThrow();
+    await rm(blocked, { recursive: true });
+    expect(await lock.get('a')).toBeUndefined();
+    expect(await readdir(folder)).toEqual(['lock.json']);
   });
 
   it('keeps what several calls set at once', async () => {

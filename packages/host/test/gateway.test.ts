@@ -3,8 +3,10 @@
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { ClientCapabilities, Tool } from '@mortise/protocol/model';
 import { completable, inputRequired, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
-import { taskClient } from '@mortise/tasks/client';
+import { Server } from '@mortise/server/low-level';
+import { type TaskClient, taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
@@ -15,7 +17,7 @@ import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway, type Gateway, type GatewayOptions, type GatewayServer } from '../src/gateway.ts';
-import { makeEcho, makeServer, textOf } from './servers.ts';
+import { makeEcho, makeServer, openHost, textOf } from './servers.ts';
 
 type Era = 'legacy' | 'modern';
 
@@ -221,12 +223,78 @@ describe.each(pairings)('a %s client and a %s server', (front, back) => {
     await client.unsubscribeResource('docs://readme');
   });
 
+  it('exchange each change of a list to which the client subscribed, whether it has read the list or not', async () => {
+    const server = makeServer('changing');
+    server.registerPrompt('one', {}, () => '1');
+    const client = await connect(openGateway({ changing: behind(server, back) }), front);
+    if (front === 'legacy') await client.listPrompts();
+    const changes = client.listen({ promptsListChanged: true });
+    await changes.accepted;
+    const names = ['two', 'three'];
+    const addOne = (): boolean => {
+      const name = names.shift();
+      if (name !== undefined) server.registerPrompt(name, {}, () => name);
+      return name !== undefined;
+    };
+    addOne();
+    for await (const { method } of changes) if (method.endsWith('/list_changed') && !addOne()) break;
+  });
+
   it('exchange the results of tools that run as tasks, for which the gateway waits', async () => {
     const server = makeServer('worker', { extensions: [createTasks()] });
     server.registerTool('long', { execution: { taskSupport: 'optional' } }, () => 'done');
     const gateway = openGateway({ worker: behind(server, back) }, { extensions: () => [taskClient({ prefersTasks: true })] });
     const client = await connect(gateway, front);
     expect(textOf(await client.callTool('worker__long'))).toBe('done');
+  });
+});
+
+describe.each(pairings)('tasks of a %s client at a gateway in front of a %s server', (front, back) => {
+  const tools = (tool: Tool): Tool => ({ ...tool, execution: { taskSupport: 'optional' } });
+  const open = async (server: McpServer, options: ClientOptions = {}): Promise<TaskClient> => {
+    const gateway = openGateway({ worker: behind(server, back, { tools }) }, { tasks: createTasks({ pollIntervalMs: 10 }) });
+    const tasks = taskClient();
+    await connect(gateway, front, { ...options, extensions: [tasks] });
+    return tasks;
+  };
+
+  it('have questions, progress and results of ordinary calls behind', async () => {
+    const server = makeServer('worker');
+    server.registerTool('long', {}, async (ctx) => {
+      await ctx.progress(1, 2, 'half');
+      const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
+      return `done for ${String(content?.['name'])}`;
+    });
+    server.registerTool('fail', {}, () => {
+      throw new Error('it broke');
+    });
+    const tasks = await open(server, { elicitation: () => ({ action: 'accept', content: { name: 'Ann' } }) });
+    const task = await tasks.start('worker__long');
+    expect(task.id).toBeTypeOf('string');
+    expect(textOf(await task.result())).toBe('done for Ann');
+    const failed = await tasks.start('worker__fail');
+    expect(await failed.result()).toMatchObject({ isError: true, content: [{ text: 'it broke' }] });
+  });
+
+  it('cancel the call behind when they are cancelled', async () => {
+    const server = makeServer('worker');
+    let onCancelled: () => void = () => undefined;
+    const cancelled = new Promise<void>((resolve) => (onCancelled = resolve));
+    const started = new Promise<void>((resolve) => {
+      server.registerTool('wait', {}, (ctx) => {
+        resolve();
+        return new Promise<string>((done) =>
+          ctx.signal.addEventListener('abort', () => {
+            onCancelled();
+            done('');
+          }),
+        );
+      });
+    });
+    const task = await (await open(server)).start('worker__wait');
+    await started;
+    await task.cancel();
+    await cancelled;
   });
 });
 
@@ -250,6 +318,18 @@ describe('a server of 2025-11-25 that needs the user to open a page first', () =
     } else expect(outcome).toMatchObject({ code: 'ERR_INPUT_REQUIRED', elicitations: [{ url: 'https://login.example/' }] });
   });
 });
+
+/** Capabilities with which the clients of one principal are different callers. */
+const CAPABILITIES: readonly ClientCapabilities[] = [
+  { sampling: {} },
+  { roots: {} },
+  { elicitation: { form: {} } },
+  { sampling: {}, roots: {} },
+  { sampling: { tools: {} } },
+  { roots: { listChanged: true } },
+  { elicitation: { url: {} } },
+  { elicitation: { form: {} }, roots: {} },
+];
 
 describe('callers', () => {
   /** A server that keeps state by connection, as stdio servers do: each transport has a server of its own. */
@@ -300,6 +380,41 @@ describe('callers', () => {
     expect([...(servers[0]?.sessions ?? [])].every(({ client }) => Object.keys(client.capabilities).length === 0)).toBe(true);
   });
 
+  it('each get a change once, however many sessions they have', async () => {
+    const server = makeEcho('shared');
+    server.registerResource('readme', 'docs://readme', {}, () => 'read me');
+    const gateway = openGateway({ shared: behind(server, 'legacy', { isPooled: true }) });
+    const seen: string[] = [];
+    const clients = await Promise.all(Array.from({ length: 5 }, () => connect(gateway, 'legacy')));
+    for (const client of clients) {
+      client.onAnyNotification(({ method }) => void seen.push(method));
+      await client.listTools();
+      await client.subscribeResource('docs://readme');
+    }
+    server.registerTool('more', {}, () => 'more');
+    await server.sendResourceUpdated({ uri: 'docs://readme' });
+    await Promise.all(clients.map((client) => client.ping()));
+    await vi.waitFor(() => expect(seen).toHaveLength(10));
+    expect(seen.filter((method) => method === 'notifications/resources/updated')).toHaveLength(5);
+    await clients[0]?.unsubscribeResource('docs://readme');
+    await clients[1]?.close();
+    await server.sendResourceUpdated({ uri: 'docs://readme' });
+    await vi.waitFor(() => expect(seen).toHaveLength(13));
+  });
+
+  it('[ROBUSTNESS-17] share a connection whatever capabilities they have that no server asks about', async () => {
+    const { transport, servers } = makeStateful();
+    const gateway = openGateway({ notes: { transport } });
+    for (const capabilities of [
+      {},
+      { elicitation: undefined },
+      { experimental: { x: {} } },
+      { extensions: { 'a.example/x': {} } },
+    ] as const)
+      await (await connect(gateway, 'modern', { principal: 'ann', capabilities })).callTool('notes__note', { text: 'a' });
+    expect(servers).toHaveLength(1);
+  });
+
   it('end with their session, and when they are idle', async () => {
     const { transport, servers } = makeStateful();
     const clock = new FakeClock();
@@ -334,7 +449,7 @@ describe('callers', () => {
     const ann = await connect(gateway, 'modern', { principal: 'ann' });
     await ann.callTool('notes__note', { text: 'kept' });
     for (let other = 0; other < 8; other += 1) {
-      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: { experimental: { [`x${other}`]: {} } } });
+      const bob = await connect(gateway, 'modern', { principal: 'bob', capabilities: CAPABILITIES[other % CAPABILITIES.length] });
       await bob.callTool('notes__note', { text: 'bob' });
     }
     expect(servers[0]?.isConnected()).toBe(true);
@@ -377,6 +492,31 @@ describe('callers', () => {
     expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
   });
 
+  it('without a token are asked about their own calls by a modern server', async () => {
+    const server = makeServer('asking');
+    let onBoth: () => void = () => undefined;
+    const both = new Promise<void>((resolve) => (onBoth = resolve));
+    server.registerTool('ask', {}, async (ctx) => {
+      await both;
+      const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
+      return String(content?.['name']);
+    });
+    server.registerTool('long', {}, (ctx) => {
+      onBoth();
+      return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
+    });
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const open = (name: string): Promise<McpClient> =>
+      connect(gateway, 'modern', { elicitation: () => ({ action: 'accept', content: { name } }) });
+    const [ann, bob] = [await open('Ann'), await open('Bob')];
+    const asked = ann.callTool('asking__ask');
+    const controller = new AbortController();
+    const long = bob.callTool('asking__long', {}, { signal: controller.signal }).catch(() => undefined);
+    expect(textOf(await asked)).toBe('Ann');
+    controller.abort();
+    await long;
+  });
+
   it('may send answers with the first request, under the keys of the server behind', async () => {
     const server = makeServer('asking');
     server.registerTool('ask', {}, (ctx) =>
@@ -391,6 +531,29 @@ describe('callers', () => {
     const inputResponses = { name: { action: 'decline' } };
     const known = await client.requestRaw('tools/call', { name: 'asking__ask', arguments: {}, inputResponses });
     expect(known).toMatchObject({ result: { content: [{ text: '{"action":"decline"}' }] } });
+  });
+
+  it('[ROBUSTNESS-8] are asked questions with any key', async () => {
+    const server = makeServer('asking');
+    server.registerTool('ask', {}, (ctx) =>
+      ctx.inputResponses
+        ? JSON.stringify(ctx.inputResponses)
+        : inputRequired({ inputRequests: { ['constructor' as string]: { method: 'elicitation/create', params: who } } }),
+    );
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const client = await connect(gateway, 'modern', { elicitation: () => ({ action: 'decline' }) });
+    expect(textOf(await client.callTool('asking__ask'))).toBe('{"constructor":{"action":"decline"}}');
+  });
+
+  it('[ROBUSTNESS-18] that left questions unanswered make room for other calls', async () => {
+    const server = makeServer('asking');
+    server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(who)).action);
+    server.registerTool('plain', {}, () => 'done');
+    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const client = await connect(gateway, 'modern', { capabilities: { elicitation: { form: {} } } });
+    const ask = (): Promise<unknown> => client.requestRaw('tools/call', { name: 'asking__ask', arguments: {} });
+    await Promise.all(Array.from({ length: 1_000 }, ask));
+    expect(textOf(await client.callTool('asking__plain'))).toBe('done');
   });
 
   it('[ROBUSTNESS-3] cannot answer the questions of others, nor join their calls', async () => {
@@ -439,6 +602,31 @@ describe('over HTTP', () => {
     expect(textOf(await client.callTool('regions__where', { region: 'eu' }))).toBe('eu');
     isTampering = true;
     await expect(client.callTool('regions__where', { region: 'eu' })).rejects.toMatchObject({ rpcCode: -32020 });
+  });
+
+  it('a caller whose tool has a header leaves the tools of other callers alone', async () => {
+    const make = (more: object): McpServer => {
+      const server = makeServer('own');
+      server.registerTool('search', { inputSchema: { type: 'object', properties: { q: { type: 'string', ...more } } } }, () => 'found');
+      return server;
+    };
+    const servers = new Map([
+      ['ann', make({ 'x-mcp-header': 'Q' })],
+      ['bob', make({})],
+    ]);
+    const gateway = openGateway({ own: { transportFor: ({ principal }) => inMemoryTransport(servers.get(principal) as McpServer) } });
+    const tokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
+    const serving = await serveHttp(gateway, { port: 0, tokenVerifier });
+    onTestFinished(() => serving.close());
+    const open = async (token: string): Promise<McpClient> => {
+      const transport = httpTransport(serving.url, { headers: { authorization: `Bearer ${token}` } });
+      const client = await McpClient.connect(transport, { name: 'test', version: '1' }, { era: 'modern' });
+      onTestFinished(() => client.close());
+      await client.listTools();
+      return client;
+    };
+    const [bob, ann] = [await open('bob'), await open('ann')];
+    for (const client of [bob, ann]) expect(textOf(await client.callTool('own__search', { q: 'x' }))).toBe('found');
   });
 
   it('two gateways share a port by their paths', async () => {
@@ -527,26 +715,106 @@ describe('names, filters and failures', () => {
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['x://a']);
   });
 
-  it('serves the others when a server is broken, tells nothing of how it is reached, and lists it again later', async () => {
-    let isThere = false;
-    const late = makeEcho('late');
-    const clock = new FakeClock();
-    const transport = (): ReturnType<ReturnType<typeof inMemoryTransport>> => {
-      if (!isThere) throw new Error('ENOENT /secret/path');
-      return inMemoryTransport(late, { via: 'channel' })();
-    };
-    const gateway = openGateway({ late: { transport }, sound: behind(makeEcho('sound'), 'legacy') }, { clock });
-    const client = await connect(gateway, 'legacy');
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['sound__echo']);
-    expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { late: { failed: 1 }, sound: { ready: 1 } } });
-    const changed = new Promise<void>((resolve) => client.onToolsChanged(resolve));
-    isThere = true;
-    await vi.waitFor(() => {
-      clock.advance(1_000);
-      expect(gateway.health().status).toBe('ok');
+  it('offers each caller what the filter says for this caller', async () => {
+    const tools: GatewayServer['tools'] = (tool, { principal }) => (principal === 'ann' ? tool : undefined);
+    const gateway = openGateway({ files: behind(makeEcho('files'), 'modern', { tools }) });
+    const [ann, bob] = [await connect(gateway, 'modern', { principal: 'ann' }), await connect(gateway, 'legacy', { principal: 'bob' })];
+    expect(textOf(await ann.callTool('files__echo'))).toBe('files');
+    expect((await bob.listTools()).tools).toEqual([]);
+    await expect(bob.callTool('files__echo')).rejects.toThrow('Unknown tool: files__echo');
+  });
+
+  it('does not read a resource that the filter leaves out of the list, however its URI is found', async () => {
+    const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
+    server.registerResource('secret', 'x://secret', {}, () => 'secret');
+    server.registerResource('any', new ResourceTemplate('x://{name}', { list: undefined }), {}, (uri) => uri.href);
+    for (const resourceTemplates of [() => true, () => false]) {
+      const gateway = openGateway({ docs: behind(server, 'modern', { resources: ({ uri }) => uri !== 'x://secret', resourceTemplates }) });
+      const client = await connect(gateway, 'legacy');
+      await expect(client.readResource('x://secret')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+      await expect(client.subscribeResource('x://secret')).rejects.toThrow();
+      expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
+    }
+  });
+
+  it.each([false, true])(
+    'serves the others when a server is broken, tells nothing of how it is reached, and lists it again later (pooled: %s)',
+    async (isPooled) => {
+      let isThere = false;
+      const late = makeEcho('late');
+      const clock = new FakeClock();
+      const transport = (): ReturnType<ReturnType<typeof inMemoryTransport>> => {
+        if (!isThere) throw new Error('ENOENT /secret/path');
+        return inMemoryTransport(late, { via: 'channel' })();
+      };
+      const gateway = openGateway({ late: { transport, isPooled }, sound: behind(makeEcho('sound'), 'legacy') }, { clock });
+      const client = await connect(gateway, 'legacy');
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['sound__echo']);
+      expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { late: { failed: 1 }, sound: { ready: 1 } } });
+      const changed = new Promise<void>((resolve) => client.onToolsChanged(resolve));
+      isThere = true;
+      await vi.waitFor(() => {
+        clock.advance(1_000);
+        expect(gateway.health().status).toBe('ok');
+      });
+      await changed;
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['late__echo', 'sound__echo']);
+    },
+  );
+
+  it('leaves out what a filter throws at, and for one caller the server that it cannot be connected to', async () => {
+    const server = makeEcho('one');
+    server.registerTool('bare', {}, () => 'bare');
+    const gateway = openGateway({
+      one: behind(server, 'modern', { tools: (tool) => ((tool.description as string).includes('x') ? undefined : tool) }),
+      private: {
+        transportFor: () => {
+          throw new Error('no token of this caller is kept');
+        },
+      },
     });
-    await changed;
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['late__echo', 'sound__echo']);
+    const client = await connect(gateway, 'modern');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['one__echo']);
+    expect(textOf(await client.callTool('one__echo'))).toBe('one');
+    expect(gateway.health()).toMatchObject({ status: 'degraded', servers: { private: { failed: 1 } } });
+  });
+
+  it('waits for the server of a tool, and says if it is away, not that there is no such tool', async () => {
+    const transport = (): never => {
+      throw new Error('it is not there');
+    };
+    const slow = makeEcho('slow', 'one');
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    slow.use('tools/list', async (_call, next) => {
+      await gate;
+      return next();
+    });
+    const servers = { down: { transport }, slow: behind(slow, 'modern'), sound: behind(makeEcho('sound'), 'modern') };
+    const warned = vi.fn();
+    const client = await connect(openGateway(servers, { listWaitMs: 0, logger: { log: (_level, message) => warned(message) } }), 'modern');
+    await expect(client.callTool('down__one')).rejects.toThrow('The server "down" behind this gateway is not available');
+    expect(warned).toHaveBeenCalledWith('The server "down" behind the gateway: it is not there');
+    await expect(client.callTool('sound__one')).rejects.toThrow('Unknown tool: sound__one');
+    const called = client.callTool('slow__one');
+    release();
+    expect(textOf(await called)).toBe('slow');
+  });
+
+  it.each(['legacy', 'modern'] as const)('lists what a %s server has now if it does not say when its lists change', async (era) => {
+    let name = 'old';
+    const server = new Server({ name: 'plain', version: '1.0.0' });
+    server.setRequestHandler('tools/list' as string, () => ({ tools: [{ name, inputSchema: { type: 'object' } }] }));
+    server.setRequestHandler('tools/call' as string, ({ params }) => ({ content: [{ type: 'text', text: String(params['name']) }] }));
+    const gateway = openGateway({ plain: { transport: inMemoryTransport(server), client: { era } } });
+    const client = await connect(gateway, 'legacy');
+    const host = openHost({ servers: { plain: { transport: inMemoryTransport(server), client: { era } } } });
+    for (name of ['old', 'new', 'newest']) {
+      if (name !== 'newest') expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual([`plain__${name}`]);
+      expect(textOf(await client.callTool(`plain__${name}`))).toBe(name);
+      expect(textOf(await host.callTool(`plain__${name}`))).toBe(name);
+    }
+    expect((await host.tools()).map((tool) => tool.name)).toEqual(['plain__newest']);
   });
 
   it('answers a call whose server ends with an error that says so', async () => {

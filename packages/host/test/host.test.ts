@@ -4,6 +4,7 @@ import { McpClient } from '@mortise/client';
 import { inMemoryTransport } from '@mortise/client/in-memory';
 import { createInMemoryPair, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { ResourceTemplate } from '@mortise/server';
+import { Server } from '@mortise/server/low-level';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -53,8 +54,7 @@ describe.each(eras)('servers of the %s era', (era) => {
     const server = makeEcho('growing');
     const host = openHost({ servers: { growing: reach(server, { client: { era } }) } });
     await host.tools();
-    // The subscription of a modern server opens after the connection.
-    await vi.waitFor(() => expect(era === 'legacy' || server.listens.size > 0).toBe(true));
+    expect(host.events.map(({ type }) => type)).toEqual(['state', 'state']);
     const changed = nextEvent(host, ({ type }) => type === 'list changed');
     server.registerTool('more', {}, () => 'more');
     expect(await changed).toEqual({ type: 'list changed', server: 'growing', list: 'tools' });
@@ -153,8 +153,8 @@ describe('isolation', () => {
       },
       listWaitMs: 20,
     });
-    expect((await host.tools()).map(({ name }) => name)).toEqual(['sound__echo']);
     expect(textOf(await host.callTool('sound__echo'))).toBe('sound');
+    expect((await host.tools()).map(({ name }) => name)).toEqual(['sound__echo']);
     expect(host.states.get('silent')).toEqual({ status: 'starting' });
     expect(host.states.get('broken')).toMatchObject({ status: 'failed', reason: 'no such program', willRetry: true });
     const error: unknown = await host.callTool('broken__any').catch((thrown: unknown) => thrown);
@@ -203,6 +203,60 @@ describe('isolation', () => {
     expect(host.events).toContainEqual(expect.objectContaining({ type: 'error', server: 'huge' }));
   });
 
+  it('has a name once: what the model reads is what the user is asked about', async () => {
+    const read = (description: string): object => ({ name: 'read', description, inputSchema: { type: 'object' } });
+    const server = new Server({ name: 'twice', version: '1.0.0' });
+    server.setRequestHandler('tools/list' as string, () => ({ tools: [read('Reads a note'), read('Reads, and sends')] }) as JsonObject);
+    const host = openHost({ servers: { twice: { transport: inMemoryTransport(server) } } });
+    expect((await host.tools()).map(({ name, tool }) => [name, tool.description])).toEqual([['twice__read', 'Reads a note']]);
+    expect(host.events).toContainEqual({
+      type: 'error',
+      server: 'twice',
+      error: expect.objectContaining({ code: 'ERR_INVALID_RESPONSE' }),
+    });
+  });
+
+  it('[ROBUSTNESS-18] leaves a place for the samplings of others, and none to those that were cancelled', async () => {
+    const server = makeServer('asking');
+    const ask = { messages: [], maxTokens: 1 };
+    server.registerTool('sample', {}, async (ctx) => (await ctx.sample(ask)).model);
+    const open = { transport: inMemoryTransport(server), client: { era: 'legacy' } } as const;
+    let isQuick = false;
+    let onStarted: () => void = () => undefined;
+    const started = new Promise<void>((resolve) => (onStarted = resolve));
+    const answer = { role: 'assistant', model: 'm', content: { type: 'text', text: '' } } as const;
+    const host = openHost({
+      servers: { bad: open, good: open },
+      sampling: {
+        maxAtOnce: 2,
+        createMessage: () => {
+          onStarted();
+          return isQuick ? answer : new Promise(() => undefined);
+        },
+        approveRequest: () => true,
+        approveResult: () => true,
+      },
+    });
+    const controller = new AbortController();
+    const hanging = host.callTool('bad__sample', {}, { signal: controller.signal }).catch(() => undefined);
+    await started;
+    expect((await host.callTool('bad__sample')).isError).toBe(true);
+    isQuick = true;
+    expect(textOf(await host.callTool('good__sample'))).toBe('m');
+    controller.abort();
+    await hanging;
+    await vi.waitFor(async () => expect(textOf(await host.callTool('bad__sample'))).toBe('m'));
+  });
+
+  it('leaves out a tool that the filter of the program throws at, and no other', async () => {
+    const server = makeEcho('one');
+    server.registerTool('bare', {}, () => 'bare');
+    const tools = ({ description }: { readonly description?: string | undefined }): boolean => (description as string).includes('Says');
+    const host = openHost({ servers: { one: reach(server, { tools }), other: reach(makeEcho('other')) } });
+    expect((await host.tools()).map(({ name }) => name)).toEqual(['one__echo', 'other__echo']);
+    expect(host.events).toContainEqual({ type: 'error', server: 'one', error: expect.any(TypeError) });
+  });
+
   it('[SAMP-021] bounds how many samplings run at once, over all servers and however deep', async () => {
     let depth = 0;
     const server = makeServer('deep');
@@ -213,7 +267,7 @@ describe('isolation', () => {
     const host = openHost({
       servers: { deep: reach(server, { client: { era: 'legacy' } }) },
       sampling: {
-        maxAtOnce: 3,
+        maxAtOnce: 4,
         approveRequest: () => true,
         approveResult: () => true,
         createMessage: async () => {
@@ -280,7 +334,21 @@ describe('the end', () => {
     await expect(called).rejects.toThrow();
     await vi.waitFor(() => expect(server.isConnected()).toBe(false));
     expect(host.states.get('slow')).toEqual({ status: 'closed' });
-    await expect(host.callTool('slow__wait')).rejects.toThrow('the host closed the server "slow"');
+    await expect(host.callTool('slow__wait')).rejects.toThrow('the host was closed');
+  });
+
+  it('rejects calls that wait for the user', async () => {
+    let onAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (onAsked = resolve));
+    const policy = (): Promise<boolean> => {
+      onAsked();
+      return new Promise(() => undefined);
+    };
+    const host = openHost({ servers: { one: reach(makeEcho('one')) }, policy });
+    const called = expect(host.callTool('one__echo')).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    await asked;
+    await host.close();
+    await called;
   });
 
   it('gives the client of a ready server for what the host has no function for', async () => {

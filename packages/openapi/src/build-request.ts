@@ -16,7 +16,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 /**
  * Returns the request of a call.
  *
- * @param baseUrl Where the API is. The path is put behind its path, whatever the arguments hold.
+ * @param baseUrl Where the API is. The operation's path is appended to it; arguments cannot lead out of it.
  * @throws {ToolError} An argument cannot be sent.
  */
 export function buildRequest(baseUrl: URL, { path, parameters, body }: ApiOperation, args: Arguments): ApiRequest {
@@ -27,7 +27,7 @@ export function buildRequest(baseUrl: URL, { path, parameters, body }: ApiOperat
     const value = argumentOf(args, parameter.argument);
     if (value === undefined) continue;
     if (parameter.in === 'query') for (const [name, text] of toQuery(parameter, value)) url.searchParams.append(name, text);
-    else if (parameter.in === 'path') values.set(parameter.name, toSimple(parameter, value, encodeURIComponent));
+    else if (parameter.in === 'path') values.set(parameter.name, toSimple(parameter, value, encodeText));
     else setHeader(headers, parameter.name, toSimple(parameter, value, String));
   }
   url.pathname = baseUrl.pathname.replace(/\/$/u, '') + expandPath(path, values);
@@ -91,15 +91,21 @@ function toSimple({ isExploded, isJson }: ApiParameter, value: unknown, encode: 
   return pairs.map((pair) => pair.join(isExploded ? '=' : ',')).join(',');
 }
 
+/** Half of a surrogate pair, which `encodeURIComponent` refuses, becomes U+FFFD, as in a query. */
+function encodeText(text: string): string {
+  return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'));
+}
+
 function toText(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 }
 
-function setHeader(headers: Headers, name: string, value: string): void {
+/** @throws {ToolError} The value cannot be sent. The error of the platform quotes it, and it may be a token. */
+export function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
-  } catch (error) {
-    throw new ToolError(`the argument for the header "${name}" has characters that a header cannot have`, { cause: error });
+  } catch {
+    throw new ToolError(`the value of the header "${name}" has characters that a header cannot have`);
   }
 }
 

@@ -101,7 +101,7 @@ function parseText(source: string): unknown {
 }
 
 function describeVersion(root: unknown): string {
-  if (!isJsonObject(root)) return 'this is no object';
+  if (!isJsonObject(root)) return 'the document is not an object';
   if (root['swagger'] !== undefined) return 'this is Swagger 2, which converters such as swagger2openapi turn into OpenAPI 3';
-  return 'its member "openapi" says otherwise or is missing';
+  return 'its member "openapi" is missing or not 3.x';
 }

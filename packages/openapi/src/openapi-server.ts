@@ -1,13 +1,13 @@
 /** `createOpenApiServer`: an OpenAPI document as an MCP server. */
 
-import { isMortiseError } from '@mortise/jsonrpc-core';
+import { isMortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Implementation } from '@mortise/protocol/model';
 import { type HandlerContext, McpServer, type McpServerOptions, ResourceTemplate, ToolError } from '@mortise/server';
 import type { ReadContent } from '@mortise/server/types';
-import { type ApiSettings, type ApiValues, callApi, isText, toResult } from './call-api.ts';
+import { type ApiSettings, type ApiValues, callApi, isText, textOf, toResult } from './call-api.ts';
 import { ApiDocument, type OpenApiProblem } from './document.ts';
 import { type ApiOperation, readOperations } from './read-operations.ts';
 import { toolName } from './tool-name.ts';
@@ -31,13 +31,13 @@ export interface OpenApiTool {
 export interface OpenApiServerOptions {
   /** Where the API is. All calls go there: the `servers` of the document are not used. */
   readonly baseUrl: string | URL;
-  /** Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of these names. @default none */
+  /** Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of the names in an object. @default none */
   readonly headers?: ApiValues | undefined;
   /** Query parameters of every request, such as an API key. As `headers`. @default none */
   readonly query?: ApiValues | undefined;
-  /** Changes the name, title or description of a tool; `undefined` leaves the operation out. @default all, as they are */
+  /** Changes the name, title or description of a tool; `undefined` leaves the operation out, as a resource too. @default all, as they are */
   readonly tools?: ((tool: OpenApiTool) => OpenApiTool | undefined) | undefined;
-  /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. @default false */
+  /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API alone checks its variables. @default false */
   readonly resources?: boolean | undefined;
   /** How long the API may take for an answer, in milliseconds. @default 30_000 */
   readonly timeoutMs?: number | undefined;
@@ -92,8 +92,11 @@ export function createOpenApiServer(document: string | object, options: OpenApiS
   const headerNames = namesOf(headers).map((name) => name.toLowerCase());
   for (const operation of readOperations(api, { baseUrl: settings.baseUrl, headers: headerNames, query: namesOf(query) }, report)) {
     try {
-      addTool(server, settings, operation, options.tools);
-      if (options.resources) addResource(server, settings, operation);
+      const tool = toTool(operation);
+      const wanted = options.tools ? options.tools(tool) : tool;
+      if (!wanted) continue;
+      addTool(server, settings, operation, wanted);
+      if (options.resources) addResource(server, settings, operation, wanted);
     } catch (error) {
       if (!isMortiseError(error)) throw error;
       report({ pointer: operation.pointer, message: error.message });
@@ -102,30 +105,32 @@ export function createOpenApiServer(document: string | object, options: OpenApiS
   return { server, problems: [...problems.values()] };
 }
 
-function addTool(server: McpServer, settings: ApiSettings, operation: ApiOperation, change: OpenApiServerOptions['tools']): void {
-  const { method, path, operationId, tags, isDeprecated, summary: title, inputSchema } = operation;
+function toTool(operation: ApiOperation): OpenApiTool {
+  const { method, path, operationId, tags, isDeprecated, summary: title } = operation;
   const name = toolName(operationId, method, path);
-  const tool: OpenApiTool = { name, title, description: describe(operation), method, path, operationId, tags, isDeprecated };
-  const wanted = change ? change(tool) : tool;
-  if (!wanted) return;
+  return { name, title, description: describe(operation), method, path, operationId, tags, isDeprecated };
+}
+
+function addTool(server: McpServer, settings: ApiSettings, operation: ApiOperation, { name, title, description }: OpenApiTool): void {
+  const { method, inputSchema } = operation;
   const annotations = {
     readOnlyHint: method === 'get',
     destructiveHint: method === 'delete' || method === 'put',
     idempotentHint: method === 'get' || method === 'put' || method === 'delete',
     openWorldHint: true,
   };
-  const config = { title: wanted.title, description: wanted.description, inputSchema, annotations };
-  server.registerTool(wanted.name, config, async (args, ctx) => toResult(await callApi(settings, operation, args, ctx)));
+  const config = { title, description, inputSchema, annotations };
+  server.registerTool(name, config, async (args, ctx) => toResult(await callApi(settings, operation, args, ctx)));
 }
 
 /** Offers a GET operation as a resource, unless it needs more than its path. */
-function addResource(server: McpServer, settings: ApiSettings, operation: ApiOperation): void {
-  const { method, path, operationId, summary: title } = operation;
+function addResource(server: McpServer, settings: ApiSettings, operation: ApiOperation, tool: OpenApiTool): void {
+  const { method, path } = operation;
+  const { name, title, description } = tool;
   const { required = [] } = operation.inputSchema;
   const variables = operation.parameters.filter(({ in: place }) => place === 'path');
   if (method !== 'get' || (required as readonly unknown[]).length > variables.length) return;
-  const name = toolName(operationId, method, path);
-  const config = { title, description: describe(operation) };
+  const config = { title, description };
   if (variables.length === 0) {
     server.registerResource(name, `openapi:${path}`, config, (uri, ctx) => readResource(settings, operation, uri, {}, ctx));
     return;
@@ -146,11 +151,15 @@ async function readResource(
   args: Readonly<Record<string, unknown>>,
   ctx: HandlerContext,
 ): Promise<ReadContent | undefined> {
-  const { status, statusText, mediaType, bytes } = await callApi(settings, operation, args, ctx);
+  const answer = await callApi(settings, operation, args, ctx).catch((error: unknown) => {
+    // The model reads a ToolError; the client of a resource a ProtocolError.
+    throw error instanceof ToolError ? new ProtocolError(INTERNAL_ERROR, error.message, undefined, { cause: error }) : error;
+  });
+  const { status, statusText, mediaType, bytes } = answer;
   if (status === 404) return undefined;
-  if (status >= 400) throw new ToolError(`GET ${operation.path}: the API answers with ${status} ${statusText}`);
+  if (status >= 400) throw new ProtocolError(INTERNAL_ERROR, `GET ${operation.path}: the API answers with ${status} ${statusText}`.trim());
   const place = { uri: String(uri), ...(mediaType !== '' && { mimeType: mediaType }) };
-  return isText(mediaType) ? { ...place, text: new TextDecoder().decode(bytes) } : { ...place, blob: toBase64(bytes) };
+  return isText(mediaType) ? { ...place, text: textOf(answer) } : { ...place, blob: toBase64(bytes) };
 }
 
 function describe({ method, path, summary, description, isDeprecated }: ApiOperation): string {

@@ -62,7 +62,8 @@ function filesOf(document: ApiDocument, media: JsonObject, pointer: string): rea
   const properties = isJsonObject(value['properties']) ? value['properties'] : {};
   return Object.entries(properties).flatMap(([name, property]) => {
     if (!isJsonObject(property)) return [];
-    const { value: schema } = document.resolve(property, pointTo(at, 'properties', name));
+    const own = document.resolve(property, pointTo(at, 'properties', name));
+    const { value: schema } = isJsonObject(own.value['items']) ? document.resolve(own.value['items'], pointTo(own.pointer, 'items')) : own;
     return schema['format'] === 'binary' || schema['contentEncoding'] === 'base64' || schema['contentMediaType'] !== undefined
       ? [name]
       : [];

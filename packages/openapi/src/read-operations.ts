@@ -108,7 +108,15 @@ function readOperation(reading: Reading, item: Located, path: string, method: st
   const body = readBodyOf(reading, schemas, method, { value, pointer });
   const names = [...found.map(({ name }) => name), ...(body ? ['body'] : [])];
   const isShared = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name);
-  const parameters = found.map((each) => ({ ...each, argument: isShared(each.name) ? `${each.in}_${each.name}` : each.name }));
+  const taken = new Set(names);
+  const toArgument = ({ in: place, name }: FoundParameter): string => {
+    if (!isShared(name)) return name;
+    let argument = `${place}_${name}`;
+    while (taken.has(argument)) argument += '_';
+    taken.add(argument);
+    return argument;
+  };
+  const parameters = found.map((each) => ({ ...each, argument: toArgument(each) }));
   return {
     method,
     path,
@@ -211,7 +219,10 @@ function checkServers({ value: { servers }, pointer }: Located, baseUrl: URL): v
   const isThere = (url: string): boolean =>
     URL.canParse(url, baseUrl.href) && withoutSlash(new URL(url, baseUrl)) === withoutSlash(baseUrl);
   if (urls.some(isThere)) return;
-  throw new DocumentFault(pointTo(pointer, 'servers'), `is at ${urls.join(' or ')}: make another server with that baseUrl`);
+  throw new DocumentFault(
+    pointTo(pointer, 'servers'),
+    `this operation is served at ${urls.join(' or ')}: create a second server with that baseUrl`,
+  );
 }
 
 function withoutSlash({ href }: URL): string {

@@ -18,9 +18,12 @@ const SINGLES = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
-/** What is OpenAPI's own, names a place in the document, or is for people who read it. */
+/** Keywords of OpenAPI alone, ids and anchors, and annotations. */
 const LEFT_OUT =
   /^(?:x-.*|example|examples|xml|externalDocs|discriminator|nullable|readOnly|writeOnly|\$schema|\$id|\$anchor|\$dynamicRef|\$dynamicAnchor|\$comment)$/u;
+
+/** How deep schemas may nest. Each level takes two of the 128 levels of JSON that clients read. */
+const MAX_DEPTH = 50;
 
 /** Reads the schemas of one tool. */
 export class SchemaReader {
@@ -28,50 +31,55 @@ export class SchemaReader {
   /** The names in `$defs`, by the references to them. */
   readonly #names = new Map<string, string>();
   readonly #defs = new Map<string, JsonValue>();
+  /** What the references name, by the names in `$defs`. */
+  readonly #named = new Map<string, { readonly schema: JsonValue; readonly pointer: string }>();
 
   constructor(document: ApiDocument) {
     this.#document = document;
   }
 
-  /** What the schemas that were read refer to, for the member `$defs` of the tool's schema. */
+  /** What the schemas that were read refer to, for the member `$defs` of the tool's schema. @throws {DocumentFault} */
   get defs(): JsonObject {
+    // Not where a reference is found: a long chain of them would fill the stack. Reading adds to the list.
+    for (const [name, { schema, pointer }] of this.#named) if (!this.#defs.has(name)) this.#defs.set(name, this.read(schema, pointer));
     return Object.fromEntries(this.#defs);
   }
 
   /** Returns a schema for values that are sent to the API: without members that only come from it. @throws {DocumentFault} */
-  read(schema: unknown, pointer: string): JsonValue {
+  read(schema: unknown, pointer: string, depth = 0): JsonValue {
+    if (depth > MAX_DEPTH)
+      throw new DocumentFault(pointer, 'nests too deeply, or holds itself: pass the document before its $refs are resolved');
     if (typeof schema === 'boolean') return schema;
     if (!isJsonObject(schema)) throw new DocumentFault(pointer, 'must be a schema');
     const { $ref: ref } = schema;
-    const members = typeof ref === 'string' && this.#document.is30 ? {} : this.#readMembers(schema, pointer);
+    const members = typeof ref === 'string' && this.#document.is30 ? {} : this.#readMembers(schema, pointer, depth);
     if (typeof ref === 'string') members['$ref'] = `#/$defs/${this.#define(ref, pointer)}`;
     return this.#document.is30 ? fromOpenApi30(schema, members) : members;
   }
 
-  #readMembers(schema: JsonObject, pointer: string): Record<string, JsonValue> {
+  #readMembers(schema: JsonObject, pointer: string, depth: number): Record<string, JsonValue> {
     const members: Record<string, JsonValue> = {};
     for (const [key, value] of Object.entries(schema))
-      if (value !== undefined && key !== '$ref' && !LEFT_OUT.test(key)) members[key] = this.#readMember(key, value, pointTo(pointer, key));
+      if (value !== undefined && key !== '$ref' && !LEFT_OUT.test(key))
+        members[key] = this.#readMember(key, value, pointTo(pointer, key), depth + 1);
     return withoutReadOnly(schema, members);
   }
 
-  #readMember(key: string, value: JsonValue, pointer: string): JsonValue {
+  #readMember(key: string, value: JsonValue, pointer: string, depth: number): JsonValue {
     if (MAPS.has(key) && isJsonObject(value))
-      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.read(each, pointTo(pointer, name))]));
-    if (LISTS.has(key) && Array.isArray(value)) return value.map((each, index) => this.read(each, pointTo(pointer, index)));
-    return SINGLES.has(key) ? this.read(value, pointer) : value;
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.read(each, pointTo(pointer, name), depth)]));
+    if (LISTS.has(key) && Array.isArray(value)) return value.map((each, index) => this.read(each, pointTo(pointer, index), depth));
+    return SINGLES.has(key) ? this.read(value, pointer, depth) : value;
   }
 
-  /** Puts what a reference names into `$defs`, once. @returns Its name there. */
+  /** Notes what a reference names for `$defs`, once. @returns Its name there. */
   #define(ref: string, pointer: string): string {
     const known = this.#names.get(ref);
     if (known !== undefined) return known;
     const clean = ref.replace(/^#\/components\/schemas\/(?=[^/]+$)/u, '').replaceAll(/[^\w.-]+/gu, '_');
-    const name = this.#defs.has(clean) ? `${clean}_${this.#names.size}` : clean;
+    const name = this.#named.has(clean) ? `${clean}_${this.#names.size}` : clean;
     this.#names.set(ref, name);
-    // The place is taken before the schema is read: it may refer to itself.
-    this.#defs.set(name, true);
-    this.#defs.set(name, this.read(this.#document.at(ref, pointer), ref));
+    this.#named.set(name, { schema: this.#document.at(ref, pointer), pointer: ref });
     return name;
   }
 }
@@ -89,7 +97,7 @@ function withoutReadOnly({ properties }: JsonObject, members: Record<string, Jso
   return members;
 }
 
-/** Says what OpenAPI 3.0 says in its own way as JSON Schema does. */
+/** Converts the keywords in which OpenAPI 3.0 differs from JSON Schema. */
 function fromOpenApi30(schema: JsonObject, members: Record<string, JsonValue>): JsonValue {
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],

@@ -3,7 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
-import { createOpenApiServer } from '../src/index.ts';
+import { createOpenApiServer, type OpenApiServerOptions } from '../src/index.ts';
 import { documentOf, openServer, serveApi } from './stub-api.ts';
 
 const query = (name: string, more: object = {}): object => ({ name, in: 'query', schema: {}, ...more });
@@ -150,12 +150,18 @@ describe('requests', () => {
 
   it('have arguments of the same name in their own places', async () => {
     const { baseUrl, seen } = await serveApi();
-    const parameters = [inPath('id'), query('id'), query('body'), { name: 'X-List', in: 'header', schema: { type: 'array' } }];
+    const parameters = [
+      inPath('id'),
+      query('id'),
+      query('query_id'),
+      query('body'),
+      { name: 'X-List', in: 'header', schema: { type: 'array' } },
+    ];
     const document = documentOf({ '/a/{id}': { post: { operationId: 'a', parameters, requestBody: jsonBody({}) } } });
     const { client } = await openServer(document, { baseUrl });
-    await client.callTool('a', { path_id: 'x/y?z', query_id: 'q', query_body: 'b', 'X-List': [1, 2], body: [null] });
+    await client.callTool('a', { path_id: 'x/y?z', query_id_: 'q', query_id: 'r', query_body: 'b', 'X-List': [1, 2], body: [null] });
     expect(seen[0]).toMatchObject({
-      url: '/v1/a/x%2Fy%3Fz?id=q&body=b',
+      url: '/v1/a/x%2Fy%3Fz?id=q&query_id=r&body=b',
       body: '[null]',
       headers: { 'x-list': '1,2', 'content-type': 'application/json' },
     });
@@ -164,7 +170,8 @@ describe('requests', () => {
   it('send forms, files and text', async () => {
     const { baseUrl, seen } = await serveApi();
     const post = (type: string, schema: object): object => ({ post: { requestBody: { required: true, content: { [type]: { schema } } } } });
-    const file = { type: 'object', properties: { title: { type: 'string' }, file: { type: 'string', format: 'binary' } } };
+    const bytes = { type: 'string', format: 'binary' };
+    const file = { type: 'object', properties: { title: { type: 'string' }, file: bytes, more: { type: 'array', items: bytes } } };
     const document = documentOf({
       '/form': post('application/x-www-form-urlencoded', { type: 'object' }),
       '/file': post('multipart/form-data', file),
@@ -172,11 +179,12 @@ describe('requests', () => {
     });
     const { client } = await openServer(document, { baseUrl });
     await client.callTool('post_form', { body: { a: 'x y', b: [1, 2] } });
-    await client.callTool('post_file', { body: { title: 'T', file: btoa('bytes') } });
+    await client.callTool('post_file', { body: { title: 'T', file: btoa('bytes'), more: [btoa('one'), btoa('two')] } });
     await client.callTool('post_text', { body: 'hello' });
     expect(seen[0]?.body).toBe('a=x+y&b=1&b=2');
     expect(seen[1]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/u);
     expect(seen[1]?.body).toMatch(/name="title"\r\n\r\nT\r\n[^]*name="file"; filename="file"[^]*\r\n\r\nbytes\r\n/u);
+    expect(seen[1]?.body).toMatch(/name="more"; filename="more"[^]*\r\n\r\none\r\n[^]*name="more"; filename="more"[^]*\r\n\r\ntwo\r\n/u);
     expect([seen[2]?.body, seen[2]?.headers['content-type']]).toEqual(['hello', 'text/plain']);
     expect(await client.callTool('post_file', { body: { file: '%' } })).toMatchObject({ isError: true });
   });
@@ -232,8 +240,28 @@ describe('requests', () => {
     expect(seen[0]?.headers.authorization).toMatch(/^Bearer token of /u);
     expect(await client.callTool('get', { 'X-Tenant': 'a\r\nb: c' })).toMatchObject({
       isError: true,
-      content: [{ text: 'the argument for the header "X-Tenant" has characters that a header cannot have' }],
+      content: [{ text: 'the value of the header "X-Tenant" has characters that a header cannot have' }],
     });
+  });
+
+  it('name a header of the program that cannot be sent, and not its value', async () => {
+    const { baseUrl } = await serveApi();
+    const { client } = await openServer(documentOf({ '/': { get: {} } }), {
+      baseUrl,
+      headers: () => ({ authorization: 'Bearer SECRET\nx' }),
+    });
+    const { isError, content } = await client.callTool('get');
+    expect([isError, content]).toEqual([
+      true,
+      [{ type: 'text', text: 'the value of the header "authorization" has characters that a header cannot have' }],
+    ]);
+  });
+
+  it('replace half a character in a path, as in a query', async () => {
+    const { baseUrl, seen } = await serveApi();
+    const { client } = await openServer(documentOf({ '/{id}': { get: { parameters: [inPath('id')] } } }), { baseUrl });
+    await client.callTool('get_id', { id: 'a\ud800🍐' });
+    expect(seen[0]?.url).toBe('/v1/a%EF%BF%BD%F0%9F%8D%90');
   });
 });
 
@@ -261,6 +289,25 @@ describe('answers', () => {
     expect(await client.callTool('get')).toMatchObject({ content: [{ type: 'image', mimeType: 'image/png', data: btoa('PNG') }] });
     expect(await client.callTool('get')).toMatchObject({ content: [{ type: 'resource', resource: { blob: btoa('PK') } }] });
     expect(await client.callTool('get')).toMatchObject({ content: [{ text: '200 OK' }] });
+  });
+
+  it('are read in their charset', async () => {
+    const types = ['text/plain; charset=iso-8859-1', 'text/plain; charset="unheard-of"'];
+    const { baseUrl } = await serveApi((_, response) =>
+      response.setHeader('content-type', types.shift() ?? '').end(Buffer.from('caf\u00e9', 'latin1')),
+    );
+    const { client } = await openServer(getDocument, { baseUrl });
+    expect(await client.callTool('get')).toMatchObject({ content: [{ text: 'café' }] });
+    expect(await client.callTool('get')).toMatchObject({ content: [{ text: 'caf\ufffd' }] });
+  });
+
+  it.each([130, 20_000])('that nest %i levels are text alone', async (depth) => {
+    const text = `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    const { baseUrl } = await serveApi((_, response) => response.setHeader('content-type', 'application/json').end(text));
+    const { client } = await openServer(getDocument, { baseUrl });
+    const result = await client.callTool('get');
+    expect(result).toMatchObject({ content: [{ text }] });
+    expect(result).not.toHaveProperty('structuredContent');
   });
 
   it('that are errors become tool errors with status and body', async () => {
@@ -299,6 +346,15 @@ describe('answers', () => {
     const silent = await serveApi(() => undefined);
     const late = await openServer(getDocument, { baseUrl: silent.baseUrl, timeoutMs: 20 });
     expect(await late.client.callTool('get')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('within 20 ms') as string }],
+    });
+    const tokenless = await openServer(getDocument, {
+      baseUrl: silent.baseUrl,
+      timeoutMs: 20,
+      headers: () => new Promise(() => undefined),
+    });
+    expect(await tokenless.client.callTool('get')).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('within 20 ms') as string }],
     });
@@ -346,6 +402,32 @@ describe('resources', () => {
   });
 });
 
+describe('resources that cannot be read', () => {
+  it('say why', async () => {
+    const { baseUrl } = await serveApi((_, response) => response.writeHead(403).end());
+    const document = documentOf({ '/users/{id}': { get: { parameters: [inPath('id')] } } });
+    const { client } = await openServer(document, { baseUrl, resources: true });
+    await expect(client.readResource('openapi:/users/7')).rejects.toThrow('GET /users/{id}: the API answers with 403 Forbidden');
+    await expect(client.readResource('openapi:/users/%2E%2E')).rejects.toThrow('must not be "." or ".."');
+    const gone = await openServer(document, { baseUrl: 'http://127.0.0.1:1/', resources: true });
+    await expect(gone.client.readResource('openapi:/users/7')).rejects.toThrow('GET /users/{id}: the API cannot be reached');
+  });
+});
+
+describe('operations that the option `tools` leaves out', () => {
+  it('are no resources either, and those that it changes have the same name and texts as resources', async () => {
+    const { baseUrl } = await serveApi();
+    const document = documentOf({ '/keys': { get: {} }, '/keys/{id}': { get: { parameters: [inPath('id')] } }, '/notes': { get: {} } });
+    const tools: OpenApiServerOptions['tools'] = (tool) =>
+      tool.path === '/notes' ? { ...tool, name: 'notes', title: 'Notes' } : undefined;
+    const { client } = await openServer(document, { baseUrl, resources: true, tools });
+    expect((await client.listTools()).tools).toMatchObject([{ name: 'notes' }]);
+    expect((await client.listResources()).resources).toMatchObject([{ name: 'notes', title: 'Notes', uri: 'openapi:/notes' }]);
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    await expect(client.readResource('openapi:/keys')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+  });
+});
+
 describe('documents', () => {
   it('with mistakes lose the operations that have them, named with their place', async () => {
     const { baseUrl } = await serveApi();
@@ -387,16 +469,49 @@ describe('documents', () => {
       '#/paths/~1xml/put/requestBody/content': 'a body of application/xml is not supported: the tool sends no body',
       '#/paths/~1cookie/get/parameters/0': 'a required parameter in "cookie" is not supported',
       '#/paths/~1body/get/requestBody': 'a GET has no body: the tool sends none',
-      '#/paths/~1upload/servers': 'is at https://uploads.example: make another server with that baseUrl',
+      '#/paths/~1upload/servers': 'this operation is served at https://uploads.example: create a second server with that baseUrl',
       '#/paths/~1regex/post': expect.stringContaining('(?i)a') as string,
     });
+  });
+
+  it('with schemas that nest too deeply, or hold themselves, lose the operations that have them', async () => {
+    const { baseUrl } = await serveApi();
+    let deep: object = {};
+    for (let depth = 0; depth < 6_000; depth += 1) deep = { type: 'array', items: deep };
+    const circle: Record<string, unknown> = { type: 'object' };
+    circle['properties'] = { left: circle, right: circle };
+    const paths = {
+      '/deep': { post: { requestBody: jsonBody(deep) } },
+      '/circle': { post: { requestBody: jsonBody(circle) } },
+      '/good': { post: { requestBody: jsonBody({ type: 'object' }) } },
+    };
+    const { client, problems } = await openServer(documentOf(paths), { baseUrl });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['post_good']);
+    const message = 'nests too deeply, or holds itself: pass the document before its $refs are resolved';
+    expect(problems).toMatchObject([{ message }, { message }]);
+    expect(problems[1]?.pointer).toMatch(/^#\/paths\/~1circle\/post\/requestBody\//u);
+  });
+
+  it('may have any number of references that lead to one another', async () => {
+    const { baseUrl } = await serveApi();
+    const items = (index: number): object => ({ type: 'array', items: { $ref: `#/components/schemas/S${index + 1}` } });
+    const links = Array.from({ length: 3_000 }, (_, index) => [`S${index}`, items(index)] as const);
+    const schemas = { ...Object.fromEntries(links), S3000: { type: 'string' } };
+    const document = documentOf(
+      { '/': { post: { requestBody: jsonBody({ $ref: '#/components/schemas/S0' }) } } },
+      { components: { schemas } },
+    );
+    const { client, problems } = await openServer(document, { baseUrl });
+    expect(problems).toEqual([]);
+    const { $defs } = (await client.listTools()).tools[0]?.inputSchema as { $defs?: JsonObject };
+    expect(Object.keys($defs ?? {})).toHaveLength(3_001);
   });
 
   const noDocuments = [
     ['no YAML', '{', /neither JSON nor YAML/u],
     ['Swagger 2', { swagger: '2.0', paths: {} }, /Swagger 2/u],
-    ['a list', [], /no object/u],
-    ['of version 4', { openapi: '4.0.0' }, /"openapi" says otherwise/u],
+    ['a list', [], /is not an object/u],
+    ['of version 4', { openapi: '4.0.0' }, /"openapi" is missing or not 3.x/u],
     ['without paths', { openapi: '3.1.0', paths: [] }, /"paths"/u],
   ] as const;
   it.each(noDocuments)('that are %s are refused', (_, document, message) => {

@@ -40,7 +40,8 @@ const documents: readonly RealDocument[] = [
       '#/paths/~1tx~1submit/post/requestBody/content a body of application/cbor is not supported',
       '#/paths/~1utils~1txs~1evaluate/post/requestBody/content a body of application/cbor is not supported',
       ...['add', 'gateway~1{IPFS_path}', 'pin~1add~1{IPFS_path}', 'pin~1list', 'pin~1list~1{IPFS_path}', 'pin~1remove~1{IPFS_path}'].map(
-        (path) => `#/paths/~1ipfs~1${path}/servers is at https://ipfs.blockfrost.io/api/v0: make another server with that baseUrl`,
+        (path) =>
+          `#/paths/~1ipfs~1${path}/servers this operation is served at https://ipfs.blockfrost.io/api/v0: create a second server with that baseUrl`,
       ),
     ],
     operations: 129,

@@ -2,7 +2,7 @@
 
 import { isJsonRpcResponse, toWireError } from '@mortise/jsonrpc-core/messages';
 import type { JsonObject, JsonRpcRequest, JsonRpcResponse, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
-import type { Call } from '@mortise/protocol/contracts';
+import type { BusMessage, Call } from '@mortise/protocol/contracts';
 import { InvalidHandlerResultError } from './errors.ts';
 import { serveRequest } from './serve-request.ts';
 import type { Server } from './server.ts';
@@ -16,6 +16,8 @@ export interface RawSession {
   readonly closed: Promise<void>;
   /** Sends the client a log message that belongs to no request, if the client's log level includes it. */
   sendLog(level: LogLevel, data: JsonValue, logger: string | undefined): void;
+  /** Sends the client the notification of an event, as if the event came from the server's message bus, and to no other session. */
+  onEvent(event: BusMessage): void;
   /** Sends a request to the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach the client. */
   request(method: string, params: JsonObject | undefined, options?: ClientRequestOptions): Promise<JsonObject>;
 }

@@ -27,6 +27,11 @@ export interface AnswerContext {
   readonly serverInfo: Implementation | undefined;
   /** The server's own name for this request, if it came in an `input_required` result; undefined in the legacy era. */
   readonly key?: string | undefined;
+  /**
+   * The `signal` that was passed to the request of this client which the server answered with this request: it tells calls apart. Undefined
+   * in the legacy era, where servers do not say which call they ask about.
+   */
+  readonly callSignal?: AbortSignal | undefined;
 }
 
 /** What a handler for URL elicitation gets as its second argument. */

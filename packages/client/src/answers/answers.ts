@@ -129,14 +129,15 @@ export class Answers {
     return traceAnswer(tracer, call, isJsonObject(parent) ? parent : undefined, () => this.#answer(ask, signal, info));
   }
 
-  async #answer({ method, params = {}, key }: Ask, signal: AbortSignal, serverInfo: Implementation | undefined): Promise<JsonObject> {
+  async #answer(ask: Ask, signal: AbortSignal, serverInfo: Implementation | undefined): Promise<JsonObject> {
+    const { method, params = {}, key, signal: callSignal } = ask;
     const handler = this.#handlers.get(method);
     if (!handler) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const problem = checkServerParams(method, params);
     if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: ${problem}`);
     this.#limits.get(method)?.count();
     const run = async (asked: JsonObject, wanted: AbortSignal): Promise<JsonObject> =>
-      checkAnswer(method, await handler(asked, { method, signal: wanted, serverInfo, ...(key !== undefined && { key }) }), asked);
+      checkAnswer(method, await handler(asked, { method, signal: wanted, serverInfo, key, callSignal }), asked);
     const interceptor = this.#interceptors.get(method);
     return interceptor ? interceptor(params, run, signal) : run(params, signal);
   }

@@ -1,7 +1,7 @@
 /** What the adapters for libraries of models share: tools as models take them, calls with progress, and results as text and files. */
 
 import type { CallOptions } from '@mortise/client';
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
 import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -24,7 +24,7 @@ export interface AnswerCallsOptions extends ModelCallLimits {
   readonly onProgress?: ((progress: Progress, call: { readonly id: string; readonly name: string }) => void) | undefined;
 }
 
-/** A tool as every model takes it. */
+/** A tool in the form that all models accept. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string | undefined;
@@ -42,7 +42,7 @@ export interface ModelCall {
 export type ResultPart =
   { readonly type: 'text'; readonly text: string } | { readonly type: 'file'; readonly mimeType: string; readonly data: string };
 
-/** The images that every model with eyes accepts. */
+/** The images that all vision models accept. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 
 /** Reads the tools of a host. The schema gets `properties`, which some endpoints miss, and loses `$schema`, which some refuse. */
@@ -54,22 +54,34 @@ export async function readModelTools(host: Host, options: HostListOptions): Prom
   });
 }
 
-/** Calls a tool: yields its progress, and returns its result. Throws as `host.callTool` does, and if the arguments are no object. */
+/**
+ * Calls a tool: yields its progress, and returns its result. A reader that is slow gets the newest step of progress alone.
+ *
+ * @throws As `host.callTool` does, and if the arguments are no object.
+ */
 export async function* streamCall(
   host: Host,
   name: string,
   args: unknown,
   options: CallOptions,
 ): AsyncGenerator<Progress, CallToolResult, undefined> {
-  if (args !== undefined && !isJsonObject(args)) throw new TypeError(`the arguments for "${name}" must be a JSON object: ${excerpt(args)}`);
-  const updates = new AsyncQueue<Progress>();
-  const calling = host.callTool(name, args, { ...options, onProgress: (progress) => void updates.push(progress) });
+  const updates = new AsyncQueue<'update'>();
+  let newest: Progress | undefined;
+  const onProgress = (progress: Progress): void => {
+    newest = progress;
+    if (updates.length === 0) updates.push('update');
+  };
+  const calling = host.callTool(name, toArguments(name, args), { ...options, onProgress });
   // A failure is thrown when the progress before it has been read.
   calling.then(
     () => updates.close(),
     () => updates.close(),
   );
-  yield* updates;
+  while ((await updates.next()).done !== true) {
+    const progress = newest;
+    newest = undefined;
+    if (progress) yield progress;
+  }
   return calling;
 }
 
@@ -80,18 +92,23 @@ export async function answerCalls(
   { onProgress, ...options }: AnswerCallsOptions,
 ): Promise<readonly (readonly [ModelCall, CallToolResult])[]> {
   const answer = async (call: ModelCall): Promise<CallToolResult> => {
+    const { id, name } = call;
     try {
-      const stream = streamCall(host, call.name, call.arguments, options);
-      for (;;) {
-        const { done, value } = await stream.next();
-        if (done) return value;
-        onProgress?.(value, { id: call.id, name: call.name });
-      }
+      return await host.callTool(name, toArguments(name, call.arguments), {
+        ...options,
+        onProgress: onProgress && ((progress) => onProgress(progress, { id, name })),
+      });
     } catch (error) {
       return toFailure(error, options.signal);
     }
   };
   return Promise.all(calls.map(async (call) => [call, await answer(call)] as const));
+}
+
+/** @throws {TypeError} The model's arguments are not an object. */
+function toArguments(name: string, args: unknown): JsonObject | undefined {
+  if (args === undefined || isJsonObject(args)) return args;
+  throw new TypeError(`the arguments for "${name}" must be a JSON object: ${excerpt(args)}`);
 }
 
 /** Returns a result that says why a call failed. @throws The reason of the signal, if that is why. */
@@ -103,7 +120,8 @@ export function toFailure(error: unknown, signal: AbortSignal | undefined): Call
 /** Returns a result as text and files. Structured content is added as JSON unless a text block says the same. */
 export function toParts({ content, structuredContent }: CallToolResult): readonly ResultPart[] {
   const parts = content.map(toPart).filter((part) => part.type === 'file' || part.text !== '');
-  const isSaid = parts.some((part) => part.type === 'text' && saysJson(part.text, structuredContent));
+  const json = structuredContent && toCanonicalJson(structuredContent);
+  const isSaid = parts.some((part) => part.type === 'text' && json !== undefined && toCanonicalText(part.text) === json);
   if (structuredContent !== undefined && !isSaid) parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
   return parts.length > 0 ? parts : [{ type: 'text', text: 'The tool returned nothing.' }];
 }
@@ -118,7 +136,7 @@ export function resultText(result: CallToolResult): string {
   return toParts(result).map(toText).join('\n\n');
 }
 
-/** Returns whether models with eyes accept an image of this type. */
+/** Returns whether vision models accept an image of this type. */
 export function isImageType(mimeType: string): mimeType is (typeof IMAGE_TYPES)[number] {
   return IMAGE_TYPES.some((type) => type === mimeType);
 }
@@ -145,11 +163,11 @@ function toPart(block: ContentBlock): ResultPart {
   }
 }
 
-function saysJson(text: string, value: CallToolResult['structuredContent']): boolean {
+function toCanonicalText(text: string): string | undefined {
   try {
-    return value !== undefined && toCanonicalJson(JSON.parse(text)) === toCanonicalJson(value);
+    return toCanonicalJson(JSON.parse(text) as JsonValue);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

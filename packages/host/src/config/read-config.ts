@@ -1,8 +1,9 @@
-/** Reads a configuration file and makes a `HostServer` of each of its servers. A mistake costs the server that it is in, and no other. */
+/** Reads a configuration file and makes a transport for each of its servers. A mistake costs the server that it is in, and no other. */
 
 import { readFile } from 'node:fs/promises';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
+import type { Node } from 'jsonc-parser';
 import type { HostServer } from '../host-options.ts';
 import { type ConfigProblem, JsonTree } from './json-tree.ts';
 import { readServer } from './read-server.ts';
@@ -26,10 +27,10 @@ export interface ConfigOptions {
   readonly onStderr?: ((server: string, line: string) => unknown) | undefined;
 }
 
-/** The servers of a configuration, and what is wrong in it. */
+/** The servers of a configuration, for `createHost` or `createGateway`, and what is wrong in it. */
 export interface LoadedConfig {
   /** For the option `servers` of `createHost`. */
-  readonly servers: Readonly<Record<string, HostServer>>;
+  readonly servers: Readonly<Record<string, Pick<HostServer, 'transport'>>>;
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -56,19 +57,27 @@ export async function parseConfig(text: string, file: string, options: ConfigOpt
   const tree = new JsonTree(text, file);
   const sources: VariableSources = { env: options.env ?? {}, names: options.names ?? {}, input: options.input };
   const variables = new Variables(tree, sources);
-  const servers: [string, HostServer][] = [];
-  for (const key of ['mcpServers', 'servers']) {
-    const node = tree.find([key]);
-    if (!node) continue;
-    if (node.type !== 'object') tree.report('error', node, 'must be an object with an entry for each server');
-    else {
-      for (const [name, entry] of tree.members(node)) {
-        const server = await readServer(name, entry, { tree, variables, options });
-        if (server) servers.push([name, server]);
-      }
-    }
+  const servers: [string, Pick<HostServer, 'transport'>][] = [];
+  for (const [name, entry] of findEntries(tree)) {
+    const server = await readServer(name, entry, { tree, variables, options });
+    if (server) servers.push([name, server]);
   }
-  if (tree.root && !tree.find(['mcpServers']) && !tree.find(['servers']))
-    tree.report('error', tree.root, 'has no servers: it needs "mcpServers" or "servers"');
   return { servers: Object.fromEntries(servers), problems: tree.problems };
+}
+
+/** Finds the entry of each server by its name. */
+function findEntries(tree: JsonTree): ReadonlyMap<string, Node> {
+  const entries = new Map<string, Node>();
+  const lists = ['mcpServers', 'servers'].flatMap((key) => tree.find([key]) ?? []);
+  for (const list of lists) {
+    if (list.type !== 'object') tree.report('error', list, 'must be an object with an entry for each server');
+    else
+      for (const [name, entry] of tree.members(list)) {
+        const earlier = entries.get(name);
+        if (earlier) tree.report('warning', earlier, 'has no effect: "servers" has a server of the same name');
+        entries.set(name, entry);
+      }
+  }
+  if (tree.root && lists.length === 0) tree.report('error', tree.root, 'has no servers: it needs "mcpServers" or "servers"');
+  return entries;
 }

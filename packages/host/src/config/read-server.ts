@@ -1,4 +1,4 @@
-/** Makes a `HostServer` of one entry of a configuration: a program on stdio, or a URL of HTTP, HTTP with SSE, or WebSocket. */
+/** Makes the transport of one entry of a configuration: a program on stdio, or a URL of HTTP, HTTP with SSE, or WebSocket. */
 
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
@@ -44,7 +44,7 @@ const TYPES: ReadonlyMap<string, 'stdio' | 'http' | 'sse' | 'ws'> = new Map([
 ]);
 
 /** @returns Undefined if the server is switched off, or has a mistake, which is then reported. */
-export async function readServer(name: string, node: Node, parts: ConfigParts): Promise<HostServer | undefined> {
+export async function readServer(name: string, node: Node, parts: ConfigParts): Promise<Pick<HostServer, 'transport'> | undefined> {
   const { tree } = parts;
   if (node.type !== 'object') {
     tree.report('error', node, 'must be an object with "command" or "url"');

@@ -71,7 +71,11 @@ export class Variables {
     const [, variable = '', fallback] = /^(?:env:)?([^:]*)(?::-(.*))?$/su.exec(name) ?? [];
     const value = (Object.hasOwn(env, variable) ? env[variable] : undefined) ?? fallback;
     if (value === undefined)
-      this.#tree.report('error', node, `uses \${${name}}, which has no value: set the variable "${variable || name}" in the environment`);
+      this.#tree.report(
+        'error',
+        node,
+        `uses \${${name}}, which has no value: set the variable "${variable || name}" in the environment (a name of the host itself: in the option names)`,
+      );
     return value;
   }
 

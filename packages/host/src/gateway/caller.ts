@@ -1,19 +1,21 @@
 /** One caller of the gateway: a legacy session, or a modern principal with its capabilities. Has its own connections to the servers. */
 
-import { type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { CancelledError, type Clock, type JsonObject, type LogLevel, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { type Revision, UriTemplate } from '@mortise/protocol';
-import type { Ask, AuthInfo, BusMessage, Principal } from '@mortise/protocol/contracts';
-import type { ClientCapabilities } from '@mortise/protocol/model';
-import { invalidParamsError, META_LOG_LEVEL, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
+import type { Ask, BusMessage, HandlerRun, Principal, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { CallToolResult, ClientCapabilities, Progress } from '@mortise/protocol/model';
+import { invalidParamsError, META_LOG_LEVEL, META_PROGRESS_TOKEN, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
 import type { HostedServer } from '../hosted-server.ts';
 import { ListReader } from '../list-reader.ts';
+import { labelOf, serverLabel } from '../names.ts';
 import type { ListName } from '../server-list.ts';
-import { Backend } from './backend.ts';
-import type { GatewayOptions } from './gateway-options.ts';
-import { collectOffers, type Offers } from './offers.ts';
+import { Backend, type OpenCall, pickAsked } from './backend.ts';
+import type { GatewayCaller, GatewayOptions } from './gateway-options.ts';
+import { collectOffers, type Offers, type Place } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
+import { META_CALLER } from './tasks.ts';
 import { toProtocolError } from './to-protocol-error.ts';
 
 export interface CallerInit {
@@ -29,43 +31,49 @@ export interface CallerInit {
   readonly call: Pick<MiddlewareCall<unknown>, 'principal' | 'auth' | 'session' | 'revision' | 'client'>;
 }
 
-/** How many calls of one caller may wait for the caller's answers. */
+/** How many calls of one caller may be in progress, those that wait for its answers included. */
 const MAX_PENDING = 1_000;
 
 /** The kind of list that clients are told of, by the list that changed. */
 const TOPICS = { tools: 'tools', prompts: 'prompts', resources: 'resources', resourceTemplates: 'resources' } as const;
 
 export class Caller {
+  readonly id: string = crypto.randomUUID();
   readonly principal: Principal;
   readonly session: RawSession | undefined;
   lastUsedMs = 0;
   /** How many requests are being served now. */
   inFlight = 0;
-  readonly #init: CallerInit;
+  readonly #init: Omit<CallerInit, 'call'>;
+  readonly #facts: GatewayCaller;
   readonly #revision: Revision;
   readonly #backends: readonly Backend[];
   readonly #lists: ListReader;
   readonly #pending = new Map<string, PendingCall>();
   readonly #offers = new Map<ListName, Promise<Offers>>();
+  /** The tools that were read last. */
+  #tools: Offers | undefined;
   /** How often each resource is subscribed to, and at which server. */
-  readonly #watched = new Map<string, { readonly server: HostedServer; count: number }>();
+  readonly #watched = new Map<string, { readonly backend: Backend; count: number }>();
+  /** The lists that changed in this turn of the event loop: each is announced once. */
+  readonly #changed = new Set<string>();
   #lastContext: GatewayContext | undefined;
 
-  constructor(init: CallerInit) {
-    const { options, clock, pool, call } = init;
+  constructor({ call, ...init }: CallerInit) {
+    const { options, clock, pool } = init;
     this.#init = init;
     this.principal = call.principal;
+    this.#facts = { principal: call.principal, auth: call.auth };
     this.session = call.session;
     this.#revision = call.revision;
     this.#lists = new ListReader(clock, options.listWaitMs ?? 5_000, (_server, list) => this.onListChanged(list));
-    this.#backends = Object.keys(options.servers).map(
-      (name) => pool.get(name) ?? this.#createBackend(name, call.client.capabilities, call.auth),
-    );
+    const capabilities = pickAsked(call.client.capabilities);
+    this.#backends = Object.keys(options.servers).map((name) => pool.get(name) ?? this.#createBackend(name, capabilities));
   }
 
-  /** Whether the caller has requests in flight, or calls that wait for its answers. */
+  /** Whether the caller has requests in flight, subscriptions, or calls that wait for its answers. */
   get isBusy(): boolean {
-    return this.inFlight > 0 || this.#pending.size > 0;
+    return this.inFlight > 0 || this.#pending.size > 0 || this.#watched.size > 0;
   }
 
   /** The connections of this caller alone. */
@@ -76,24 +84,21 @@ export class Caller {
   async close(): Promise<void> {
     for (const call of this.#pending.values()) call.stop(new ProtocolError(INTERNAL_ERROR, 'The caller has left the gateway'));
     await Promise.all(this.own.map((backend) => backend.close()));
+    // The other callers of a pooled server go on.
+    for (const [uri, { backend }] of this.#watched) await backend.unwatch(uri).catch(() => undefined);
+    this.#watched.clear();
   }
 
-  #createBackend(name: string, capabilities: ClientCapabilities, auth: AuthInfo | undefined): Backend {
+  #createBackend(name: string, capabilities: ClientCapabilities): Backend {
     const { options, clock, report } = this.#init;
-    const given = options.servers[name] ?? {};
-    let hasFailed = false;
     const backend: Backend = new Backend({
       name,
-      given,
       options,
       clock,
-      source: given.transportFor?.({ principal: this.principal, auth }) ?? given.transport ?? noTransport,
-      asked: { capabilities, ask: (ask, signal) => this.#ask(backend, ask, signal) },
+      caller: this.#facts,
+      asked: { capabilities, ask: (...question) => this.#ask(backend, ...question) },
       owner: {
-        onState: ({ status }) => {
-          if (status === 'failed' || (status === 'ready' && hasFailed)) this.onAllChanged();
-          hasFailed = status === 'failed' || (hasFailed && status !== 'ready');
-        },
+        onAllChanged: () => this.onAllChanged(),
         onListChanged: (list) => this.onListChanged(list),
         onError: (error) => report(name, error),
         onUpdated: (uri) => this.onUpdated(uri),
@@ -106,18 +111,25 @@ export class Caller {
 
   // ---- lists
 
-  /** Returns what the servers offer under this list's names, read when first needed and again after a change. */
-  offers(list: ListName): Promise<Offers> {
+  /**
+   * Returns what the servers offer under this list's names, read when first needed and again after a change.
+   *
+   * @param isFresh Whether lists of servers that do not say when they change are read again.
+   */
+  offers(list: ListName, isFresh = false): Promise<Offers> {
     const known = this.#offers.get(list);
-    if (known) return known;
+    if (known && !(isFresh && this.#backends.some(({ server }) => server.mayBeStale(list)))) return known;
     const read = this.#lists
       .read(
         this.#backends.map(({ server }) => server),
         list,
       )
       .then((items) => {
-        const offers = collectOffers(list, this.#backends, items);
-        if (list === 'tools') this.#init.onTools(offers);
+        const offers = collectOffers(list, this.#backends, items, { caller: this.#facts, report: this.#init.report });
+        if (list === 'tools') {
+          this.#tools = offers;
+          this.#init.onTools(offers);
+        }
         return offers;
       });
     this.#offers.set(list, read);
@@ -131,7 +143,19 @@ export class Caller {
 
   onListChanged(list: ListName): void {
     this.#offers.delete(list);
-    this.#init.publish({ topic: `${TOPICS[list]}/list_changed`, principal: this.principal });
+    if (this.#changed.size === 0) queueMicrotask(() => this.#announceLists());
+    this.#changed.add(TOPICS[list]);
+  }
+
+  #announceLists(): void {
+    for (const kind of this.#changed) this.#publish({ topic: `${kind}/list_changed` });
+    this.#changed.clear();
+  }
+
+  /** Sends an event to the clients of this caller: a session is one, and other sessions of its principal have callers of their own. */
+  #publish(event: BusMessage): void {
+    if (this.session) this.session.onEvent(event);
+    else this.#init.publish({ ...event, principal: this.principal });
   }
 
   onAllChanged(): void {
@@ -146,16 +170,28 @@ export class Caller {
     const resumed = this.#findPending(context);
     if (resumed) return resumed.serve(context);
     const name = String(params['name']);
-    const place = (await this.offers(list)).places.get(name);
+    const place = (await this.offers(list)).places.get(name) ?? (await this.#findLate(list, name, context.signal));
     if (!place) throw invalidParamsError(`Unknown ${list === 'tools' ? 'tool' : 'prompt'}: ${name.slice(0, 200)}`);
     return this.#call(place.backend, method, { ...params, name: place.name }, context, undefined);
+  }
+
+  /** Finds what no list has: its server may be slow, or have got it without saying so. @throws {ProtocolError} The server is away. */
+  async #findLate(list: 'tools' | 'prompts', name: string, signal: AbortSignal): Promise<Place | undefined> {
+    const slow = this.#backends.filter(
+      ({ server, given }) =>
+        (given.keepsNames === true || labelOf(name) === serverLabel(server.name)) &&
+        (server.state.status !== 'ready' || this.#lists.isLate(server, list)),
+    );
+    for (const backend of slow) await this.#use(backend, undefined, (server) => server.list(list, signal));
+    if (slow.length > 0) this.#offers.delete(list);
+    return (await this.offers(list, true)).places.get(name);
   }
 
   async read(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
     const resumed = this.#findPending(context);
     if (resumed) return resumed.serve(context);
     const uri = String(params['uri']);
-    return this.#call(await this.#backendOf(uri, context.revision), 'resources/read', params, context, uri);
+    return this.#call(await this.#backendOf(uri), 'resources/read', params, context, uri);
   }
 
   async complete(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
@@ -165,11 +201,55 @@ export class Caller {
     const place = offers.places.get(String(isPrompt ? ref['name'] : ref['uri']));
     if (!place) throw invalidParamsError(`Unknown ${isPrompt ? 'prompt' : 'resource template'} in "ref"`);
     const own = isPrompt ? { ...params, ref: { ...ref, name: place.name } } : params;
-    const { server, name } = place.backend;
+    const { signal } = context;
+    return this.#use(place.backend, undefined, (server) =>
+      server.run((client) => client.request('completion/complete' as string, withoutOwnMeta(own), { signal })),
+    );
+  }
+
+  /** Uses a server behind. @throws What failed, as the error for the client in front. */
+  async #use<T>({ server, name }: Backend, uri: string | undefined, use: (server: HostedServer) => Promise<T>): Promise<T> {
     try {
-      return await server.run((client) => client.request('completion/complete' as string, withoutOwnMeta(own), { signal: context.signal }));
+      return await use(server);
     } catch (error) {
-      throw toProtocolError(error, name, context.revision, undefined);
+      throw toProtocolError(error, name, this.#revision, uri);
+    }
+  }
+
+  /** The task options of a tool in the list that was read last. */
+  taskOptions(name: string): Readonly<Record<string, unknown>> | undefined {
+    const execution = this.#tools?.places.get(name)?.execution;
+    return execution && { execution };
+  }
+
+  /** Runs a tool as a task of the gateway: its questions and its progress go to the task. */
+  async runTask({ tool, arguments: args, meta = {} }: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+    const { signal } = run;
+    const place = (await this.offers('tools')).places.get(tool) ?? (await this.#findLate('tools', tool, signal));
+    if (!place) throw invalidParamsError(`Unknown tool: ${tool.slice(0, 200)}`);
+    const { backend, name } = place;
+    const token = meta[META_PROGRESS_TOKEN];
+    const call: OpenCall = {
+      signal,
+      ask: ({ method, params = {}, ...ask }, asking) =>
+        this.#convert(method, params, (wire) => run.ask({ ...ask, method, params: wire, signal: asking })),
+      log: (...message) => this.session?.sendLog(...message),
+    };
+    const onProgress = (progress: Progress): void =>
+      void run.report({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...progress, progressToken: token } as JsonObject });
+    const params = withoutOwnMeta({ name, arguments: args, _meta: meta });
+    const options = { signal, onProgress: token === undefined ? undefined : onProgress };
+    backend.calls.add(call);
+    this.inFlight += 1;
+    try {
+      const result = await this.#use(backend, undefined, (server) =>
+        server.run((client) => client.request('tools/call' as string, params, options), signal),
+      );
+      return withoutServerInfo(result) as unknown as CallToolResult;
+    } finally {
+      backend.calls.delete(call);
+      this.inFlight -= 1;
+      this.lastUsedMs = this.#init.clock.monotonicMs();
     }
   }
 
@@ -182,6 +262,7 @@ export class Caller {
   }
 
   #call(backend: Backend, method: string, params: JsonObject, context: GatewayContext, uri: string | undefined): Promise<JsonObject> {
+    if (this.#pending.size >= MAX_PENDING) this.#endOldest();
     if (this.#pending.size >= MAX_PENDING)
       throw new ProtocolError(INTERNAL_ERROR, `This caller has ${MAX_PENDING} calls in progress, the maximum: wait for one to end`);
     const sent = withoutOwnMeta(params);
@@ -189,12 +270,11 @@ export class Caller {
       context,
       this.#init.clock,
       async (options) => {
-        try {
-          await this.#wantLogs(backend, context);
-          return withoutServerInfo(await backend.server.run((client) => client.request(method, sent, options), options.signal));
-        } catch (error) {
-          throw toProtocolError(error, backend.name, context.revision, uri);
-        }
+        await this.#wantLogs(backend, context);
+        const result = await this.#use(backend, uri, (server) =>
+          server.run((client) => client.request(method, sent, options), options.signal),
+        );
+        return withoutServerInfo(result);
       },
       { settled: (ended) => backend.calls.delete(ended), over: ({ id }) => this.#pending.delete(id) },
     );
@@ -204,29 +284,38 @@ export class Caller {
     return call.serve(context);
   }
 
+  /** Ends the call that has waited longest for its client's answer: clients without a token are one caller, and may just have left. */
+  #endOldest(): void {
+    const oldest = [...this.#pending.values()].find(({ isWaiting }) => isWaiting);
+    oldest?.stop(new CancelledError('the client did not answer in time'));
+    if (oldest) this.#pending.delete(oldest.id);
+  }
+
   /** Finds the server of a resource: the one that lists it, or whose template fits, or the only one that has resources. */
-  async #backendOf(uri: string, revision: Revision): Promise<Backend> {
+  async #backendOf(uri: string): Promise<Backend> {
     const listed = (await this.offers('resources')).places.get(uri);
     if (listed) return listed.backend;
-    for (const [template, { backend }] of (await this.offers('resourceTemplates')).places) if (fits(template, uri)) return backend;
+    // What the filter leaves out of the list cannot be read by its URI either.
+    const offers = ({ given }: Backend): boolean => given.resources?.({ uri, name: uri }, this.#facts) !== false;
+    const { places } = await this.offers('resourceTemplates');
+    for (const [template, { backend }] of places) if (offers(backend) && fits(template, uri)) return backend;
     const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);
     const [only] = having;
-    if (only && having.length === 1) return only;
-    throw resourceNotFoundError(uri, revision.rules.resourceNotFoundCode);
+    if (only && having.length === 1 && offers(only)) return only;
+    throw resourceNotFoundError(uri, this.#revision.rules.resourceNotFoundCode);
   }
 
   // ---- what servers ask
 
-  async #ask(backend: Backend, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
-    const { method, params = {} } = ask;
-    const call = backend.newestCall;
+  async #ask(backend: Backend, ask: Ask, signal: AbortSignal, callSignal: AbortSignal | undefined): Promise<JsonObject> {
+    const { method } = ask;
+    // The token of the connection behind means nothing in front.
+    const params = withoutOwnMeta(ask.params ?? {});
+    const call = backend.findCall(callSignal);
     const { session } = this;
     try {
-      if (session)
-        return await (call
-          ? call.context.sendRequest({ method, params }, undefined, { signal })
-          : this.#askSession(session, method, params, signal));
-      if (call) return await call.ask(ask, signal);
+      if (call) return await call.ask({ ...ask, params }, signal);
+      if (session) return await this.#convert(method, params, (wire) => session.request(method, wire, { signal }));
     } catch (error) {
       if (error instanceof RemoteError) throw new ProtocolError(error.rpcCode, error.message, error.data, { cause: error });
       throw error;
@@ -234,10 +323,10 @@ export class Caller {
     throw new ProtocolError(INTERNAL_ERROR, `"${method}" cannot reach the client: it has no request in progress`);
   }
 
-  /** Asks a legacy client outside of any call, as servers do that want the roots at once. */
-  async #askSession(session: RawSession, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  /** Asks a client outside of any request, as servers do that want the roots at once: in the shapes of its revision. */
+  async #convert(method: string, params: JsonObject, send: (params: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
     const { toWire, fromWire } = this.#revision;
-    const answer = await session.request(method, toWire.params.get(method)?.(params) ?? params, { signal });
+    const answer = await send(toWire.params.get(method)?.(params) ?? params);
     return fromWire.results.get(method)?.(answer) ?? answer;
   }
 
@@ -257,26 +346,27 @@ export class Caller {
   }
 
   #log(backend: Backend, level: LogLevel, data: JsonObject, logger: string | undefined): void {
-    const call = backend.newestCall;
+    const call = backend.findCall();
     if (call) call.log(level, data, logger);
     else this.session?.sendLog(level, data, logger);
   }
 
   // ---- subscriptions
 
+  watches(uri: string): boolean {
+    return this.#watched.has(uri);
+  }
+
   async watch(uri: string): Promise<void> {
     const known = this.#watched.get(uri);
     if (known) {
-      known.count += 1;
+      // A session subscribes once, however often it asks; several `subscriptions/listen` of a caller end one by one.
+      if (!this.session) known.count += 1;
       return;
     }
-    const { server, name } = await this.#backendOf(uri, this.#revision);
-    try {
-      await server.watch(uri);
-    } catch (error) {
-      throw toProtocolError(error, name, this.#revision, uri);
-    }
-    this.#watched.set(uri, { server, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
+    const backend = await this.#backendOf(uri);
+    await this.#use(backend, uri, () => backend.watch(uri));
+    this.#watched.set(uri, { backend, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
   }
 
   async unwatch(uri: string): Promise<void> {
@@ -285,20 +375,15 @@ export class Caller {
     watched.count -= 1;
     if (watched.count > 0) return;
     this.#watched.delete(uri);
-    await watched.server.unwatch(uri);
+    await watched.backend.unwatch(uri);
   }
 
   onUpdated(uri: string): void {
     // A server may report a part of what was subscribed to.
     const payload = { uri };
-    for (const watched of this.#watched.keys())
-      if (uri.startsWith(watched)) this.#init.publish({ topic: `resource:${watched}`, principal: this.principal, payload });
+    for (const watched of this.#watched.keys()) if (uri.startsWith(watched)) this.#publish({ topic: `resource:${watched}`, payload });
   }
 }
-
-const noTransport = (): never => {
-  throw new TypeError('the server has no transport');
-};
 
 function fits(template: string, uri: string): boolean {
   try {
@@ -311,7 +396,7 @@ function fits(template: string, uri: string): boolean {
 /** Removes what belongs to the caller's request alone: its token for progress, its protocol facts, and what continues an earlier request. */
 function withoutOwnMeta({ _meta, requestState: _state, inputResponses: _answers, ...params }: JsonObject): JsonObject {
   const kept = Object.entries((_meta ?? {}) as JsonObject).filter(
-    ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
+    ([key]) => key !== 'progressToken' && key !== META_CALLER && !key.startsWith('io.modelcontextprotocol/'),
   );
   return kept.length === 0 ? params : { ...params, _meta: Object.fromEntries(kept) };
 }

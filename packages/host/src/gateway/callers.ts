@@ -1,9 +1,9 @@
 /** The callers of a gateway: finds the one of a request, and ends those that have left or were idle for long. */
 
 import { type Clock, type ClockTimer, ProtocolError } from '@mortise/jsonrpc-core';
-import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
+import { pickAsked } from './backend.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 
@@ -15,6 +15,8 @@ export class Callers {
   readonly #max: number;
   readonly #create: (call: CallFacts) => Caller;
   readonly #callers = new Map<RawSession | string, Caller>();
+  /** The sessions that have had a caller. */
+  readonly #sessions = new WeakSet<RawSession>();
   #sweep: ClockTimer | undefined;
 
   constructor({ callerIdleMs = 600_000, maxCallers = 1_000 }: GatewayOptions, clock: Clock, create: (call: CallFacts) => Caller) {
@@ -28,11 +30,15 @@ export class Callers {
     return [...this.#callers.values()];
   }
 
+  findById(id: unknown): Caller | undefined {
+    return this.all.find((caller) => caller.id === id);
+  }
+
   /** Returns the caller of a request. @throws {ProtocolError} -32603: too many callers are busy. */
   find(call: CallFacts): Caller {
     const { session } = call;
     // A modern request stands alone: what makes a caller of several is who sends them, and what the client can be asked.
-    const key = session ?? toCanonicalJson([call.principal, call.client.capabilities]);
+    const key = session ?? JSON.stringify([call.principal, call.revision.version, pickAsked(call.client.capabilities)]);
     const caller = this.#callers.get(key) ?? this.#add(key, call);
     caller.lastUsedMs = this.#clock.monotonicMs();
     return caller;
@@ -52,7 +58,12 @@ export class Callers {
     else if (this.#callers.size >= this.#max) this.#makeRoom([...this.#callers]);
     const caller = this.#create(call);
     this.#callers.set(key, caller);
-    if (typeof key !== 'string') void key.closed.then(() => this.#end(key));
+    if (typeof key !== 'string') {
+      // A session whose connections made room may have missed changes.
+      if (this.#sessions.has(key)) caller.onAllChanged();
+      else void key.closed.then(() => this.#end(key));
+      this.#sessions.add(key);
+    }
     this.#sweep ??= this.#clock.schedule(() => this.#onSweep(), this.#idleMs);
     return caller;
   }

@@ -3,7 +3,7 @@
 import type { AnswerOptions, ClientOptions, ClientTransportSource } from '@mortise/client';
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
-import type { AuthInfo, ClientExtension, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, ClientExtension, Principal, ServerExtension } from '@mortise/protocol/contracts';
 import type { Implementation, Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 import type { ServerOptions } from '@mortise/server/low-level';
 import { checkServers } from '../host-options.ts';
@@ -20,8 +20,8 @@ export interface GatewayServer {
   /** How the server is reached, for each caller anew: a factory such as `stdioTransport({ command })` or `httpTransport(url)`. */
   readonly transport?: ClientTransportSource | undefined;
   /**
-   * Makes the transport for one caller, in place of `transport`: with an authorizer that gets a token for this server, by exchange or from a
-   * configuration. The caller's own token is for the gateway alone and must not be passed on.
+   * Makes the transport of each connection of a caller, in place of `transport`: with an authorizer that gets a token for this server, by exchange or from a
+   * configuration. The caller's own token is for the gateway alone and must not be passed on. If it throws, the caller cannot use this server.
    */
   readonly transportFor?: ((caller: GatewayCaller) => ClientTransportSource) | undefined;
   /**
@@ -32,14 +32,17 @@ export interface GatewayServer {
   readonly isPooled?: boolean | undefined;
   /** Whether tools and prompts keep the names that the server gave them, without `server__` before them. @default false */
   readonly keepsNames?: boolean | undefined;
-  /** Returns a tool as it is offered, perhaps under another name; undefined leaves it out. @default as the server lists it */
-  readonly tools?: ((tool: Tool) => Tool | undefined) | undefined;
+  /** Returns a tool as this caller is offered it, perhaps under another name; undefined leaves it out. @default as the server lists it */
+  readonly tools?: ((tool: Tool, caller: GatewayCaller) => Tool | undefined) | undefined;
   /** As `tools`, for prompts. */
-  readonly prompts?: ((prompt: Prompt) => Prompt | undefined) | undefined;
-  /** Whether a resource is offered. Resources keep their URIs; of two servers with the same URI the first one has it. @default all */
-  readonly resources?: ((resource: Resource) => boolean) | undefined;
+  readonly prompts?: ((prompt: Prompt, caller: GatewayCaller) => Prompt | undefined) | undefined;
+  /**
+   * Whether a resource is offered, in lists and to be read. Resources keep their URIs; of two servers with the same URI the first one has it.
+   * For a URI that no list has, the function gets that URI as the name. @default all
+   */
+  readonly resources?: ((resource: Resource, caller: GatewayCaller) => boolean) | undefined;
   /** As `resources`, for templates. */
-  readonly resourceTemplates?: ((template: ResourceTemplate) => boolean) | undefined;
+  readonly resourceTemplates?: ((template: ResourceTemplate, caller: GatewayCaller) => boolean) | undefined;
   /** More options of the clients of this server, such as `era` or `requestTimeoutMs` (600_000 here). @default those of `McpClient` */
   readonly client?:
     Omit<ClientOptions, keyof AnswerOptions | 'capabilities' | 'extensions' | 'restart' | 'onError' | 'clock' | 'validator'> | undefined;
@@ -59,6 +62,13 @@ export interface GatewayOptions {
   readonly maxCallers?: number | undefined;
   /** Makes the extensions of a server's clients, such as `[taskClient()]`, with which the gateway waits for tasks. @default none */
   readonly extensions?: ((server: string) => readonly ClientExtension[]) | undefined;
+  /**
+   * Lets clients run tools as tasks: `createTasks()` of `@mortise/tasks/server`. Tools whose `execution.taskSupport` allows it may be tasks;
+   * servers of 2026-07-28 list no `execution`, so say it by `tools` of the server. A task ends with the session that began it.
+   *
+   * @default none: the gateway waits for tasks itself, and its clients see results
+   */
+  readonly tasks?: ServerExtension | undefined;
   /** More options of the endpoint, such as `instructions`, `pageSize`, `requestState` or `tracer`. @default those of `Server` */
   readonly endpoint?:
     Omit<ServerOptions, 'capabilities' | 'context' | 'extensions' | 'messageBus' | 'logger' | 'clock' | 'cache'> | undefined;
@@ -75,6 +85,7 @@ const GATEWAY_OPTIONS: OptionTable<GatewayOptions> = {
   callerIdleMs: 0,
   maxCallers: 1,
   extensions: 'function',
+  tasks: 'object',
   endpoint: 'object',
   logger: 'object',
   clock: 'object',

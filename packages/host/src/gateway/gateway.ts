@@ -1,19 +1,18 @@
 /** `createGateway`: an endpoint for clients of any era, with servers of any era behind it. */
 
-import { type Clock, type JsonObject, type JsonValue, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryMessageBus } from '@mortise/protocol';
-import { readParamHeaders } from '@mortise/protocol/checks';
 import type { CloseOptions, ParamHeaders } from '@mortise/protocol/contracts';
 import { type MiddlewareCall, Server } from '@mortise/server/low-level';
-import type { ServerState } from '../hosted-server.ts';
+import { LIST_FILTERS, type ServerState } from '../hosted-server.ts';
 import type { ListName } from '../server-list.ts';
-import { Backend } from './backend.ts';
+import { Backend, GATEWAY_INFO } from './backend.ts';
 import { Caller } from './caller.ts';
 import { Callers } from './callers.ts';
 import { checkGatewayOptions, type GatewayOptions } from './gateway-options.ts';
 import { type Offers, toPage } from './offers.ts';
+import { createGatewayTasks, META_CALLER } from './tasks.ts';
 
 /** How the servers behind a gateway are, for a health endpoint. */
 export interface GatewayHealth {
@@ -40,7 +39,7 @@ export interface Gateway extends Server<Caller> {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   checkGatewayOptions(options);
-  return new GatewayServer(options);
+  return new GatewayEndpoint(options);
 }
 
 const LISTS = [
@@ -59,7 +58,7 @@ const CAPABILITIES = {
   logging: {},
 };
 
-class GatewayServer extends Server<Caller> implements Gateway {
+class GatewayEndpoint extends Server<Caller> implements Gateway {
   readonly #options: GatewayOptions;
   readonly #bus: MemoryMessageBus;
   readonly #clock: Clock;
@@ -68,7 +67,7 @@ class GatewayServer extends Server<Caller> implements Gateway {
   readonly #pool = new Map<string, Backend>();
 
   constructor(options: GatewayOptions) {
-    const { info = { name: 'mortise-gateway', version: '1.0.0' }, endpoint, logger, clock = systemClock } = options;
+    const { info = GATEWAY_INFO, endpoint, logger, clock = systemClock } = options;
     const bus = new MemoryMessageBus();
     super(info, {
       ...endpoint,
@@ -76,6 +75,7 @@ class GatewayServer extends Server<Caller> implements Gateway {
       // that no other needs the key.
       requestState: { maxRounds: 100, keys: [crypto.getRandomValues(new Uint8Array(32))], ...endpoint?.requestState },
       capabilities: CAPABILITIES,
+      extensions: options.tasks ? [createGatewayTasks(options.tasks, (id) => this.#callers.findById(id))] : [],
       cache: { listScope: 'private' },
       messageBus: bus,
       context: (call) => this.#callers.find(call),
@@ -93,18 +93,15 @@ class GatewayServer extends Server<Caller> implements Gateway {
     this.#addSubscriptions();
   }
 
-  /** What is known from the lists of all callers. Whether the caller may see the tool is checked before its headers are. */
+  /** Headers of tools that any caller has listed. The middleware below ignores a fault if they are not those of this caller's tool. */
   override paramHeaders(toolName: string): ParamHeaders | undefined {
     return this.#paramHeaders.get(toolName);
   }
 
-  #learnParamHeaders({ items }: Offers): void {
-    for (const { name, inputSchema } of items) {
-      const headers = new Map<string, readonly string[]>();
-      const isUsable = readParamHeaders(inputSchema as JsonObject, headers) === undefined && headers.size > 0;
-      if (isUsable) this.#paramHeaders.set(String(name), headers);
-      else this.#paramHeaders.delete(String(name));
-    }
+  #learnParamHeaders({ places }: Offers): void {
+    for (const [name, { headers }] of places)
+      if (headers) this.#paramHeaders.set(name, headers);
+      else this.#paramHeaders.delete(name);
   }
 
   health(): GatewayHealth {
@@ -135,7 +132,7 @@ class GatewayServer extends Server<Caller> implements Gateway {
     const { pageSize = 1_000 } = this.#options.endpoint ?? {};
     for (const [method, list] of LISTS)
       this.setRequestHandler(method as string, async ({ params }, { app }) =>
-        toPage(list, await app.offers(list), params['cursor'], pageSize),
+        toPage(list, await app.offers(list, params['cursor'] === undefined), params['cursor'], pageSize),
       );
   }
 
@@ -155,9 +152,16 @@ class GatewayServer extends Server<Caller> implements Gateway {
       }
     });
     this.use('tools/call', async ({ app, params, paramFault }, next) => {
-      if (paramFault && (await app.offers('tools')).places.has(String(params['name']))) throw paramFault;
+      const name = String(params['name']);
+      const own = paramFault && (await app.offers('tools')).places.get(name)?.headers;
+      if (own && isEqual(own, this.paramHeaders(name))) throw paramFault;
       return next();
     });
+    if (this.#options.tasks)
+      this.use('tools/call', async ({ app, params, meta }, next) => {
+        await app.offers('tools');
+        return next({ ...params, _meta: { ...meta, [META_CALLER]: app.id } });
+      });
     this.use('logging/setLevel', async ({ app, params }, next) => {
       const result = await next();
       await app.setLogLevel(params['level'] as LogLevel);
@@ -173,8 +177,16 @@ class GatewayServer extends Server<Caller> implements Gateway {
 
   #addSubscriptions(): void {
     this.use('resources/subscribe', async ({ app, params }, next) => {
-      await app.watch(String(params['uri']));
-      return next();
+      const uri = String(params['uri']);
+      const isNew = !app.watches(uri);
+      await app.watch(uri);
+      try {
+        return await next();
+      } catch (error) {
+        // The session has too many subscriptions.
+        if (isNew) await app.unwatch(uri).catch(() => undefined);
+        throw error;
+      }
     });
     this.use('resources/unsubscribe', async ({ app, params }, next) => {
       await app.unwatch(String(params['uri']));
@@ -184,6 +196,9 @@ class GatewayServer extends Server<Caller> implements Gateway {
       const filter = params['notifications'] as JsonObject;
       const wanted = Array.isArray(filter['resourceSubscriptions']) ? filter['resourceSubscriptions'].map(String) : [];
       const watched: string[] = [];
+      // A connection to each server, which reports the changes that the client wants.
+      const lists = LIST_FILTERS.flatMap(([key, , names]) => (filter[key] === true ? names : []));
+      await Promise.all(lists.map((list) => app.offers(list)));
       try {
         // What the server behind refuses is left out of what the gateway acknowledges.
         for (const uri of wanted)
@@ -215,20 +230,14 @@ class GatewayServer extends Server<Caller> implements Gateway {
 
   /** Makes the one connection to a server that all callers share. */
   #createPooled(name: string): Backend {
-    const given = this.#options.servers[name] ?? {};
-    const { transport } = given;
-    if (transport === undefined) throw new ProtocolError(INTERNAL_ERROR, `the server "${name}" has no transport`);
     return new Backend({
       name,
-      given,
-      source: transport,
       options: this.#options,
       clock: this.#clock,
+      caller: undefined,
       asked: undefined,
       owner: {
-        onState: ({ status }) => {
-          if (status === 'failed') for (const caller of this.#callers.all) caller.onAllChanged();
-        },
+        onAllChanged: () => this.#callers.all.forEach((caller) => caller.onAllChanged()),
         onListChanged: (list) => this.#callers.all.forEach((caller) => caller.onListChanged(list)),
         onError: (error) => this.#report(name, error),
         onUpdated: (uri) => this.#callers.all.forEach((caller) => caller.onUpdated(uri)),
@@ -241,4 +250,8 @@ class GatewayServer extends Server<Caller> implements Gateway {
   #report(server: string, error: Error): void {
     this.#options.logger?.log('warning', `The server "${server}" behind the gateway: ${error.message}`);
   }
+}
+
+function isEqual(one: ParamHeaders, other: ParamHeaders | undefined): boolean {
+  return other !== undefined && JSON.stringify([...one]) === JSON.stringify([...other]);
 }

@@ -9,9 +9,10 @@ import type { Clock, ClockTimer, JsonObject, JsonValue, LogLevel } from '@mortis
 import { CancelledError } from '@mortise/jsonrpc-core';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { InputRequest, Progress } from '@mortise/protocol/model';
-import { META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
+import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import { inputRequired } from '@mortise/server';
 import type { HandlerContext } from '@mortise/server/low-level';
+import type { OpenCall } from './backend.ts';
 import type { Caller } from './caller.ts';
 
 /** The context of a request to the gateway. */
@@ -34,8 +35,10 @@ interface Question {
 const RETRY_MS = 600_000;
 /** How many log messages of a call are kept, to be repeated in the next round. */
 const MAX_LOGS = 1_000;
+/** How many characters of JSON they may have. */
+const MAX_LOG_CHARACTERS = 1_000_000;
 
-export class PendingCall {
+export class PendingCall implements OpenCall {
   readonly id: string = crypto.randomUUID();
   /** The newest request that this call serves. */
   context: GatewayContext;
@@ -46,7 +49,8 @@ export class PendingCall {
   readonly #logs: (readonly [LogLevel, JsonValue, string | undefined])[] = [];
   readonly #onOver: () => void;
   /** Answers that came with the first request, as clients send them that know what the server will ask. Each is used once. */
-  readonly #early: Record<string, JsonObject>;
+  readonly #early: Map<string, JsonObject>;
+  #logCharacters = 0;
   #count = 0;
   #wake: (() => void) | undefined;
   #expiry: ClockTimer | undefined;
@@ -66,7 +70,7 @@ export class PendingCall {
   ) {
     this.context = context;
     this.#clock = clock;
-    this.#early = { ...context.inputResponses };
+    this.#early = new Map(Object.entries(context.inputResponses ?? {}));
     this.#onOver = () => on.over(this);
     const wantsProgress = context.meta[META_PROGRESS_TOKEN] !== undefined;
     const onProgress = wantsProgress ? (progress: Progress): void => void this.context.progress(progress) : undefined;
@@ -80,28 +84,42 @@ export class PendingCall {
     void this.#outcome.then(() => on.settled(this));
   }
 
+  /** Aborts when the call behind is cancelled. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Whether the client has the call's questions, and its retry is awaited. */
+  get isWaiting(): boolean {
+    return this.#expiry !== undefined;
+  }
+
   /** Serves a request for this call, the first one or a retry: resolves with the result of the call, or with its open questions. */
   async serve(context: GatewayContext): Promise<JsonObject> {
     this.#expiry?.cancel();
+    this.#expiry = undefined;
     this.context = context;
-    const onAbort = (): void => this.stop(context.signal.reason);
-    if (context.signal.aborted) onAbort();
-    else context.signal.addEventListener('abort', onAbort, { once: true });
+    const { signal } = context;
+    const onAbort = (): void => this.stop(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     this.#resume(context);
     const outcome = await Promise.race([this.#outcome, this.#asked()]);
+    signal.removeEventListener('abort', onAbort);
     if (outcome === undefined) return this.#toQuestions();
     this.#onOver();
     if ('error' in outcome) throw outcome.error;
     return outcome.result;
   }
 
-  /** Asks a modern client. Resolves with the answer, which comes with a later request. */
+  /** Asks the client. Resolves with the answer, which a modern client sends with a later request. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    if (this.context.era === 'legacy') return this.context.sendRequest(ask, undefined, { signal });
     // The server's own key is kept, unless another question has it.
     const own = ask.key;
-    const early = own === undefined ? undefined : this.#early[own];
+    const early = own === undefined ? undefined : this.#early.get(own);
     if (own !== undefined && early) {
-      delete this.#early[own];
+      this.#early.delete(own);
       return Promise.resolve(early);
     }
     const key = own === undefined || this.#questions.has(own) ? `question-${(this.#count += 1)}` : own;
@@ -113,7 +131,11 @@ export class PendingCall {
   }
 
   log(level: LogLevel, data: JsonValue, logger: string | undefined): void {
-    if (this.#logs.length < MAX_LOGS) this.#logs.push([level, data, logger]);
+    // Only modern calls have rounds, and they say whether they want log messages.
+    if (this.context.meta[META_LOG_LEVEL] !== undefined && this.#logs.length < MAX_LOGS) {
+      this.#logCharacters += JSON.stringify(data).length;
+      if (this.#logCharacters <= MAX_LOG_CHARACTERS) this.#logs.push([level, data, logger]);
+    }
     void this.context.log(level, data, logger);
   }
 

@@ -1,8 +1,8 @@
 /** `lockFile`: keeps digests of tools, or decisions of the user, in a JSON file. */
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ToolLock } from '../consent.ts';
 
@@ -15,15 +15,39 @@ import type { ToolLock } from '../consent.ts';
  * @throws {TypeError} At its first use: the file is not JSON with one object of texts. Mend or delete it.
  */
 export function lockFile(path: string): ToolLock {
+  const full = resolve(path);
+  const known = locks.get(full);
+  if (known) return known;
+  const lock = openLock(full);
+  locks.set(full, lock);
+  return lock;
+}
+
+/** The locks of this program by path: two of one file would drop each other's entries. */
+const locks = new Map<string, ToolLock>();
+
+function openLock(path: string): ToolLock {
   let loading: Promise<Map<string, string>> | undefined;
   let writing: Promise<void> = Promise.resolve();
-  const load = (): Promise<Map<string, string>> => (loading ??= readTexts(path));
+  const load = (): Promise<Map<string, string>> => {
+    loading ??= readTexts(path);
+    // The user may mend the file while the program runs.
+    loading.catch(() => (loading = undefined));
+    return loading;
+  };
   const write = async (texts: ReadonlyMap<string, string>): Promise<void> => {
     const json = `${JSON.stringify(Object.fromEntries([...texts].sort()), undefined, 2)}\n`;
     const draft = `${path}.${randomUUID()}`;
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(draft, json, { mode: 0o600 });
-    await rename(draft, path);
+    try {
+      await writeFile(draft, json, { mode: 0o600 });
+      await rename(draft, path);
+    } catch (error) {
+      // What is not in the file is read again, and does not count.
+      loading = undefined;
+      await rm(draft, { force: true });
+      throw error;
+    }
   };
   return {
     get: async (key) => (await load()).get(key),

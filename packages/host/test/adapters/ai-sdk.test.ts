@@ -1,9 +1,11 @@
 /** The tools of a host in the AI SDK, with its own mock model. */
 
+import { EventEmitter, once } from 'node:events';
 import { generateText, isStepCount, simulateReadableStream, streamText } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import { aiSdkTools } from '../../src/ai-sdk.ts';
+import { makeServer, openHost, reach } from '../servers.ts';
 import { openLab, PIXEL } from './lab.ts';
 
 type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
@@ -36,7 +38,12 @@ describe('the AI SDK', () => {
   it('uses two tools in two steps: structured content as JSON, an image as a file', async () => {
     const { host } = openLab();
     const model = scriptedModel(['lab__add', { a: 1, b: 2 }], ['lab__draw', {}]);
-    const { text, steps } = await generateText({ model, tools: await aiSdkTools(host), prompt: 'Go', stopWhen: isStepCount(5) });
+    const { text, steps } = await generateText({
+      model,
+      tools: await aiSdkTools(host, { waitMs: 60_000 }),
+      prompt: 'Go',
+      stopWhen: isStepCount(5),
+    });
     expect([text, steps.length]).toEqual(['done', 3]);
     expect(model.doGenerateCalls[0]?.tools?.[0]).toMatchObject({
       name: 'lab__add',
@@ -68,6 +75,33 @@ describe('the AI SDK', () => {
       call0: { type: 'error-text', value: expect.stringContaining('the disk is full') as string },
       call1: { type: 'error-text', value: expect.stringContaining('the policy did not allow it') as string },
     });
+  });
+
+  it('calls tools with any of the options', async () => {
+    const { host } = openLab();
+    const model = scriptedModel(['lab__add', { a: 1, b: 2 }]);
+    const tools = await aiSdkTools(host, { waitMs: 60_000, timeoutMs: 60_000, signal: new AbortController().signal });
+    await generateText({ model, tools, prompt: 'Go', stopWhen: isStepCount(5) });
+    expect(resultsFor(model)).toMatchObject({ call0: { type: 'json', value: { sum: 3 } } });
+  });
+
+  it('gets the newest progress alone where it reads slowly', async () => {
+    const server = makeServer('lab');
+    const sent = new EventEmitter();
+    const all = once(sent, 'all');
+    server.registerTool('count', {}, async (ctx) => {
+      for (let step = 1; step <= 100; step += 1) await ctx.progress(step);
+      sent.emit('all');
+      return 'counted';
+    });
+    const { lab__count: count } = await aiSdkTools(openHost({ servers: { lab: reach(server) } }));
+    const outputs: unknown[] = [];
+    for await (const output of count?.execute?.({}, { toolCallId: 'c1', messages: [], context: {} }) as AsyncIterable<unknown>) {
+      await all;
+      outputs.push(output);
+    }
+    expect(outputs.length).toBeLessThan(10);
+    expect(outputs.slice(-2)).toMatchObject([{ progress: 100 }, { content: [{ text: 'counted' }] }]);
   });
 
   it('gets progress as preliminary results', async () => {

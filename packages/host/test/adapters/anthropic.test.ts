@@ -3,6 +3,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import { anthropicTools, answerToolUses } from '../../src/anthropic.ts';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
+import { makeServer, openHost, reach } from '../servers.ts';
 import { openLab, PIXEL, serveModel } from './lab.ts';
 
 const use = (id: string, name: string, input: object = {}): object => ({ type: 'tool_use', id, name, input });
@@ -76,6 +78,19 @@ describe('the Messages API', () => {
       { is_error: true, content: [{ text: 'the tool "lab__draw" was not called: the policy did not allow it' }] },
       { is_error: true, content: [{ text: 'no server has "gone__draw": use a name of host.tools() or host.prompts()' }] },
     ]);
+  });
+
+  it('takes time in proportion to its size, however many texts and values the server sends', async () => {
+    const server = makeServer('large');
+    const structuredContent = { list: Array.from({ length: 20_000 }, (_, index) => ({ index })) };
+    server.registerTool('all', {}, () => ({
+      content: Array.from({ length: 400 }, () => ({ type: 'text' as const, text: '1' })),
+      structuredContent,
+    }));
+    const host = openHost({ servers: { large: reach(server) } });
+    const cpuMs = countCpuMs();
+    expect(await answerToolUses(host, [{ type: 'tool_use', id: 'u1', name: 'large__all', input: {} }])).toHaveLength(1);
+    expect(cpuMs()).toBeLessThan(10_000);
   });
 
   it('reports progress with the call, and rejects when it is cancelled', async () => {

@@ -5,6 +5,7 @@ import { fakeModel } from '@langchain/core/testing';
 import { createAgent } from 'langchain';
 import { describe, expect, it } from 'vitest';
 import { langchainTools } from '../../src/langchain.ts';
+import { makeServer, openHost, reach } from '../servers.ts';
 import { openLab, PIXEL } from './lab.ts';
 
 const go = { messages: [{ role: 'user', content: 'Go' }] };
@@ -32,6 +33,24 @@ describe('an agent of LangChain', () => {
       ['c4', 'error', 'the tool "lab__steps" was not called: the policy did not allow it'],
     ]);
     expect(answers[0]?.artifact).toMatchObject({ structuredContent: { sum: 3 } });
+  });
+
+  it('calls tools with any of the options', async () => {
+    const { host } = openLab();
+    const [add] = await langchainTools(host, { waitMs: 60_000, timeoutMs: 60_000, signal: new AbortController().signal });
+    expect(await add?.invoke({ a: 1, b: 2 })).toBe('{"sum":3}');
+  });
+
+  it('[ROBUSTNESS-6] sees the schema of a tool, and leaves the check of arguments to the server', async () => {
+    const server = makeServer('lab');
+    const pattern = '^(a+)+$';
+    server.registerTool('find', { inputSchema: { type: 'object', properties: { q: { type: 'string', pattern } } } }, () => 'found');
+    server.use('tools/call', () => ({ content: [{ type: 'text', text: 'no such letters' }], isError: true }));
+    const [find] = await langchainTools(openHost({ servers: { lab: reach(server) } }));
+    expect(find?.schema).toMatchObject({ properties: { q: { pattern } } });
+    const answer: unknown = await find?.invoke({ type: 'tool_call', id: 'c1', name: 'lab__find', args: { q: `${'a'.repeat(50)}!` } });
+    expect(answer).toMatchObject({ status: 'error', content: 'no such letters', tool_call_id: 'c1' });
+    await expect(find?.invoke('a' as never)).rejects.toThrow('the arguments for "lab__find" must be a JSON object: a');
   });
 
   it('gets progress as events of the tool', async () => {

@@ -129,6 +129,21 @@ describe('Responses', () => {
     ]);
   });
 
+  it('get an answer to each call that cannot be made, whatever the model wrote', async () => {
+    const { host } = openLab();
+    const answers = await answerResponsesCalls(host, [
+      { type: 'function_call', call_id: 'a', name: '', arguments: '{}' },
+      { type: 'function_call', call_id: 'b', arguments: '{}' },
+      { type: 'function_call', call_id: '', name: 'lab__nothing', arguments: '{' },
+      { type: 'reasoning' },
+    ]);
+    expect(answers).toEqual([
+      { type: 'function_call_output', call_id: 'a', output: expect.stringMatching(/^Error: /u) as string },
+      { type: 'function_call_output', call_id: 'b', output: expect.stringMatching(/^Error: /u) as string },
+      { type: 'function_call_output', call_id: '', output: 'Error: the arguments for "lab__nothing" must be a JSON object: {' },
+    ]);
+  });
+
   it('report progress with the call, and reject when they are cancelled', async () => {
     const { host, waiting, cancelled } = openLab();
     const item = (name: string): { type: string; call_id: string; name: string; arguments: string } => ({
@@ -145,6 +160,8 @@ describe('Responses', () => {
         { id: 'lab__steps', name: 'lab__steps' },
       ],
     ]);
+    const broken = { onProgress: () => expect.unreachable('a mistake of the program') };
+    expect(await answerResponsesCalls(host, [item('lab__steps')], broken)).toMatchObject([{ output: 'whole' }]);
     const controller = new AbortController();
     const answering = answerResponsesCalls(host, [item('lab__wait'), item('lab__nothing')], { signal: controller.signal });
     await waiting;

@@ -1,10 +1,6 @@
 /** How text from a server is shown: always as text, with characters that cannot be seen or reorder text made visible. */
 
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-/** Shows control characters, marks of direction and invisible characters as `\u202e`. */
-export const visible = (text: string): string =>
-  text.replaceAll('\r\n', '\n').replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export { escapeUnseen as visible } from '@mortise/client/host';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB'];
 
