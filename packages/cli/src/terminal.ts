@@ -3,10 +3,11 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { escapeUnseen as clean } from '@mortise/client/host';
+import { escapeUnseen } from '@mortise/client/host';
 import { ExitCode } from './errors.ts';
 
-export { clean };
+/** Makes text of a server safe to print. */
+export const clean: (text: string) => string = escapeUnseen;
 
 /** The streams and the environment that a command uses. */
 export interface CliIo {

@@ -401,9 +401,9 @@ function withoutOwnMeta({ _meta, requestState: _state, inputResponses: _answers,
   return kept.length === 0 ? params : { ...params, _meta: Object.fromEntries(kept) };
 }
 
-/** Removes the name of the server behind: the client talks to the gateway. */
+/** Removes the name of the server behind, and its task: the client talks to the gateway. */
 function withoutServerInfo({ _meta, ...result }: JsonObject): JsonObject {
   if (_meta === undefined) return result;
-  const { [META_SERVER_INFO]: _info, ...kept } = _meta as JsonObject;
+  const { [META_SERVER_INFO]: _info, 'io.modelcontextprotocol/related-task': _task, ...kept } = _meta as JsonObject;
   return Object.keys(kept).length === 0 ? result : { ...result, _meta: kept };
 }
