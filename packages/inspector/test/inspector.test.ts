@@ -142,6 +142,25 @@ describe('the inspector', () => {
     expect((await link.ask('list', { server, list: 'tools' })).items.length).toBeGreaterThan(3);
   });
 
+  it('ends all but the last connection when it connects again twice at once', async () => {
+    const link = await openLink();
+    const server = await link.connect(await serveEverything('stdio'));
+    await Promise.all([link.ask('reconnect', { server }), link.ask('reconnect', { server })]);
+    await link.ask('list', { server, list: 'tools' });
+    const { servers } = await link.ask('hello', {});
+    const starts = servers[0]?.wire.filter(({ method, kind }) => method === 'server/discover' && kind === 'request');
+    expect(starts).toHaveLength(2);
+  });
+
+  it('subscribes once to each list that a server of the modern era announces changes of', async () => {
+    const link = await openLink();
+    await link.connect(await serveEverything('http'));
+    await link.event('wire', ({ message }) => message.preview.includes('"promptsListChanged":true'));
+    const { servers } = await link.ask('hello', {});
+    const listens = servers[0]?.wire.filter(({ method, kind }) => method === 'subscriptions/listen' && kind === 'request');
+    expect(listens).toHaveLength(3);
+  });
+
   it('passes on the errors of a server with their codes', async () => {
     const link = await openLink();
     const server = await link.connect(await serveEverything('http'));

@@ -127,6 +127,7 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     'shows resources, prompts with suggestions, and several servers side by side',
     async () => {
       const { page } = await openPage(browser, { servers: [{ ...(await serveEverything('websocket')), name: 'second' }] });
+      await page.getByRole('button', { name: 'Connect a server' }).click();
       await connect(page, await serveEverything('http'));
       await page.getByRole('tab', { name: 'Resources' }).click();
       await page.getByRole('button', { name: /^pixel/ }).click();
@@ -140,8 +141,6 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       await page.getByLabel('name (required)').fill('Ada');
       await page.getByRole('button', { name: 'Get' }).click();
       await page.getByText('Say hello to Ada').first().waitFor();
-      await page.getByRole('button', { name: 'Connect a server' }).click();
-      await page.getByRole('button', { name: 'Connect second' }).click();
       const servers = page.getByRole('navigation', { name: 'Servers' });
       await expect.poll(() => servers.getByText('ready').count()).toBe(2);
       await page.reload();
@@ -180,8 +179,14 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     async (colorScheme) => {
       const { page } = await openPage(browser, { servers: [await serveEverything('http')] }, { colorScheme });
       await expectAccessible(page);
-      const suggested = page.getByRole('button', { name: /^Connect http/ });
-      await suggested.focus();
+      await page.getByRole('button', { name: 'Connect a server' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('region', { name: 'Connect' }).waitFor();
+      await expectAccessible(page);
+      await page
+        .getByRole('navigation', { name: 'Servers' })
+        .getByRole('button', { name: /^everything/ })
+        .focus();
       await page.keyboard.press('Enter');
       await page
         .getByRole('region', { name: 'Tools', exact: true })

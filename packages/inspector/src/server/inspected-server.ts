@@ -35,11 +35,17 @@ const PROBE_MS = 30_000;
 /** How long a call may take, in milliseconds: the user can cancel it. */
 const CALL_MS = 3_600_000;
 
+interface Opened {
+  readonly client: McpClient;
+  readonly tasks: TaskClient;
+}
+
 export class InspectedServer {
   readonly id: string;
   readonly target: ServerTarget;
+  /** Every message to and from the server. */
+  readonly wire: Wire;
   readonly #emit: (event: InspectorEvent) => void;
-  readonly #wire: Wire;
   readonly #asks: Asks;
   readonly #tasks: TaskBook;
   readonly #logs: LogEntry[] = [];
@@ -47,15 +53,16 @@ export class InspectedServer {
   #lastLog = 0;
   #lastStep = 0;
   #state: ServerState;
-  #client: McpClient | undefined;
-  #taskClient: TaskClient | undefined;
+  /** Counts calls of `open` and `close`: only the last one counts. */
+  #turn = 0;
+  #connection: Opened | undefined;
 
   constructor(id: string, target: ServerTarget, emit: (event: InspectorEvent) => void) {
     this.id = id;
     this.target = target;
     this.#emit = emit;
     this.#state = { id, name: nameOf(target), target, status: 'closed', roots: [] };
-    this.#wire = new Wire({
+    this.wire = new Wire({
       onMessage: (message) => this.#tell({ type: 'wire', message }),
       onLoss: (loss) => this.#tell({ type: 'loss', loss }),
     });
@@ -67,37 +74,43 @@ export class InspectedServer {
   }
 
   snapshot(): ServerSnapshot {
-    const { messages: wire, loss } = this.#wire;
+    const { messages: wire, loss } = this.wire;
     return { state: this.#state, wire, loss, logs: this.#logs, asks: this.#asks.open, tasks: this.#tasks.entries, steps: this.#steps };
   }
 
   /** Connects anew. Never rejects: the state says what happened. */
   async open(): Promise<void> {
-    await this.close();
+    const turn = ++this.#turn;
+    await this.#disconnect();
+    // Another `open` or `close` came in the meantime.
+    if (turn !== this.#turn) return;
     const tasks = taskClient({ onTask: (task, { tool }) => this.#tasks.follow(task, tool) });
     const client = this.#createClient(tasks);
-    this.#client = client;
-    this.#taskClient = tasks;
+    this.#connection = { client, tasks };
     this.#change({ status: 'connecting', reason: undefined, signInUrl: undefined });
     try {
-      const source = toTransport(this.target, this.#wire, {
+      const source = toTransport(this.target, this.wire, {
         onStderr: (line) => this.#log('stderr', undefined, line),
         onStep: (step) => this.#step(step),
         onSignInPage: (signInUrl) => this.#change({ signInUrl }),
       });
       await client.connect(source);
-      if (this.#client !== client) return;
-      this.#onReady(client);
+      if (turn === this.#turn) this.#onReady(client);
     } catch (error) {
-      if (this.#client === client) this.#change({ status: 'failed', reason: describe(error), signInUrl: undefined });
+      if (turn === this.#turn) this.#change({ status: 'failed', reason: describe(error), signInUrl: undefined });
       await client.close();
     }
   }
 
   /** Closes the connection. May be called twice. */
   async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = this.#taskClient = undefined;
+    this.#turn++;
+    await this.#disconnect();
+  }
+
+  async #disconnect(): Promise<void> {
+    const { client } = this.#connection ?? {};
+    this.#connection = undefined;
     this.#asks.cancelAll();
     await this.#tasks.close();
     await client?.close();
@@ -106,7 +119,6 @@ export class InspectedServer {
 
   #createClient(tasks: TaskClient): McpClient {
     const { era, protocolVersion } = this.target;
-    const { roots } = this.#state;
     const client = new McpClient(
       { name: 'mortise-inspector', version: '1.0.0' },
       {
@@ -126,11 +138,7 @@ export class InspectedServer {
       },
     );
     client.onLog(({ level, logger, data }) => this.#log(level, logger, typeof data === 'string' ? data : JSON.stringify(data)));
-    client.onToolsChanged(() => this.#tell({ type: 'list changed', list: 'tools' }));
-    client.onResourcesChanged(() => this.#tell({ type: 'list changed', list: 'resources' }));
-    client.onPromptsChanged(() => this.#tell({ type: 'list changed', list: 'prompts' }));
     client.onResourceUpdated(({ uri }) => this.#tell({ type: 'resource updated', uri }));
-    if (roots.length > 0) this.#change({ roots });
     return client;
   }
 
@@ -138,23 +146,22 @@ export class InspectedServer {
     const { serverInfo: info, era, protocolVersion, serverCapabilities: capabilities, instructions } = client;
     this.#change({ status: 'ready', signInUrl: undefined, info, era, protocolVersion, capabilities, instructions });
     void client.closed.then(() => {
-      if (this.#client === client) this.#change({ status: 'closed' });
+      if (this.#connection?.client === client) this.#change({ status: 'closed' });
     });
     const { tools, resources, prompts } = capabilities;
-    if (era === 'legacy' || ![tools, resources, prompts].some((part) => part?.listChanged === true)) return;
-    const subscription = client.listen({
-      toolsListChanged: tools?.listChanged === true,
-      resourcesListChanged: resources?.listChanged === true,
-      promptsListChanged: prompts?.listChanged === true,
-    });
-    subscription.accepted.catch((error: unknown) => this.#log('client', undefined, describe(error)));
+    // In the modern era each callback opens a subscription.
+    const hears = (part: { readonly listChanged?: boolean | undefined } | undefined): boolean =>
+      era === 'legacy' || part?.listChanged === true;
+    if (hears(tools)) client.onToolsChanged(() => this.#tell({ type: 'list changed', list: 'tools' }));
+    if (hears(resources)) client.onResourcesChanged(() => this.#tell({ type: 'list changed', list: 'resources' }));
+    if (hears(prompts)) client.onPromptsChanged(() => this.#tell({ type: 'list changed', list: 'prompts' }));
   }
 
   // ---- what the page asks for
 
   async list(list: ListName): Result<'list'> {
     const items: JsonObject[] = [];
-    for await (const item of this.#connected[list]()) {
+    for await (const item of this.#connected.client[list]()) {
       items.push(item as unknown as JsonObject);
       if (items.length >= MAX_LISTED) return { items, isCut: true };
     }
@@ -166,7 +173,7 @@ export class InspectedServer {
     params: JsonObject,
     options: { signal: AbortSignal; onProgress: (progress: Progress) => void },
   ): Result<'request'> {
-    const client = this.#connected;
+    const { client } = this.#connected;
     if (method !== 'tools/call') return { result: await client.request<string>(method, params, options) };
     try {
       return { result: (await client.callTool(params as unknown as CallToolRequestParams, options)) as unknown as JsonObject };
@@ -177,9 +184,8 @@ export class InspectedServer {
   }
 
   async startTask(tool: string, args: JsonObject, signal: AbortSignal): Result<'startTask'> {
-    this.#assertConnected();
-    const handle = await this.#taskClient?.start(tool, args, { signal });
-    if (handle?.id === undefined) return { result: (await handle?.result()) as unknown as JsonObject };
+    const handle = await this.#connected.tasks.start(tool, args, { signal });
+    if (handle.id === undefined) return { result: (await handle.result()) as unknown as JsonObject };
     this.#tasks.follow(handle, tool);
     return { task: handle.id };
   }
@@ -193,34 +199,27 @@ export class InspectedServer {
   }
 
   subscribe(uri: string, isOn: boolean): Promise<void> {
-    const client = this.#connected;
+    const { client } = this.#connected;
     return isOn ? client.subscribeResource(uri) : client.unsubscribeResource(uri);
   }
 
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#change({ roots });
-    if (this.#client?.isConnected && this.#client.era === 'legacy') await this.#client.sendRootsListChanged();
+    const { client } = this.#connection ?? {};
+    if (client?.isConnected && client.era === 'legacy') await client.sendRootsListChanged();
   }
 
   setLogLevel(level: LoggingLevel): Promise<void> {
-    return this.#connected.setLoggingLevel(level);
-  }
-
-  /** The wire's record, and what a copied message needs to know of the connection. */
-  get wire(): Wire {
-    return this.#wire;
+    return this.#connected.client.setLoggingLevel(level);
   }
 
   get state(): ServerState {
     return this.#state;
   }
 
-  get #connected(): McpClient {
-    return this.#assertConnected();
-  }
-
-  #assertConnected(): McpClient {
-    if (this.#client && this.#state.status === 'ready') return this.#client;
+  /** @throws {Error} The server is not connected. */
+  get #connected(): Opened {
+    if (this.#connection && this.#state.status === 'ready') return this.#connection;
     throw new Error(`"${this.#state.name}" is not connected: connect it again`);
   }
 
@@ -251,7 +250,7 @@ export class InspectedServer {
 }
 
 /** An error with the causes that add something. */
-function describe(thrown: unknown): string {
+export function describe(thrown: unknown): string {
   const error = toError(thrown);
   const cause = error.cause === undefined ? '' : describe(error.cause);
   return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;

@@ -16,10 +16,8 @@ import { type PageFile, readPage } from './page-file.ts';
 export interface InspectorOptions {
   /** Where the page is mounted; the token follows it. @default '/inspector' */
   readonly path?: string | undefined;
-  /** Servers that the page offers to connect to. @default none */
+  /** Servers to connect to when the page is first opened. @default none */
   readonly servers?: readonly ServerTarget[] | undefined;
-  /** Connects to all `servers` at once. @default false */
-  readonly connects?: boolean | undefined;
   /** The secret part of the page's address: at least 16 of the characters A-Z, a-z, 0-9, `-` and `_`. @default 144 random bits */
   readonly token?: string | undefined;
   /** `Host` headers under which the page may be opened, for a server that is not on a loopback address. @default loopback names only */
@@ -52,7 +50,6 @@ export interface InspectorHandler extends AsyncDisposable {
 export interface InspectorServing extends AsyncDisposable {
   /** The address of the page, with the token. */
   readonly url: string;
-  readonly port: number;
   /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
   reconnect(): Promise<void>;
   /** Closes all connections, to pages and to servers, and stops to listen. May be called twice. */
@@ -62,7 +59,6 @@ export interface InspectorServing extends AsyncDisposable {
 const OPTIONS: OptionTable<InspectorOptions> = {
   path: 'string',
   servers: 'array',
-  connects: 'boolean',
   token: 'string',
   allowedHosts: 'array',
   allowProduction: 'boolean',
@@ -113,7 +109,6 @@ export async function serveInspector({ port = 0, ...options }: ServeInspectorOpt
   };
   return {
     url: `http://127.0.0.1:${own}${handler.path}`,
-    port: own,
     reconnect: () => handler.reconnect(),
     close,
     [Symbol.asyncDispose]: close,
@@ -138,13 +133,7 @@ class Handler implements InspectorHandler {
   readonly #link: ReturnType<typeof attachWebSocket>;
   readonly #attached = new Set<Pick<EventEmitter, 'on' | 'off'>>();
 
-  constructor({
-    path = '/inspector',
-    servers = [],
-    connects = false,
-    token = randomBytes(18).toString('base64url'),
-    allowedHosts = [],
-  }: InspectorOptions) {
+  constructor({ path = '/inspector', servers = [], token = randomBytes(18).toString('base64url'), allowedHosts = [] }: InspectorOptions) {
     if (!/^\/(?:[\w.~-]+\/?)*$/.test(path))
       throw new TypeError(`inspectorHandler: "path" must be a path such as "/inspector", got "${path}"`);
     if (!/^[\w-]{16,}$/.test(token))
@@ -155,7 +144,6 @@ class Handler implements InspectorHandler {
     this.#guard = createHostGuard({ allowedHosts });
     const link = { path: `${this.path}link`, allowedHosts, maxMessageBytes: MAX_MESSAGE_BYTES };
     this.#link = attachWebSocket(this.#inspector, this.#upgrades, link);
-    if (connects) for (const target of servers) this.#inspector.add(target);
   }
 
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
