@@ -57,7 +57,8 @@ const isSchema = (value: unknown): value is Schema => typeof value === 'object' 
 
 function splitWord(word: string): { readonly key: string; readonly text: string; readonly isJson: boolean } {
   const match = /^([^=]*?)(:?=)([^]*)$/.exec(word);
-  if (!match?.[1]) throw new CliError(`"${clean(word)}" is no argument: write key=value, key:=json, '{"key": value}' or @file.json`);
+  if (!match?.[1])
+    throw new CliError(`"${clean(word)}" is not a valid argument: write key=value, key:=json, '{"key": value}' or @file.json`);
   return { key: match[1], text: match[3] ?? '', isJson: match[2] === ':=' };
 }
 

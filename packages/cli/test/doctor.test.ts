@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from './run.ts';
 
 const { createPlainHttp } = (await import(new URL('servers/plain-http.mjs', import.meta.url).href)) as {
-  createPlainHttp(fault: string): Server;
+  createPlainHttp(fault: string): Server & { readonly sessions: ReadonlySet<string> };
 };
 const program = fileURLToPath(new URL('servers/plain-stdio.mjs', import.meta.url));
 
@@ -28,17 +28,23 @@ async function examine(
 
 const examineProgram = (fault: string, ...more: readonly string[]) => examine(`"${process.execPath}" "${program}" "${fault}"`, ...more);
 
-async function examineHttp(fault: string): ReturnType<typeof examine> {
+async function examineHttp(fault: string): Promise<Awaited<ReturnType<typeof examine>> & { readonly sessions: ReadonlySet<string> }> {
   const server = createPlainHttp(fault).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close().closeAllConnections());
-  return examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const examined = await examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  return { ...examined, sessions: server.sessions };
 }
 
 describe('mortise doctor', () => {
   it('finds nothing in a server without a fault, over standard streams and over HTTP', async () => {
     expect(await examineProgram('none', '--call')).toEqual({ rows: [], code: 0, found: [] });
-    expect(await examineHttp('none')).toEqual({ rows: [], code: 0, found: [] });
+    expect(await examineHttp('none')).toEqual({ rows: [], code: 0, found: [], sessions: new Set() });
+  });
+
+  it('goes on when a server cuts the connection, and when it answers a notification', async () => {
+    expect((await examineHttp('cuts the connection')).rows).toEqual(['HTTP-002']);
+    expect((await examineHttp('answered notification')).rows).toEqual(['BASE-019', 'HTTP-009']);
   });
 
   it.each([
@@ -64,6 +70,7 @@ describe('mortise doctor', () => {
     ['no resultType', ['BASE-014']],
     ['answered notification', ['BASE-019']],
     ['both result and error', ['BASE-010']],
+    ['opening without jsonrpc', ['BASE-010']],
     ['banner on standard output', ['STDIO-002']],
     ['dies of a bad line', ['ROBUSTNESS-2']],
     ['stays when its input ends', ['STDIO-013']],
@@ -92,6 +99,11 @@ describe('mortise doctor', () => {
   it('calls no tool without --call, and with it finds results without content', async () => {
     expect((await examineProgram('result without content')).rows).toEqual([]);
     expect((await examineProgram('result without content', '--call')).rows).toEqual(['TOOL-027']);
+    expect((await examineProgram('empty result of a tool with empty schemas', '--call')).rows).toEqual(['TOOL-027']);
+  });
+
+  it('never calls a tool that takes an argument, or that says that it destroys something', async () => {
+    expect((await examineProgram('tools that must not be called', '--call')).rows).toEqual([]);
   });
 
   it('says that a program which is no MCP server answers in no era, and fails', async () => {
@@ -99,7 +111,8 @@ describe('mortise doctor', () => {
     expect({ rows, code }).toEqual({ rows: ['LIFE-002'], code: 1 });
   });
 
-  it('names a program that is not there, with exit code 3', async () => {
+  it('names a server that is not there, with exit code 3', async () => {
+    expect((await run(['doctor', 'http://127.0.0.1:1/mcp'])).code).toBe(3);
     const { code, err, out } = await run(['doctor', '/no/such/program']);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toMatch(/"\/no\/such\/program" could not be started/);

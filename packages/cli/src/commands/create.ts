@@ -37,13 +37,12 @@ export function addCreate(program: Command, terminal: Terminal): void {
 
 function create(folder: string, kind: Kind, terminal: Terminal): void {
   if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
-    throw new CliError(`${clean(folder)} is there already and not empty: give a new folder`);
+    throw new CliError(`${clean(folder)} already exists and is not empty: choose another folder`);
   const name = toPackageName(basename(folder));
   const isHttp = kind === 'http-server';
   const words = {
     name,
     how: isHttp ? 'it on http://127.0.0.1:3000/mcp' : 'it over stdio',
-    command: `npx mortise run ${join(folder, 'src/server.ts')}`,
   };
   const source = join(ownFile('templates'), kind === 'client' ? 'client' : 'server');
   for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {

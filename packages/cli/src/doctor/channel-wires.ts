@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import spawn from 'cross-spawn';
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { ProgramTarget } from '@mortise/inspector';
 import { getDefaultEnvironment } from '@mortise/transport-stdio/client';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
 import { CliError, ExitCode } from '../errors.ts';
@@ -12,20 +13,18 @@ import { Pairing, type Wire } from './wire.ts';
 
 export interface ProgramWire extends Wire {
   readonly kind: 'stdio';
+  /** Sends a line that is no message. */
+  sendText(text: string): void;
   /** Closes the program's standard input. @returns Whether the program then ended within the time. */
   endInput(timeoutMs: number): Promise<boolean>;
 }
 
 /** Starts a program. @param timeoutMs How long an answer may take. */
-export async function openProgram(
-  command: readonly [string, ...string[]],
-  { env, cwd, timeoutMs }: { readonly env: Readonly<Record<string, string>>; readonly cwd: string; readonly timeoutMs: number },
-): Promise<ProgramWire> {
-  const [file, ...args] = command;
-  const child = spawn(file, args, { cwd, env: { ...getDefaultEnvironment(), ...env }, stdio: ['pipe', 'pipe', 'ignore'] });
+export async function openProgram({ command, args = [], env, cwd }: ProgramTarget, timeoutMs: number): Promise<ProgramWire> {
+  const child = spawn(command, args, { cwd, env: { ...getDefaultEnvironment(), ...env }, stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await once(child, 'spawn').catch((error: unknown) => {
-    throw new CliError(`"${file}" could not be started`, ExitCode.unreachable, { cause: error });
+    throw new CliError(`"${command}" could not be started`, ExitCode.unreachable, { cause: error });
   });
   const pairing = new Pairing();
   void ended.then(() => pairing.end());
@@ -37,10 +36,7 @@ export async function openProgram(
     kind: 'stdio',
     strays: pairing.strays,
     send: (message) => pairing.ask(message, timeoutMs, write(JSON.stringify(message))),
-    sendText: (text) => {
-      write(text)();
-      return Promise.resolve({});
-    },
+    sendText: (text) => void write(text)(),
     endInput: (waitMs) => endInput(child, ended, waitMs),
     close: async () => {
       child.kill('SIGKILL');
@@ -67,8 +63,6 @@ export async function openSocket(url: string, headers: Readonly<Record<string, s
     strays: pairing.strays,
     send: (message) =>
       pairing.ask(message, timeoutMs, () => void transport.send(message as unknown as JsonRpcMessage).catch(() => undefined)),
-    // The transport sends messages only: `doctor` sends no broken text over WebSocket.
-    sendText: () => Promise.resolve({}),
     close: () => transport.close(),
   };
 }

@@ -1,7 +1,8 @@
 /** A wire over Streamable HTTP: one POST a message, with the headers that the message's revision asks for. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { REVISIONS } from '@mortise/protocol';
+import { findRevision, NEWEST } from '@mortise/protocol';
+import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import {
   encodeHeaderValue,
   METHOD_HEADER,
@@ -10,10 +11,9 @@ import {
   SESSION_ID_HEADER,
   SseDecoder,
 } from '@mortise/transport-http';
-import type { Reply, Wire } from './wire.ts';
+import { CliError, ExitCode } from '../errors.ts';
+import { readObject, type Reply, type Wire } from './wire.ts';
 
-const MODERN = new Set(REVISIONS.filter(({ era }) => era === 'modern').map(({ version }) => version));
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const BOTH_TYPES = 'application/json, text/event-stream';
 
 export class HttpWire implements Wire {
@@ -22,6 +22,7 @@ export class HttpWire implements Wire {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
+  #hasAnswered = false;
   /** What `initialize` agreed: legacy requests carry it. */
   #session: Record<string, string> = {};
 
@@ -37,6 +38,7 @@ export class HttpWire implements Wire {
     return reply;
   }
 
+  /** Sends a body that is no message. */
   sendText(text: string): Promise<Reply> {
     return this.post(text, this.#session);
   }
@@ -52,26 +54,28 @@ export class HttpWire implements Wire {
     try {
       const response = await fetch(this.url, { redirect: 'manual', ...init, headers: { ...this.#headers, ...init.headers }, signal });
       const { status, headers } = response;
+      this.#hasAnswered = true;
       const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-      const message = isStream ? await readStream(response, id) : toMessage(await response.text());
+      const message = isStream ? await readStream(response, id) : readObject(await response.text());
       return { status, headers, message };
     } catch (error) {
-      if (signal.aborted) return {};
-      throw error;
+      // A server may cut the connection in place of an answer.
+      if (signal.aborted || this.#hasAnswered) return {};
+      throw new CliError(`${this.url} cannot be reached`, ExitCode.unreachable, { cause: error });
     }
   }
 
   /** The headers of a message: those of a modern request from its `_meta`, those of a session from what `initialize` agreed. */
   headersOf({ method, params }: JsonObject): Record<string, string> {
-    const { name, uri, _meta } = Object(params) as { name?: unknown; uri?: unknown; _meta?: Record<string, unknown> };
-    const version = _meta?.[VERSION_KEY];
+    const own = Object(params) as Record<string, unknown> & { readonly _meta?: Readonly<Record<string, unknown>> };
+    const version = own._meta?.[META_PROTOCOL_VERSION];
     if (typeof version !== 'string') return this.#session;
-    const target = method === 'resources/read' ? uri : name;
-    const isNamed = typeof target === 'string' && ['tools/call', 'prompts/get', 'resources/read'].includes(String(method));
+    const { nameParam = '' } = (findRevision(version) ?? NEWEST).requests.get(String(method)) ?? {};
+    const name = own[nameParam];
     return {
       [PROTOCOL_VERSION_HEADER]: version,
       [METHOD_HEADER]: String(method),
-      ...(isNamed ? { [NAME_HEADER]: encodeHeaderValue(target) } : {}),
+      ...(typeof name === 'string' ? { [NAME_HEADER]: encodeHeaderValue(name) } : {}),
     };
   }
 
@@ -81,15 +85,14 @@ export class HttpWire implements Wire {
   }
 
   /** Sends a GET and reads the status only. */
-  async head(accept: string): Promise<Reply> {
+  async openStream(accept: string): Promise<Reply> {
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
     try {
       const { status, headers } = await fetch(this.url, { headers: { ...this.#headers, ...this.#session, accept }, signal });
       return { status, headers };
-    } catch (error) {
-      if (signal.aborted) return {};
-      throw error;
+    } catch {
+      return {};
     } finally {
       abort.abort();
     }
@@ -104,7 +107,9 @@ export class HttpWire implements Wire {
     const { protocolVersion } = Object(message?.['result']) as { protocolVersion?: unknown };
     this.#session = {
       ...(id ? { [SESSION_ID_HEADER]: id } : {}),
-      ...(typeof protocolVersion === 'string' && !MODERN.has(protocolVersion) ? { [PROTOCOL_VERSION_HEADER]: protocolVersion } : {}),
+      ...(typeof protocolVersion === 'string' && findRevision(protocolVersion)?.era !== 'modern'
+        ? { [PROTOCOL_VERSION_HEADER]: protocolVersion }
+        : {}),
     };
   }
 }
@@ -114,18 +119,9 @@ async function readStream(response: Response, id: unknown): Promise<JsonObject |
   const decoder = new SseDecoder();
   for await (const chunk of response.body ?? []) {
     for (const { data } of decoder.push(chunk as Uint8Array)) {
-      const message = toMessage(data);
+      const message = readObject(data);
       if (message && !('method' in message) && (id === undefined || message['id'] === id)) return message;
     }
   }
   return undefined;
-}
-
-function toMessage(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -36,5 +36,5 @@ function readEntry(line: string, where: string): Entry {
   } catch {
     // Said below.
   }
-  throw new CliError(`${where} is no line of a recording, such as {"ms": 0, "from": "client", "message": {"jsonrpc": "2.0", ...}}`);
+  throw new CliError(`${where} is not a line of a recording, such as {"ms": 0, "from": "client", "message": {"jsonrpc": "2.0", ...}}`);
 }
