@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { inspectorHandler, serveInspector } from '@mortise/inspector';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -74,6 +75,26 @@ describe('what the inspector refuses', () => {
     expect(() => inspectorHandler({ token: 'short' })).toThrow('at least 16');
     expect(() => inspectorHandler({ path: 'a?b' })).toThrow('"path"');
     expect(() => inspectorHandler({ servers: [{ type: 'http' } as never, {} as never] })).toThrow('"type"');
+  });
+
+  it('[ROBUSTNESS-5] refuses an upgrade that nobody takes, and survives one that is reset', async () => {
+    const inspector = inspectorHandler();
+    onTestFinished(() => inspector.close());
+    const server = createServer((request, response) => inspector.node(request, response, () => response.end('the program')));
+    inspector.attach(server);
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await upgrade(new URL(`http://127.0.0.1:${port}/other`), {})).toBe(404);
+    // The program listens, but does not answer.
+    const taken = new Promise<Duplex>((resolve) => server.on('upgrade', (_request, socket) => resolve(socket)));
+    const client = connect(port, '127.0.0.1');
+    client.write('GET /other HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    const socket = await taken;
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    client.resetAndDestroy();
+    await closed;
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('the program');
   });
 
   it('leaves requests and upgrades of the program alone', async () => {

@@ -28,6 +28,8 @@ type Result<Method extends keyof InspectorRequests> = Promise<InspectorRequests[
 /** The most entries of one list that are read: a server could list without end. */
 const MAX_LISTED = 10_000;
 const MAX_LOGS = 5_000;
+/** How many characters the kept log messages have together. */
+const MAX_LOG_CHARACTERS = 16 * 1024 * 1024;
 const MAX_STEPS = 200;
 const MAX_LOG_LENGTH = 65_536;
 /** How long a program has for its first word, in milliseconds: `npx` may have to install it. */
@@ -51,6 +53,7 @@ export class InspectedServer {
   readonly #logs: LogEntry[] = [];
   readonly #steps: SignInStep[] = [];
   #lastLog = 0;
+  #logCharacters = 0;
   #lastStep = 0;
   #state: ServerState;
   /** Counts calls of `open` and `close`: only the last one counts. */
@@ -228,7 +231,9 @@ export class InspectedServer {
   #log(level: LogEntry['level'], logger: string | undefined, text: string): void {
     const entry = { seq: ++this.#lastLog, timeMs: Date.now(), level, logger, text: text.slice(0, MAX_LOG_LENGTH) };
     this.#logs.push(entry);
-    if (this.#logs.length > MAX_LOGS) this.#logs.splice(0, this.#logs.length - MAX_LOGS);
+    this.#logCharacters += entry.text.length;
+    while (this.#logs.length > MAX_LOGS || this.#logCharacters > MAX_LOG_CHARACTERS)
+      this.#logCharacters -= this.#logs.shift()?.text.length ?? 0;
     this.#tell({ type: 'log', entry });
   }
 

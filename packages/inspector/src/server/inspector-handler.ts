@@ -38,8 +38,8 @@ export interface InspectorHandler extends AsyncDisposable {
   readonly path: string;
   /** Answers requests below the option `path`. Others go to `next`, or get 404 without one. */
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
-  /** Takes the WebSocket upgrades of an HTTP server that are for the page. Leaves others alone. */
-  attach(server: Pick<EventEmitter, 'on' | 'off'>): void;
+  /** Takes the WebSocket upgrades of an HTTP server that are for the page. Leaves others to the server's other listeners, or refuses them if it has none. */
+  attach(server: Pick<EventEmitter, 'on' | 'off' | 'listenerCount'>): void;
   /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
   reconnect(): Promise<void>;
   /** Closes all connections, to pages and to servers. May be called twice. */
@@ -131,7 +131,7 @@ class Handler implements InspectorHandler {
   readonly #guard: ReturnType<typeof createHostGuard>;
   readonly #upgrades = new EventEmitter();
   readonly #link: ReturnType<typeof attachWebSocket>;
-  readonly #attached = new Set<Pick<EventEmitter, 'on' | 'off'>>();
+  readonly #detach: (() => void)[] = [];
 
   constructor({ path = '/inspector', servers = [], token = randomBytes(18).toString('base64url'), allowedHosts = [] }: InspectorOptions) {
     if (!/^\/(?:[\w.~-]+\/?)*$/.test(path))
@@ -161,9 +161,15 @@ class Handler implements InspectorHandler {
     });
   }
 
-  attach(server: Pick<EventEmitter, 'on' | 'off'>): void {
-    server.on('upgrade', this.#onUpgrade);
-    this.#attached.add(server);
+  attach(server: Pick<EventEmitter, 'on' | 'off' | 'listenerCount'>): void {
+    const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      // With an upgrade Node hands over the socket, its errors too.
+      socket.on('error', () => undefined);
+      if (pathOf(request).startsWith(this.#base)) this.#onUpgrade(request, socket, head);
+      else if (server.listenerCount('upgrade') === 1) refuse(socket, 404);
+    };
+    server.on('upgrade', listener);
+    this.#detach.push(() => server.off('upgrade', listener));
   }
 
   reconnect(): Promise<void> {
@@ -171,8 +177,7 @@ class Handler implements InspectorHandler {
   }
 
   async close(): Promise<void> {
-    for (const server of this.#attached) server.off('upgrade', this.#onUpgrade);
-    this.#attached.clear();
+    for (const detach of this.#detach.splice(0)) detach();
     await this.#inspector.close();
     await this.#link.close({ drainMs: 0 });
   }
@@ -181,17 +186,15 @@ class Handler implements InspectorHandler {
     return this.close();
   }
 
-  readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (!pathOf(request).startsWith(this.#base)) return;
+  #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { origin, host } = request.headers;
     const isOwnPage = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
     const refusal =
       this.#refusalOf(request, `${this.path}link`) ??
       (isOwnPage ? undefined : ([403, 'Only the inspector’s own page may connect.'] as const));
-    if (!refusal) return void this.#upgrades.emit('upgrade', request, socket, head);
-    socket.on('error', () => undefined);
-    socket.end(`HTTP/1.1 ${refusal[0]} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  };
+    if (refusal) refuse(socket, refusal[0]);
+    else this.#upgrades.emit('upgrade', request, socket, head);
+  }
 
   /** Why a request gets nothing: a wrong `Host` or `Origin`, or a path without the token. */
   #refusalOf(request: IncomingMessage, expected: string): readonly [number, string] | undefined {
@@ -203,6 +206,10 @@ class Handler implements InspectorHandler {
       return [404, 'There is nothing here. Use the address that the program printed, with its token.'];
     return undefined;
   }
+}
+
+function refuse(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/s, '');
