@@ -155,6 +155,17 @@ describe('mortise call', () => {
   });
 });
 
+it('[ROBUSTNESS-6] shows a tool whose schema refers to itself many times', async () => {
+  const server = new McpServer({ name: 'deep', version: '1.0.0' });
+  const anyOf = Array.from({ length: 20 }, () => ({ $ref: '#/properties/x' }));
+  const list = { type: 'array', items: { $ref: '#/properties/list' } };
+  server.registerTool('deep', { inputSchema: { type: 'object', properties: { x: { anyOf }, list } } }, () => 'done');
+  const serving = await serveHttp(server, { port: 0 });
+  onTestFinished(() => serving.close());
+  expect((await run(['list', serving.url])).out).toContain('deep(x?: any, list?: array)');
+  expect((await run(['call', serving.url, 'deep', 'list=a'])).err).toContain('"list" must be array');
+});
+
 describe('mortise task', () => {
   it('finds a task that call --detach started, waits for it and prints its result', async () => {
     const server = new McpServer({ name: 'slow', version: '1.0.0' }, { extensions: [createTasks()] });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -109,6 +109,30 @@ describe('mortise doctor', () => {
   it('says that a program which is no MCP server answers in no era, and fails', async () => {
     const { rows, code } = await examine(`"${process.execPath}" -e "setTimeout(() => {}, 60000)"`, '--timeout', '0.3');
     expect({ rows, code }).toEqual({ rows: ['LIFE-002'], code: 1 });
+  });
+
+  it('takes no header to another origin', async () => {
+    const seen: string[] = [];
+    const other = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { rows } = await examineHttp(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    expect({ rows, seen }).toEqual({ rows: ['HTTP-021'], seen: [] });
+  });
+
+  it.skipIf(process.platform === 'win32')('ends what a program has started, which outlives the end of its input', async () => {
+    const command = `"${process.execPath}" "${program}" "stays when its input ends"`;
+    const { rows } = await examine(`sh -c '${command}; true'`);
+    expect(rows).toEqual(['STDIO-013']);
+  });
+
+  it('[ROBUSTNESS-7] reads no line without an end to its end', async () => {
+    const { rows, found } = await examineProgram('line without an end');
+    expect(rows).toEqual(['LIFE-002']);
+    expect(found[0]?.fault).toContain('it wrote xxxx');
   });
 
   it('names a server that is not there, with exit code 3', async () => {

@@ -187,6 +187,16 @@ describe('the inspector', () => {
     await expect(link.ask('constructor' as never, {} as never)).rejects.toMatchObject({ rpcCode: -32601 });
   });
 
+  it('keeps of logs what a page can load', async () => {
+    const link = await openLink();
+    const noise = `for (let line = 0; line < 400; line++) console.error(String(line).padStart(66000, 'x'))`;
+    await expect(link.connect({ type: 'stdio', command: process.execPath, args: ['-e', noise] })).rejects.toThrow();
+    const { servers } = await link.ask('hello', {});
+    const characters = servers[0]?.logs.reduce((sum, { text }) => sum + text.length, 0);
+    expect(characters).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(characters).toBeGreaterThan(15 * 1024 * 1024);
+  });
+
   it('drops the oldest messages when they are too large together, and says so', async () => {
     const link = await openLink();
     const server = await link.connect(await serveEverything('http'));

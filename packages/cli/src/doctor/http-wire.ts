@@ -56,7 +56,7 @@ export class HttpWire implements Wire {
       const { status, headers } = response;
       this.#hasAnswered = true;
       const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-      const message = isStream ? await readStream(response, id) : readObject(await response.text());
+      const message = isStream ? await readStream(response, id) : readObject(await readText(response));
       return { status, headers, message };
     } catch (error) {
       // A server may cut the connection in place of an answer.
@@ -89,7 +89,11 @@ export class HttpWire implements Wire {
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
     try {
-      const { status, headers } = await fetch(this.url, { headers: { ...this.#headers, ...this.#session, accept }, signal });
+      const { status, headers } = await fetch(this.url, {
+        redirect: 'manual',
+        headers: { ...this.#headers, ...this.#session, accept },
+        signal,
+      });
       return { status, headers };
     } catch {
       return {};
@@ -112,6 +116,20 @@ export class HttpWire implements Wire {
         : {}),
     };
   }
+}
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Reads a body, as far as a client would read it. */
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > MAX_BODY_BYTES) return '';
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** Reads an event stream up to the answer to a request. */

@@ -69,7 +69,7 @@ export class Pairing {
   }
 
   #stray(text: string): void {
-    if (this.strays.length < MAX_STRAYS) this.strays.push(text.slice(0, 200));
+    if (this.strays.length < MAX_STRAYS) this.strays.push(Buffer.from(text.slice(0, 200)).toString());
   }
 }
 

@@ -19,6 +19,7 @@ export function createPlainHttp(fault) {
     if (fault === 'sign-in without metadata') return send(401, undefined, { 'www-authenticate': 'Bearer' });
     if (headers.origin !== undefined && fault === 'cuts the connection') return void request.socket.destroy();
     if (headers.origin !== undefined && fault !== 'any origin') return send(403);
+    if (method === 'GET' && fault.startsWith('http')) return send(302, undefined, { location: fault });
     if (method === 'GET') return send(fault === 'GET not refused' ? 204 : 405);
     if (method === 'DELETE') {
       sessions.delete(headers['mcp-session-id']);

@@ -19,7 +19,7 @@ import type {
 import { Asks } from './asks.ts';
 import { TaskBook } from './task-book.ts';
 import { nameOf, toTransport } from './to-transport.ts';
-import { Wire } from './wire.ts';
+import { cut, Wire } from './wire.ts';
 
 /** An event without the id of its server. */
 type OwnEvent = InspectorEvent extends infer E ? (E extends InspectorEvent ? Omit<E, 'server'> : never) : never;
@@ -229,7 +229,7 @@ export class InspectedServer {
   // ---- what is kept and told
 
   #log(level: LogEntry['level'], logger: string | undefined, text: string): void {
-    const entry = { seq: ++this.#lastLog, timeMs: Date.now(), level, logger, text: text.slice(0, MAX_LOG_LENGTH) };
+    const entry = { seq: ++this.#lastLog, timeMs: Date.now(), level, logger, text: cut(text, MAX_LOG_LENGTH) };
     this.#logs.push(entry);
     this.#logCharacters += entry.text.length;
     while (this.#logs.length > MAX_LOGS || this.#logCharacters > MAX_LOG_CHARACTERS)
