@@ -37,6 +37,7 @@ export function parseTarget(server: string, options: TargetOptions, cwd: string)
     if (command === undefined) throw new CliError('The server is empty: give a URL, a command in quotes, or a file');
     return { type: 'stdio', name: server, command, args, env: toVariables(options), cwd };
   }
+  if (!URL.canParse(server)) throw new CliError(`"${clean(server)}" is not a valid URL`);
   if (options.env) throw new CliError('--env is for a server that is started: a server with a URL has its own environment');
   const type = scheme.startsWith('ws') ? 'websocket' : options.sse === true ? 'sse' : 'http';
   return { type, url: server, headers: toHeaders(options) };

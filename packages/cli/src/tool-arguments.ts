@@ -18,7 +18,7 @@ export function toArguments(tool: Tool, words: readonly string[], cwd: string): 
   const [first = ''] = words;
   if (words.length === 1 && /^[{@]/.test(first)) return readObject(first, cwd);
   const properties = propertiesOf(tool);
-  const args: Record<string, JsonValue> = {};
+  const args = Object.create(null) as Record<string, JsonValue>;
   for (const word of words) {
     const { key, text, isJson } = splitWord(word);
     const schema = properties[key];
@@ -30,7 +30,7 @@ export function toArguments(tool: Tool, words: readonly string[], cwd: string): 
 /** The required arguments that are missing. */
 export function missingArguments(tool: Tool, args: JsonObject): readonly string[] {
   const { required } = tool.inputSchema as { readonly required?: unknown };
-  return Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string' && !(key in args)) : [];
+  return Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string' && !Object.hasOwn(args, key)) : [];
 }
 
 /** Reads the text that a user typed for one argument. @throws {CliError} It does not have the type that the schema names. */

@@ -57,6 +57,7 @@ describe('mortise doctor', () => {
     ['resource without a URI', ['RES-003']],
     ['prompt without a name', ['PROMPT-004']],
     ['pages without end', ['PAGE-001', 'PAGE-008']],
+    ['new pages without end', ['PAGE-001', 'PAGE-008', 'PROMPT-004', 'RES-003', 'TOOL-012']],
     ['any cursor', ['PAGE-008']],
     ['unknown tool called', ['TOOL-044']],
     ['wrong code for a resource', ['RES-006', 'RES-007']],

@@ -51,7 +51,7 @@ describe('mortise install', () => {
     writeFileSync(file, '{\n  "mcpServers": {,}\n}');
     expect(await install('node server.js', 'claude-code', '--yes')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/line 2: .*mend the file first/) as string,
+      err: expect.stringMatching(/line 2: .*correct the file first/) as string,
     });
     expect(readFileSync(file, 'utf8')).toContain('{,}');
     expect((await install('https://example.com/mcp', 'claude-desktop', '--yes')).err).toContain('Claude Desktop starts programs only');

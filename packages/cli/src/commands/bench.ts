@@ -65,6 +65,10 @@ async function measure(client: McpClient, tool: string, args: JsonObject, option
   return measured;
 }
 
+/** Messages of errors often have an id or a time in them: so many kinds are told apart, by so many characters. */
+const MAX_KINDS = 20;
+const MAX_MESSAGE = 200;
+
 async function callOnce(
   client: McpClient,
   tool: string,
@@ -81,7 +85,8 @@ async function callOnce(
     signal?.throwIfAborted();
     // A lost connection fails at once, so a loop over it would never yield.
     if (!client.isConnected) throw error;
-    const message = toMessage(error);
+    const full = toMessage(error).slice(0, MAX_MESSAGE);
+    const message = errors.has(full) || errors.size < MAX_KINDS ? full : 'other errors';
     errors.set(message, (errors.get(message) ?? 0) + 1);
   }
 }

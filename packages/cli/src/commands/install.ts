@@ -38,17 +38,21 @@ export function addInstall(program: Command, terminal: Terminal): void {
 async function install(server: string, host: Host, options: InstallOptions, terminal: Terminal): Promise<void> {
   const { io } = terminal;
   const file = options.file === undefined ? toFile(host, options.global === true, io.cwd, io.env) : resolve(io.cwd, options.file);
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const before = readText(file);
+  const entry = toEntry(server, host, options, io.cwd);
   const name = options.name ?? toName(server);
-  const after = addEntry(before, [host === 'vscode' ? 'servers' : 'mcpServers', name], toEntry(server, host, options, io.cwd), file);
+  const after = addEntry(before, [host === 'vscode' ? 'servers' : 'mcpServers', name], entry, file);
   if (after === before) return terminal.print(`${clean(file)} has this entry already.`);
   terminal.print(clean(createTwoFilesPatch(file, file, before, after, '', '').replace(/^=+\n/, '')));
   if (options.yes !== true && !/^y/i.test((await terminal.ask(`Write ${clean(file)}? [y/N] `)) ?? '')) {
     throw new CliError(terminal.isInteractive ? 'Nothing was written' : 'Nothing was written: --yes writes without asking');
   }
+  if (readText(file) !== before) throw new CliError(`${clean(file)} was changed meanwhile, nothing was written: run the command again`);
   write(file, after);
   terminal.note(`${terminal.styleNote('green', 'written')}; restart the host to see "${clean(name)}"`);
 }
+
+const readText = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
 /** Where a host keeps its configuration, as its documentation says. */
 function toFile(host: Host, isGlobal: boolean, cwd: string, env: Terminal['io']['env']): string {
@@ -105,12 +109,16 @@ function addEntry(text: string, path: readonly string[], entry: object, file: st
   const [fault] = errors;
   if (fault) {
     const line = text.slice(0, fault.offset).split('\n').length;
-    throw new CliError(`${clean(file)}, line ${line}: ${printParseErrorCode(fault.error)}; mend the file first, nothing was written`);
+    throw new CliError(`${clean(file)}, line ${line}: ${printParseErrorCode(fault.error)}; correct the file first, nothing was written`);
   }
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes('\r\n') ? '\r\n' : '\n' };
   const start = text.trim() === '' ? '{}' : text;
-  const edited = applyEdits(start, modify(start, [...path], entry, { formattingOptions }));
-  return edited.endsWith('\n') ? edited : `${edited}\n`;
+  try {
+    const edited = applyEdits(start, modify(start, [...path], entry, { formattingOptions }));
+    return edited.endsWith('\n') ? edited : `${edited}\n`;
+  } catch (error) {
+    throw new CliError(`${clean(file)} has no place for "${path[0]}", nothing was written`, undefined, { cause: error });
+  }
 }
 
 /** Writes beside the file and renames, so that a host never reads half of it. A link, as people keep for such files, stays a link. */

@@ -31,8 +31,15 @@ export interface DiagnoseOptions {
 type Rule = Pick<Check, 'row' | 'rule' | 'remedy' | 'isAdvice'>;
 
 /** Tries a server. Opens a new connection for each era. */
-export async function* diagnose(open: OpenWire, options: DiagnoseOptions): AsyncGenerator<Finding, void> {
+export async function* diagnose(openWire: OpenWire, options: DiagnoseOptions): AsyncGenerator<Finding, void> {
   let spoken = 0;
+  /** What waits for an answer on a closed wire gets none, and the next check sees the signal. */
+  const open = async (): Promise<Wire> => {
+    options.signal?.throwIfAborted();
+    const wire = await openWire();
+    options.signal?.addEventListener('abort', () => void wire.close(), { once: true });
+    return wire;
+  };
   for (const era of ['modern', 'legacy'] as const) {
     const wire = await open();
     try {

@@ -94,7 +94,7 @@ export class Dialogue {
       if (cursor === undefined || cursor === null) return { items, fault: undefined };
       cursors.add(cursor);
     }
-    return { items, fault: undefined };
+    return { items, fault: `${method} has more than ${MAX_PAGES} pages` };
   }
 
   #inspect(method: string, message: JsonObject | undefined): void {

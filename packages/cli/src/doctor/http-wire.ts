@@ -14,6 +14,8 @@ import {
 import { CliError, ExitCode } from '../errors.ts';
 import { readObject, type Reply, type Wire } from './wire.ts';
 
+/** How long a server may take to delete a session, in milliseconds. */
+const CLOSE_MS = 2000;
 const BOTH_TYPES = 'application/json, text/event-stream';
 
 export class HttpWire implements Wire {
@@ -23,6 +25,7 @@ export class HttpWire implements Wire {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   #hasAnswered = false;
+  readonly #closing = new AbortController();
   /** What `initialize` agreed: legacy requests carry it. */
   #session: Record<string, string> = {};
 
@@ -50,7 +53,7 @@ export class HttpWire implements Wire {
 
   /** Sends any request to the server's URL. @param id The request whose answer an event stream is read for. */
   async request(init: RequestInit, id?: unknown): Promise<Reply> {
-    const signal = AbortSignal.timeout(this.#timeoutMs);
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)]);
     try {
       const response = await fetch(this.url, { redirect: 'manual', ...init, headers: { ...this.#headers, ...init.headers }, signal });
       const { status, headers } = response;
@@ -87,7 +90,7 @@ export class HttpWire implements Wire {
   /** Sends a GET and reads the status only. */
   async openStream(accept: string): Promise<Reply> {
     const abort = new AbortController();
-    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const signal = AbortSignal.any([abort.signal, this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)]);
     try {
       const { status, headers } = await fetch(this.url, {
         redirect: 'manual',
@@ -103,7 +106,11 @@ export class HttpWire implements Wire {
   }
 
   async close(): Promise<void> {
-    if (this.hasSession) await this.request({ method: 'DELETE', headers: this.#session });
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    if (!this.hasSession) return;
+    const headers = { ...this.#headers, ...this.#session };
+    await fetch(this.url, { method: 'DELETE', redirect: 'manual', headers, signal: AbortSignal.timeout(CLOSE_MS) }).catch(() => undefined);
   }
 
   #agree({ headers, message }: Reply): void {

@@ -45,6 +45,7 @@ export function createAnswerer(fault) {
   const prompts = fault === 'prompt without a name' ? [{ description: 'who am I' }] : [{ name: 'greet' }];
 
   const page = (member, items, params) => {
+    if (fault === 'new pages without end') return { [member]: items, nextCursor: String(Number(params.cursor ?? 0) + 1) };
     if (fault === 'pages without end') return { [member]: items, nextCursor: 'again' };
     if (params.cursor !== undefined && fault !== 'any cursor') throw new Refusal(-32602, 'Unknown cursor');
     return { [member]: items };
