@@ -56,6 +56,20 @@ describe.each(ways)('the inspector over $transport in the $era era', ({ transpor
     expect(JSON.stringify((await call('roots')).result)).toContain('file:///work');
   });
 
+  it('follows a resource until it is told not to', async () => {
+    const { link, server } = await start();
+    const touch = () => link.ask('request', { server, method: 'tools/call', params: { name: 'touch' } });
+    const countUpdates = () => link.events.filter(({ type }) => type === 'resource updated').length;
+    await link.ask('subscribe', { server, uri: 'json://data', isOn: true });
+    await touch();
+    expect(await link.event('resource updated')).toMatchObject({ server, uri: 'json://data' });
+    await link.ask('subscribe', { server, uri: 'json://data', isOn: false });
+    const before = countUpdates();
+    await touch();
+    await touch();
+    expect(countUpdates()).toBe(before);
+  });
+
   it('shows progress, and cancels a call', async () => {
     const { link, server } = await start();
     const cancelling = new AbortController();

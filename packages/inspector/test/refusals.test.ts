@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -24,6 +25,15 @@ function get(url: URL, headers: Readonly<Record<string, string>>): Promise<numbe
   });
 }
 
+/** The first line of the answer to a request with several `Host` lines. */
+async function getWithHosts({ hostname, port, pathname }: URL, ...hosts: readonly string[]): Promise<string> {
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.write(`GET ${pathname} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}\r\n`);
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  return chunk.toString().split('\r\n')[0] ?? '';
+}
+
 /** `open`, or the status with which the upgrade was refused. */
 function upgrade(url: URL, headers: Readonly<Record<string, string>>): Promise<string | number | undefined> {
   const socket = new WebSocket(url.href.replace('http', 'ws'), 'mcp', { headers });
@@ -47,6 +57,7 @@ describe('what the inspector refuses', () => {
     expect(await get(new URL('/inspector', url), {})).toBe(404);
     expect(await get(new URL(`${url.pathname.slice(0, -2)}x/`, url), {})).toBe(404);
     expect(await get(url, { host: 'evil.example' })).toBe(403);
+    expect(await getWithHosts(url, url.host, 'evil.example')).toContain('403');
     expect(await get(url, { origin: 'https://evil.example' })).toBe(403);
   });
 
@@ -73,7 +84,7 @@ describe('what the inspector refuses', () => {
   it('refuses options that it does not know, and weak tokens', () => {
     expect(() => inspectorHandler({ tokn: 'x' } as never)).toThrow('tokn');
     expect(() => inspectorHandler({ token: 'short' })).toThrow('at least 16');
-    expect(() => inspectorHandler({ path: 'a?b' })).toThrow('"path"');
+    for (const path of ['a?b', '', `/${'a'.repeat(100)}!`]) expect(() => inspectorHandler({ path })).toThrow('"path"');
     expect(() => inspectorHandler({ servers: [{ type: 'http' } as never, {} as never] })).toThrow('"type"');
   });
 

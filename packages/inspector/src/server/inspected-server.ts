@@ -32,6 +32,7 @@ const MAX_LOGS = 5_000;
 const MAX_LOG_CHARACTERS = 16 * 1024 * 1024;
 const MAX_STEPS = 200;
 const MAX_LOG_LENGTH = 65_536;
+const MAX_LOGGER_LENGTH = 200;
 /** How long a program has for its first word, in milliseconds: `npx` may have to install it. */
 const PROBE_MS = 30_000;
 /** How long a call may take, in milliseconds: the user can cancel it. */
@@ -229,7 +230,13 @@ export class InspectedServer {
   // ---- what is kept and told
 
   #log(level: LogEntry['level'], logger: string | undefined, text: string): void {
-    const entry = { seq: ++this.#lastLog, timeMs: Date.now(), level, logger, text: cut(text, MAX_LOG_LENGTH) };
+    const entry = {
+      seq: ++this.#lastLog,
+      timeMs: Date.now(),
+      level,
+      logger: logger && cut(logger, MAX_LOGGER_LENGTH),
+      text: cut(text, MAX_LOG_LENGTH),
+    };
     this.#logs.push(entry);
     this.#logCharacters += entry.text.length;
     while (this.#logs.length > MAX_LOGS || this.#logCharacters > MAX_LOG_CHARACTERS)

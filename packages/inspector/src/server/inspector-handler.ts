@@ -134,7 +134,7 @@ class Handler implements InspectorHandler {
   readonly #detach: (() => void)[] = [];
 
   constructor({ path = '/inspector', servers = [], token = randomBytes(18).toString('base64url'), allowedHosts = [] }: InspectorOptions) {
-    if (!/^\/(?:[\w.~-]+\/?)*$/.test(path))
+    if (!/^\/$|^(?:\/[\w.~-]+)+\/?$/.test(path))
       throw new TypeError(`inspectorHandler: "path" must be a path such as "/inspector", got "${path}"`);
     if (!/^[\w-]{16,}$/.test(token))
       throw new TypeError('inspectorHandler: "token" must have at least 16 of the characters A-Z, a-z, 0-9, - and _');
@@ -199,7 +199,10 @@ class Handler implements InspectorHandler {
   /** Why a request gets nothing: a wrong `Host` or `Origin`, or a path without the token. */
   #refusalOf(request: IncomingMessage, expected: string): readonly [number, string] | undefined {
     const isLoopbackSocket = isLoopbackHost(request.socket.localAddress ?? '');
-    const { host, origin } = request.headers;
+    const { origin } = request.headers;
+    // Of two `Host` lines Node gives the first as `headers.host`.
+    const hosts = request.headersDistinct['host'] ?? [];
+    const host = hosts.length === 1 ? hosts[0] : undefined;
     const reason = this.#guard({ host, origin, isLoopbackSocket });
     if (reason !== undefined) return [403, reason];
     if (!isSame(pathOf(request), expected))
