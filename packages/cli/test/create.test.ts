@@ -36,7 +36,7 @@ describe('mortise create', () => {
 
   it('names the kinds that there are', async () => {
     expect((await run(['create', 'x', '--kind', 'toaster'], { cwd: createFolder() })).err).toContain(
-      'Allowed choices are server, http-server, client',
+      'Allowed choices are server, http-server, client, host',
     );
   });
 });
