@@ -26,7 +26,7 @@ export const HTTP_CHECKS: readonly Check<HttpWire>[] = [
     row: 'HTTP-002',
     rule: 'a request of a foreign web page (its Origin) is refused with 403',
     remedy: 'check the Origin header against a list, or a page in the browser of your user can call the server (DNS rebinding)',
-    run: async (dialogue, wire) => expectStatus(await postWith(dialogue, wire, { origin: 'https://attacker.example' }), 403),
+    run: async (dialogue, wire) => expectStatus(await postWith(dialogue, wire, { origin: 'https://mortise-doctor.invalid' }), 403),
   },
   {
     row: 'HTTP-010',
