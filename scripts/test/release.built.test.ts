@@ -3,9 +3,12 @@
  * programs run there.
  */
 
+import { spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Connection } from '@mortise/jsonrpc-core/connection';
+import { webSocketTransport } from '@mortise/transport-ws-custom/client';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { edgeSafeEntries, packageManifests } from '../workspace-packages.mjs';
 import { openRegistry } from '../local-registry.mjs';
 import { root, runCommand, runNode } from '../run-command.mjs';
@@ -146,17 +149,55 @@ describe('the published packages', () => {
 
   it.each([
     ['server', ['npx', 'mortise', 'call', 'src/server.ts', 'add', 'a=1', 'b=2'], '{"sum":3}\n'],
+    ['host', ['npm', 'start', '--silent'], /^quickstart__add: /],
     ['client', ['npm', 'start', '--silent', '--', 'node', join(root, 'apps/quickstart/dist/server.js')], /^add: /],
   ])('make a project that compiles, tests and runs by mortise create --kind %s', async (kind, [command = '', ...args], printed) => {
     const folder = registry.makeFolder();
     const project = join(folder, 'project');
     await runIn(folder, join(root, 'packages/cli/bin/mortise.js'), 'create', 'project', '--kind', kind);
     copyFileSync(join(folder, '.npmrc'), join(project, '.npmrc'));
+    if (kind === 'host')
+      writeFileSync(
+        join(project, 'mcp.json'),
+        JSON.stringify({ mcpServers: { quickstart: { command: 'node', args: [join(root, 'apps/quickstart/dist/server.js')] } } }),
+      );
     for (const words of [['install', '--no-audit', '--no-fund', '--prefer-offline'], ['run', 'check'], ['test']]) {
       const { code, output } = await runCommand('npm', words, { cwd: project });
       expect(code, output).toBe(0);
     }
     expect((await runCommand(command, args, { cwd: project })).stdout).toMatch(printed);
+  });
+
+  it('bring a new server to a tool call in the inspector by two commands', async () => {
+    const startMs = performance.now();
+    const folder = registry.makeFolder();
+    const project = join(folder, 'my-server');
+    await runIn(folder, join(root, 'packages/cli/bin/mortise.js'), 'create', 'my-server');
+    copyFileSync(join(folder, '.npmrc'), join(project, '.npmrc'));
+    const { code, output } = await runCommand('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: project });
+    expect(code, output).toBe(0);
+    const child = spawn('npm', ['run', 'dev'], { cwd: project, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    onTestFinished(() => void (child.pid === undefined || process.kill(-child.pid, 'SIGKILL')));
+    let told = '';
+    for await (const chunk of child.stderr) if (/http:\S+/.test((told += String(chunk)))) break;
+    const url = /http:\S+/.exec(told)?.[0] ?? '';
+    let onReady: (server: string) => void = () => undefined;
+    const ready = new Promise<string>((resolve) => (onReady = resolve));
+    const page = new Connection(webSocketTransport(`${url.replace('http', 'ws')}link`, { headers: { Origin: new URL(url).origin } }), {
+      onNotification: ({ params }) => {
+        const events = params?.['events'] as unknown as readonly {
+          readonly server: string;
+          readonly state?: { readonly status: string };
+        }[];
+        for (const { server, state } of events) if (state?.status === 'ready') onReady(server);
+      },
+    });
+    await page.start();
+    onTestFinished(() => page.close());
+    await page.request('hello');
+    const call = { server: await ready, method: 'tools/call', params: { name: 'add', arguments: { a: 1, b: 2 } } };
+    expect(await page.request('request', call)).toMatchObject({ result: { structuredContent: { sum: 3 } } });
+    console.log(`from nothing to a tool call in the inspector: ${Math.round(performance.now() - startMs)} ms`);
   });
 
   it('have types that need no types of Node, and no newer library than ES2022', async () => {

@@ -28,21 +28,25 @@ export class CliError extends Error {
   }
 }
 
-/** The errors that a server caused by what it answered. All other errors of Mortise mean that it was not reached. */
-const ANSWERS: ReadonlySet<string> = new Set([
-  'ERR_REMOTE',
-  'ERR_RESOURCE_NOT_FOUND',
-  'ERR_TOOL_OUTPUT',
-  'ERR_TOOL_FAILED',
-  'ERR_INPUT_REQUIRED',
-  'ERR_INVALID_RESPONSE',
-  'ERR_MISSING_CAPABILITY',
+/** The errors of a server that was not reached, or did not answer. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'ERR_SERVER_START',
+  'ERR_SERVER_PROCESS_EXITED',
+  'ERR_SERVER_UNAVAILABLE',
+  'ERR_CONNECT_FAILED',
+  'ERR_CONNECTION_CLOSED',
+  'ERR_CONNECTION_LOST',
+  'ERR_SOCKET_CLOSED',
+  'ERR_TIMEOUT',
+  'ERR_AUTH_NETWORK',
+  'ERR_AUTH_TIMEOUT',
 ]);
 
 export function toExitCode(error: unknown): number {
   if (error instanceof CliError) return error.exitCode;
-  if (isMortiseError(error)) return ANSWERS.has(error.code) ? ExitCode.failed : ExitCode.unreachable;
-  return ExitCode.failed;
+  if (!isMortiseError(error)) return ExitCode.failed;
+  if (error.code === 'ERR_HTTP_OPTION') return ExitCode.usage;
+  return UNREACHABLE.has(error.code) ? ExitCode.unreachable : ExitCode.failed;
 }
 
 /** Says what went wrong in one sentence, with the causes that add something. */

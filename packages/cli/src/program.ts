@@ -1,5 +1,6 @@
 /** The command line of `mortise`: its commands, their options and examples. */
 
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addBench } from './commands/bench.ts';
 import { addCall } from './commands/call.ts';
@@ -16,6 +17,7 @@ import { addRecord } from './commands/record.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addTask } from './commands/tasks.ts';
+import { ownFile } from './own-file.ts';
 import type { Terminal } from './terminal.ts';
 
 const ABOUT = `Looks into any MCP server, and runs your own.
@@ -34,14 +36,16 @@ Exit codes: 0 done, 1 the server or a tool answered with an error, 2 wrong comma
 
 export function createProgram(terminal: Terminal): Command {
   const { stdout, stderr } = terminal.io;
+  const { version } = JSON.parse(readFileSync(ownFile('package.json'), 'utf8')) as { readonly version: string };
   const program = new Command('mortise')
     .description(ABOUT)
+    .version(version)
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(text.replace(/\.?\n$/, '; --help shows what there is\n')),
+      outputError: (text, write) => write(text.replace(/\.?\n$/, '; run it with --help\n')),
     });
   addRun(program, terminal);
   addInspector(program, terminal);

@@ -6,9 +6,12 @@ import { clean, type Terminal } from './terminal.ts';
 
 /** A name in bold, what follows it, and its description indented below. */
 export function renderItem(terminal: Terminal, name: string, rest: string, description: string | undefined): string {
-  const head = terminal.style('bold', clean(name)) + terminal.style('dim', clean(rest));
+  const head = terminal.style('bold', toLine(name)) + terminal.style('dim', toLine(rest));
   return description === undefined || description === '' ? head : `${head}\n${indent(clean(description))}`;
 }
+
+/** On one line: the next one would look like a part of the report. */
+const toLine = (text: string): string => clean(text).replaceAll('\n', '\\n');
 
 export function renderTool(terminal: Terminal, tool: Tool): string {
   return renderItem(terminal, tool.name, `(${describeArguments(tool)})${hintsOf(tool)}`, tool.description ?? tool.title);

@@ -9,7 +9,7 @@ import { type CliIo, clean, Terminal } from './terminal.ts';
  * Runs one command of `mortise` and prints to the given streams. Never exits the process.
  *
  * @param args The arguments after the program's name.
- * @param io The streams and the environment. @default those of this process; Ctrl-C interrupts the command, a second one ends the process
+ * @param io The streams and the environment. @default those of this process; Ctrl-C, SIGTERM and SIGHUP interrupt the command, a second one ends the process
  * @returns The exit code, see `ExitCode`. Never rejects.
  */
 export async function runCli(args: readonly string[], io: CliIo = ofProcess()): Promise<number> {
@@ -42,9 +42,11 @@ function codesOf(error: unknown): { readonly code?: string; readonly rpcCode?: n
 function ofProcess(): CliIo {
   const aborting = new AbortController();
   const interrupt = (): void => aborting.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, interrupt);
   const { stdin, stdout, stderr, env } = process;
   // What reads the output may have enough of it, as `head` does.
   stdout.on('error', (error: NodeJS.ErrnoException) => aborting.abort(error));
+  // Notes that nobody reads end nothing.
+  stderr.on('error', () => undefined);
   return { stdin, stdout, stderr, env, cwd: process.cwd(), signal: aborting.signal, interrupt };
 }

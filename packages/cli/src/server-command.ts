@@ -14,11 +14,14 @@ export interface ServerCommandOptions extends ConnectionOptions {
 /** Collects the values of an option that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
+/** A timer of Node takes 24 days at most: so many seconds and some. */
+const MAX_NUMBER = 2_000_000;
+
 /** Reads an option's value as a number above 0. @throws {InvalidArgumentError} It is none. */
 export function toPositive(text: string): number {
   const value = Number(text);
-  if (value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('It must be a number above 0.');
+  if (value > 0 && value <= MAX_NUMBER) return value;
+  throw new InvalidArgumentError(`It must be a number above 0, and at most ${MAX_NUMBER}.`);
 }
 
 /** Reads an option's value as a whole number above 0. @throws {InvalidArgumentError} It is none. */

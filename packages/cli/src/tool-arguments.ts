@@ -18,7 +18,7 @@ export function toArguments(tool: Tool, words: readonly string[], cwd: string): 
   const [first = ''] = words;
   if (words.length === 1 && /^[{@]/.test(first)) return readObject(first, cwd);
   const properties = propertiesOf(tool);
-  const args: Record<string, JsonValue> = {};
+  const args = Object.create(null) as Record<string, JsonValue>;
   for (const word of words) {
     const { key, text, isJson } = splitWord(word);
     const schema = properties[key];
@@ -30,7 +30,7 @@ export function toArguments(tool: Tool, words: readonly string[], cwd: string): 
 /** The required arguments that are missing. */
 export function missingArguments(tool: Tool, args: JsonObject): readonly string[] {
   const { required } = tool.inputSchema as { readonly required?: unknown };
-  return Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string' && !(key in args)) : [];
+  return Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string' && !Object.hasOwn(args, key)) : [];
 }
 
 /** Reads the text that a user typed for one argument. @throws {CliError} It does not have the type that the schema names. */
@@ -57,7 +57,8 @@ const isSchema = (value: unknown): value is Schema => typeof value === 'object' 
 
 function splitWord(word: string): { readonly key: string; readonly text: string; readonly isJson: boolean } {
   const match = /^([^=]*?)(:?=)([^]*)$/.exec(word);
-  if (!match?.[1]) throw new CliError(`"${clean(word)}" is no argument: write key=value, key:=json, '{"key": value}' or @file.json`);
+  if (!match?.[1])
+    throw new CliError(`"${clean(word)}" is not a valid argument: write key=value, key:=json, '{"key": value}' or @file.json`);
   return { key: match[1], text: match[3] ?? '', isJson: match[2] === ':=' };
 }
 
@@ -85,9 +86,11 @@ function readJson(what: string, text: string): JsonValue {
 }
 
 function toTyped(key: string, text: string, schema: unknown, root: object, before: JsonValue | undefined): JsonValue {
-  const types = typesOf(schema, root, 0);
-  if (types.has('array') && !text.startsWith('[')) {
-    const item = toTyped(key, text, (resolveRef(schema, root) as Schema)['items'], root, undefined);
+  const types = typesOf(schema, root);
+  const items = Object(resolveRef(schema, root))['items'];
+  // A list of lists is written as JSON.
+  if (types.has('array') && !text.startsWith('[') && !typesOf(items, root).has('array')) {
+    const item = toTyped(key, text, items, root, undefined);
     return [...(Array.isArray(before) ? before : []), item];
   }
   const isText = types.has('string');
@@ -111,16 +114,18 @@ function typeOf(value: JsonValue): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Schemas of servers may refer to themselves. */
+/** References may lead to one another. */
 const MAX_DEPTH = 8;
 
 /** The JSON types that a schema allows, as far as it says so; integers are numbers. */
-function typesOf(given: unknown, root: object, depth: number): Set<string> {
+function typesOf(given: unknown, root: object, seen = new Set<unknown>()): Set<string> {
   const schema = resolveRef(given, root);
-  if (!isSchema(schema) || depth > MAX_DEPTH) return new Set();
+  // A schema that was seen before has said all it can: one that refers to itself many times would take for ever.
+  if (!isSchema(schema) || seen.has(schema)) return new Set();
+  seen.add(schema);
   const named = [schema['type']].flat().filter((type) => typeof type === 'string');
   const fixed = [schema['const'], ...listOf(schema['enum'])].filter((value) => value !== undefined);
-  const nested = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])].flatMap((one) => [...typesOf(one, root, depth + 1)]);
+  const nested = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])].flatMap((one) => [...typesOf(one, root, seen)]);
   const found = named.length > 0 ? named : [...fixed.map((value) => typeOf(value as JsonValue)), ...nested];
   return new Set(found.map((type) => (type === 'integer' ? 'number' : type)));
 }
@@ -141,6 +146,6 @@ function describeTypes(schema: unknown, root: object): string {
   const found = resolveRef(schema, root);
   const values = isSchema(found) ? listOf(found['enum']) : [];
   if (values.length > 0 && values.length <= 6) return values.map((value) => JSON.stringify(value)).join(' | ');
-  const types = [...typesOf(schema, root, 0)];
+  const types = [...typesOf(schema, root)];
   return types.length === 0 ? 'any' : types.join(' | ');
 }

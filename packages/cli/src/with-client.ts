@@ -69,7 +69,7 @@ export async function withClient<T>(
 function checkProtocol(version: string | undefined): void {
   const known = REVISIONS.map((revision) => revision.version);
   if (version === undefined || known.includes(version)) return;
-  throw new CliError(`--protocol "${clean(version)}" is no revision: choose one of ${known.join(', ')}`);
+  throw new CliError(`--protocol "${clean(version)}" is not a revision: choose one of ${known.join(', ')}`);
 }
 
 function showLog(client: McpClient, terminal: Terminal): void {

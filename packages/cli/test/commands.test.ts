@@ -117,7 +117,7 @@ describe('mortise call', () => {
   it.each([
     [['add', 'a=x', 'b=2'], 2, 'argument "a" must be number, got "x"'],
     [['add', 'a=1'], 2, 'argument "b" is missing: add(a: number, b: number, note?: string), so add b=<value>'],
-    [['add', 'nonsense'], 2, '"nonsense" is no argument: write key=value'],
+    [['add', 'nonsense'], 2, '"nonsense" is not a valid argument: write key=value'],
     [['sub'], 2, 'The server has no tool "sub": it has add, echo, fail'],
     [['ask'], 1, 'run the command in a terminal'],
   ])('refuses %s', async (words, code, message) => {
@@ -153,6 +153,17 @@ describe('mortise call', () => {
     expect(code).toBe(3);
     expect(err).toContain('ECONNREFUSED');
   });
+});
+
+it('[ROBUSTNESS-6] shows a tool whose schema refers to itself many times', async () => {
+  const server = new McpServer({ name: 'deep', version: '1.0.0' });
+  const anyOf = Array.from({ length: 20 }, () => ({ $ref: '#/properties/x' }));
+  const list = { type: 'array', items: { $ref: '#/properties/list' } };
+  server.registerTool('deep', { inputSchema: { type: 'object', properties: { x: { anyOf }, list } } }, () => 'done');
+  const serving = await serveHttp(server, { port: 0 });
+  onTestFinished(() => serving.close());
+  expect((await run(['list', serving.url])).out).toContain('deep(x?: any, list?: array)');
+  expect((await run(['call', serving.url, 'deep', 'list=a'])).err).toContain('"list" must be array');
 });
 
 describe('mortise task', () => {
@@ -278,6 +289,11 @@ describe('mortise listen', () => {
   });
 });
 
+it('mortise task takes an id that begins with "-"', async () => {
+  const { url } = await serveCalculator();
+  expect(await run(['task', url, '-Abc', '--wait'])).toMatchObject({ code: 1, err: expect.stringContaining('tasks') as string });
+});
+
 describe('mortise bench', () => {
   it('counts calls and latency, and fails if calls fail', async () => {
     const { url } = await serveCalculator();
@@ -288,21 +304,44 @@ describe('mortise bench', () => {
     expect(latencyMs.max).toBeGreaterThanOrEqual(latencyMs.p50);
     expect((await run(['bench', url, 'fail', '--duration', '0.1'])).code).toBe(1);
   });
+
+  it('divides by the time until the last answer, not by the time that was asked for', async () => {
+    const server = new McpServer({ name: 'slow', version: '1.0.0' });
+    server.registerTool('wait', {}, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return 'done';
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    const { out } = await run(['bench', serving.url, 'wait', '--duration', '0.001', '--connections', '1', '--json']);
+    const { callsPerSecond, durationSeconds } = JSON.parse(out) as { callsPerSecond: number; durationSeconds: number };
+    expect(durationSeconds).toBeGreaterThanOrEqual(0.2);
+    expect(callsPerSecond).toBeLessThanOrEqual(5);
+  });
 });
 
 describe('mortise', () => {
   it.each([
-    [['nonsense'], "unknown command 'nonsense'; --help shows what there is"],
+    [['nonsense'], "unknown command 'nonsense'; run it with --help"],
     [['inspect'], "missing required argument 'server'"],
     [['run', 'none.ts', '--port', 'x'], 'It must be a whole number from 0 to 65535'],
     [['run', 'none.ts'], 'There is no file'],
-    [['inspect', 'http://127.0.0.1:1/mcp', '--protocol', '2020-01-01'], '--protocol "2020-01-01" is no revision: choose one of'],
+    [['inspect', 'http://127.0.0.1:1/mcp', '--protocol', '2020-01-01'], '--protocol "2020-01-01" is not a revision: choose one of'],
     [['inspect', 'http://127.0.0.1:1/mcp', '--header', 'none'], '"none" has no ":"'],
     [['inspect', 'http://127.0.0.1:1/mcp', '--env', 'A=b'], '--env is for a server that is started'],
+    [['inspector', 'http://127.0.0.1:1/mcp', '--env', 'A=b'], '--env is for a server that is started'],
+    [['doctor', 'node x.js', '--header', 'A: b'], '--header is for a server with a URL'],
+    [['doctor', 'http://127.0.0.1:1/mcp', '--sse'], 'leave --sse out'],
+    [['inspect', 'http://127.0.0.1:1/mcp', '--header', 'Host: x'], 'is set by the transport itself'],
   ])('refuses %s with exit code 2', async (args, message) => {
     const { code, err } = await run(args);
     expect(code).toBe(2);
     expect(err).toContain(message);
+  });
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+    expect(await run(['--version'])).toMatchObject({ code: 0, out: `${version}\n` });
   });
 
   it('shows help with examples', async () => {

@@ -31,12 +31,12 @@ describe('mortise create', () => {
     writeFileSync(join(cwd, 'mine', 'work.txt'), 'mine');
     const { code, err } = await run(['create', 'mine'], { cwd });
     expect({ code, has: existsSync(join(cwd, 'mine', 'package.json')) }).toEqual({ code: 2, has: false });
-    expect(err).toContain('is there already and not empty');
+    expect(err).toContain('already exists and is not empty');
   });
 
   it('names the kinds that there are', async () => {
     expect((await run(['create', 'x', '--kind', 'toaster'], { cwd: createFolder() })).err).toContain(
-      'Allowed choices are server, http-server, client',
+      'Allowed choices are server, http-server, client, host',
     );
   });
 });

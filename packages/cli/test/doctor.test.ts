@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from './run.ts';
 
 const { createPlainHttp } = (await import(new URL('servers/plain-http.mjs', import.meta.url).href)) as {
-  createPlainHttp(fault: string): Server;
+  createPlainHttp(fault: string): Server & { readonly sessions: ReadonlySet<string> };
 };
 const program = fileURLToPath(new URL('servers/plain-stdio.mjs', import.meta.url));
 
@@ -28,17 +28,23 @@ async function examine(
 
 const examineProgram = (fault: string, ...more: readonly string[]) => examine(`"${process.execPath}" "${program}" "${fault}"`, ...more);
 
-async function examineHttp(fault: string): ReturnType<typeof examine> {
+async function examineHttp(fault: string): Promise<Awaited<ReturnType<typeof examine>> & { readonly sessions: ReadonlySet<string> }> {
   const server = createPlainHttp(fault).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close().closeAllConnections());
-  return examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const examined = await examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  return { ...examined, sessions: server.sessions };
 }
 
 describe('mortise doctor', () => {
   it('finds nothing in a server without a fault, over standard streams and over HTTP', async () => {
     expect(await examineProgram('none', '--call')).toEqual({ rows: [], code: 0, found: [] });
-    expect(await examineHttp('none')).toEqual({ rows: [], code: 0, found: [] });
+    expect(await examineHttp('none')).toEqual({ rows: [], code: 0, found: [], sessions: new Set() });
+  });
+
+  it('goes on when a server cuts the connection, and when it answers a notification', async () => {
+    expect((await examineHttp('cuts the connection')).rows).toEqual(['HTTP-002']);
+    expect((await examineHttp('answered notification')).rows).toEqual(['BASE-019', 'HTTP-009']);
   });
 
   it.each([
@@ -51,6 +57,7 @@ describe('mortise doctor', () => {
     ['resource without a URI', ['RES-003']],
     ['prompt without a name', ['PROMPT-004']],
     ['pages without end', ['PAGE-001', 'PAGE-008']],
+    ['new pages without end', ['PAGE-001', 'PAGE-008', 'PROMPT-004', 'RES-003', 'TOOL-012']],
     ['any cursor', ['PAGE-008']],
     ['unknown tool called', ['TOOL-044']],
     ['wrong code for a resource', ['RES-006', 'RES-007']],
@@ -64,6 +71,7 @@ describe('mortise doctor', () => {
     ['no resultType', ['BASE-014']],
     ['answered notification', ['BASE-019']],
     ['both result and error', ['BASE-010']],
+    ['opening without jsonrpc', ['BASE-010']],
     ['banner on standard output', ['STDIO-002']],
     ['dies of a bad line', ['ROBUSTNESS-2']],
     ['stays when its input ends', ['STDIO-013']],
@@ -92,6 +100,11 @@ describe('mortise doctor', () => {
   it('calls no tool without --call, and with it finds results without content', async () => {
     expect((await examineProgram('result without content')).rows).toEqual([]);
     expect((await examineProgram('result without content', '--call')).rows).toEqual(['TOOL-027']);
+    expect((await examineProgram('empty result of a tool with empty schemas', '--call')).rows).toEqual(['TOOL-027']);
+  });
+
+  it('never calls a tool that takes an argument, or that says that it destroys something', async () => {
+    expect((await examineProgram('tools that must not be called', '--call')).rows).toEqual([]);
   });
 
   it('says that a program which is no MCP server answers in no era, and fails', async () => {
@@ -99,7 +112,32 @@ describe('mortise doctor', () => {
     expect({ rows, code }).toEqual({ rows: ['LIFE-002'], code: 1 });
   });
 
-  it('names a program that is not there, with exit code 3', async () => {
+  it('takes no header to another origin', async () => {
+    const seen: string[] = [];
+    const other = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { rows } = await examineHttp(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    expect({ rows, seen }).toEqual({ rows: ['HTTP-021'], seen: [] });
+  });
+
+  it.skipIf(process.platform === 'win32')('ends what a program has started, which outlives the end of its input', async () => {
+    const command = `"${process.execPath}" "${program}" "stays when its input ends"`;
+    const { rows } = await examine(`sh -c '${command}; true'`);
+    expect(rows).toEqual(['STDIO-013']);
+  });
+
+  it('[ROBUSTNESS-7] reads no line without an end to its end', async () => {
+    const { rows, found } = await examineProgram('line without an end');
+    expect(rows).toEqual(['LIFE-002']);
+    expect(found[0]?.fault).toContain('it wrote xxxx');
+  });
+
+  it('names a server that is not there, with exit code 3', async () => {
+    expect((await run(['doctor', 'http://127.0.0.1:1/mcp'])).code).toBe(3);
     const { code, err, out } = await run(['doctor', '/no/such/program']);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toMatch(/"\/no\/such\/program" could not be started/);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -51,10 +51,31 @@ describe('mortise install', () => {
     writeFileSync(file, '{\n  "mcpServers": {,}\n}');
     expect(await install('node server.js', 'claude-code', '--yes')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/line 2: .*mend the file first/) as string,
+      err: expect.stringMatching(/line 2: .*correct the file first/) as string,
     });
     expect(readFileSync(file, 'utf8')).toContain('{,}');
     expect((await install('https://example.com/mcp', 'claude-desktop', '--yes')).err).toContain('Claude Desktop starts programs only');
-    expect((await install('node server.js', 'emacs', '--yes')).err).toContain('"emacs" is no host: choose one of claude-desktop');
+    expect((await install('wss://example.com/mcp', 'cursor', '--yes')).err).toContain('Hosts connect to no WebSocket');
+    expect((await install('node server.js', 'emacs', '--yes')).err).toContain('Allowed choices are claude-desktop');
+  });
+
+  it('writes a file as a command that starts it from anywhere', async () => {
+    const { folder, install } = createHome();
+    writeFileSync(join(folder, 'server.ts'), '');
+    await install('server.ts', 'cursor', '--yes');
+    const server = { command: 'npx', args: ['-y', '@mortise/cli', 'run', join(folder, 'server.ts')] };
+    expect(readJson(folder, '.cursor', 'mcp.json')).toEqual({ mcpServers: { server } });
+  });
+
+  it('leaves a symbolic link one, and the mode of its file', async () => {
+    const { folder, install } = createHome();
+    mkdirSync(join(folder, 'dotfiles'));
+    const file = join(folder, 'dotfiles', 'mcp.json');
+    writeFileSync(file, '{}', { mode: 0o644 });
+    symlinkSync(file, join(folder, '.mcp.json'));
+    await install('node server.js', 'claude-code', '--yes');
+    expect(lstatSync(join(folder, '.mcp.json')).isSymbolicLink()).toBe(true);
+    expect(readJson(file)).toHaveProperty('mcpServers');
+    expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 });

@@ -1,5 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { McpClient } from '@mortise/client';
 import { httpTransport } from '@mortise/transport-http/client';
@@ -29,6 +34,39 @@ describe('the command mortise', () => {
     await client.close();
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('keeps what a file prints while it is loaded from the client, and ends though the file left a timer', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mortise-run-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'server.ts');
+    writeFileSync(file, `console.log('starting');\nsetInterval(() => {}, 1000);\nexport { server } from ${JSON.stringify(calculator)};\n`);
+    for (const watch of [[], ['--watch']]) {
+      const child = spawn(process.execPath, [mortise, 'run', file, ...watch], { stdio: ['pipe', 'pipe', 'ignore'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      child.stdin.write(
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}\n',
+      );
+      const [first] = (await once(child.stdout, 'data')) as [Buffer];
+      expect(JSON.parse(first.toString())).toMatchObject({ id: 1, result: {} });
+      child.stdin.end();
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    }
+  });
+
+  it.each([
+    ['list', 'SIGTERM'],
+    ['doctor', 'SIGINT'],
+  ] as const)('ends %s at %s though the server is silent, with exit code 130', async (command, signal) => {
+    const server = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close().closeAllConnections());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const child = spawn(process.execPath, [mortise, command, url], { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(server, 'request');
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([130, null]);
   });
 
   it('says that a file exports no server', async () => {

@@ -132,7 +132,7 @@ it('a file that is no recording is named with its line', async () => {
   writeFileSync(join(folder, 'notes.txt'), '\n{"ms": 0}\n');
   const { code, err } = await run(['replay', 'notes.txt', 'http://127.0.0.1:1'], { cwd: folder });
   expect(code).toBe(2);
-  expect(err).toContain('notes.txt:2 is no line of a recording');
+  expect(err).toContain('notes.txt:2 is not a line of a recording');
 });
 
 it('a server that leaves in the middle ends the replay with what was waited for', async () => {

@@ -60,7 +60,7 @@ describe.skipIf(!hasTmux)('mortise, in a real terminal,', () => {
     const terminal = await Terminal.open([...mortise, 'install', 'npx -y weather', 'cursor', '--file', file]);
     await terminal.see('-  "mcpServers": {}\n+  "mcpServers": {\n+    "weather": {');
     await terminal.answer(`Write ${file}? [y/N]`, 'y');
-    await terminal.see('written; start the host anew to see "weather"\nexit 0');
+    await terminal.see('written; restart the host to see "weather"\nexit 0');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ mcpServers: { weather: { command: 'npx', args: ['-y', 'weather'] } } });
   });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -130,6 +130,23 @@ describe.each(versions)('mortise run --watch, with a client of %s', (version) =>
     expect(await toolNames(client)).toEqual(['two', 'hang']);
     expect([...sessions]).toEqual(before);
   });
+});
+
+it('mortise run --watch leaves files alone that are no part of a program', async () => {
+  const { folder, stdio, printed } = watchServer();
+  const client = await connect(stdio, '2026-07-28');
+  writeServer(
+    folder,
+    'two',
+    `import { appendFileSync } from 'node:fs';
+const answer = 'x';
+appendFileSync(new URL('server.log', import.meta.url), 'loaded\\n');`,
+  );
+  await printed(LOADED);
+  writeServer(folder, 'three', `const answer = 'x';`);
+  await printed(LOADED);
+  expect(await toolNames(client)).toEqual(['three', 'hang']);
+  expect(readFileSync(join(folder, 'server.log'), 'utf8')).toBe('loaded\n');
 });
 
 it('mortise run --watch over WebSocket serves the next client on the same port', async () => {

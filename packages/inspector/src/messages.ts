@@ -160,17 +160,14 @@ export type InspectorEvent = { readonly server: string } & (
   | { readonly type: 'resource updated'; readonly uri: string }
 );
 
-/** What the page asks of the command, by method: the params and the result. */
+/** What the page asks of the command, by method: the params and the result; an empty one for `void`. */
 export interface InspectorRequests {
   /** All that there is, for a page that was just opened. */
-  readonly hello: readonly [
-    object,
-    { readonly servers: readonly ServerSnapshot[]; readonly suggested: readonly ServerTarget[]; readonly revisions: readonly string[] },
-  ];
+  readonly hello: readonly [object, { readonly servers: readonly ServerSnapshot[]; readonly revisions: readonly string[] }];
   readonly connect: readonly [{ readonly target: ServerTarget }, { readonly server: string }];
   /** Closes the connection; with `forgets`, removes the server too. */
-  readonly disconnect: readonly [{ readonly server: string; readonly forgets: boolean }, object];
-  readonly reconnect: readonly [{ readonly server: string }, object];
+  readonly disconnect: readonly [{ readonly server: string; readonly forgets: boolean }, void];
+  readonly reconnect: readonly [{ readonly server: string }, void];
   readonly list: readonly [
     { readonly server: string; readonly list: ListName },
     { readonly items: readonly JsonObject[]; readonly isCut: boolean },
@@ -185,12 +182,12 @@ export interface InspectorRequests {
     { readonly server: string; readonly tool: string; readonly args: JsonObject },
     { readonly task?: string | undefined; readonly result?: JsonObject | undefined },
   ];
-  readonly cancelTask: readonly [{ readonly server: string; readonly task: string }, object];
-  readonly subscribe: readonly [{ readonly server: string; readonly uri: string; readonly isOn: boolean }, object];
+  readonly cancelTask: readonly [{ readonly server: string; readonly task: string }, void];
+  readonly subscribe: readonly [{ readonly server: string; readonly uri: string; readonly isOn: boolean }, void];
   /** Answers an `Ask`; without an answer it is refused with an error. */
-  readonly answer: readonly [{ readonly server: string; readonly ask: string; readonly answer?: JsonObject | undefined }, object];
-  readonly setRoots: readonly [{ readonly server: string; readonly roots: readonly Root[] }, object];
-  readonly setLogLevel: readonly [{ readonly server: string; readonly level: LoggingLevel }, object];
+  readonly answer: readonly [{ readonly server: string; readonly ask: string; readonly answer?: JsonObject | undefined }, void];
+  readonly setRoots: readonly [{ readonly server: string; readonly roots: readonly Root[] }, void];
+  readonly setLogLevel: readonly [{ readonly server: string; readonly level: LoggingLevel }, void];
   /** The text of one message on the wire: its first `most` characters, 8 Mi at most. */
   readonly message: readonly [
     { readonly server: string; readonly seq: number; readonly most: number },

@@ -1,6 +1,7 @@
 /** A person with the page open: headless Chromium. */
 
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { serveInspector, type ServeInspectorOptions } from '@mortise/inspector';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -51,6 +52,13 @@ export async function callTool(page: Page, name: string, button = 'Call'): Promi
     .getByRole('button', { name: new RegExp(`^${name} `) })
     .click();
   await page.getByRole('button', { name: button, exact: true }).click();
+}
+
+/** Where screenshots go, for a person to look at. */
+const screenshots = new URL('../../../.cache/screenshots/inspector/', import.meta.url);
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, screenshots)) });
 }
 
 /** Expects that axe finds nothing that it calls serious or critical. */

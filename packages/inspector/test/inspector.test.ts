@@ -56,6 +56,20 @@ describe.each(ways)('the inspector over $transport in the $era era', ({ transpor
     expect(JSON.stringify((await call('roots')).result)).toContain('file:///work');
   });
 
+  it('follows a resource until it is told not to', async () => {
+    const { link, server } = await start();
+    const touch = () => link.ask('request', { server, method: 'tools/call', params: { name: 'touch' } });
+    const countUpdates = () => link.events.filter(({ type }) => type === 'resource updated').length;
+    await link.ask('subscribe', { server, uri: 'json://data', isOn: true });
+    await touch();
+    expect(await link.event('resource updated')).toMatchObject({ server, uri: 'json://data' });
+    await link.ask('subscribe', { server, uri: 'json://data', isOn: false });
+    const before = countUpdates();
+    await touch();
+    await touch();
+    expect(countUpdates()).toBe(before);
+  });
+
   it('shows progress, and cancels a call', async () => {
     const { link, server } = await start();
     const cancelling = new AbortController();
@@ -142,6 +156,25 @@ describe('the inspector', () => {
     expect((await link.ask('list', { server, list: 'tools' })).items.length).toBeGreaterThan(3);
   });
 
+  it('ends all but the last connection when it connects again twice at once', async () => {
+    const link = await openLink();
+    const server = await link.connect(await serveEverything('stdio'));
+    await Promise.all([link.ask('reconnect', { server }), link.ask('reconnect', { server })]);
+    await link.ask('list', { server, list: 'tools' });
+    const { servers } = await link.ask('hello', {});
+    const starts = servers[0]?.wire.filter(({ method, kind }) => method === 'server/discover' && kind === 'request');
+    expect(starts).toHaveLength(2);
+  });
+
+  it('subscribes once to each list that a server of the modern era announces changes of', async () => {
+    const link = await openLink();
+    await link.connect(await serveEverything('http'));
+    await link.event('wire', ({ message }) => message.preview.includes('"promptsListChanged":true'));
+    const { servers } = await link.ask('hello', {});
+    const listens = servers[0]?.wire.filter(({ method, kind }) => method === 'subscriptions/listen' && kind === 'request');
+    expect(listens).toHaveLength(3);
+  });
+
   it('passes on the errors of a server with their codes', async () => {
     const link = await openLink();
     const server = await link.connect(await serveEverything('http'));
@@ -166,6 +199,16 @@ describe('the inspector', () => {
     await expect(link.ask('connect', { target: { type: 'ftp' } as never })).rejects.toThrow('must be stdio, http, sse or websocket');
     await expect(link.ask('connect', { target: { type: 'http', url: 'http://x', command: 'y' } as never })).rejects.toThrow('command');
     await expect(link.ask('constructor' as never, {} as never)).rejects.toMatchObject({ rpcCode: -32601 });
+  });
+
+  it('keeps of logs what a page can load', async () => {
+    const link = await openLink();
+    const noise = `for (let line = 0; line < 400; line++) console.error(String(line).padStart(66000, 'x'))`;
+    await expect(link.connect({ type: 'stdio', command: process.execPath, args: ['-e', noise] })).rejects.toThrow();
+    const { servers } = await link.ask('hello', {});
+    const characters = servers[0]?.logs.reduce((sum, { text }) => sum + text.length, 0);
+    expect(characters).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(characters).toBeGreaterThan(15 * 1024 * 1024);
   });
 
   it('drops the oldest messages when they are too large together, and says so', async () => {

@@ -30,7 +30,10 @@ export async function openLink(options?: ServeInspectorOptions): Promise<PageLin
   const { url } = inspector;
   const events: InspectorEvent[] = [];
   const heard = new EventEmitter().setMaxListeners(0);
-  const transport = webSocketTransport(`${url.replace('http', 'ws')}link`, { headers: { Origin: new URL(url).origin } });
+  const transport = webSocketTransport(`${url.replace('http', 'ws')}link`, {
+    headers: { Origin: new URL(url).origin },
+    maxMessageBytes: 512 * 1024 * 1024,
+  });
   const connection = new Connection(transport, {
     onNotification: ({ params }) => {
       events.push(...(params?.['events'] as unknown as readonly InspectorEvent[]));

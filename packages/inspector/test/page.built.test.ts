@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../src/messages.ts';
-import { callTool, executablePath, expectAccessible, launch, openPage, TIMEOUT_MS } from './chromium.ts';
+import { callTool, executablePath, expectAccessible, launch, openPage, shoot, TIMEOUT_MS } from './chromium.ts';
 import { HOSTILE } from './programs/everything.ts';
 import { serveEverything } from './targets.ts';
 
@@ -127,6 +127,7 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     'shows resources, prompts with suggestions, and several servers side by side',
     async () => {
       const { page } = await openPage(browser, { servers: [{ ...(await serveEverything('websocket')), name: 'second' }] });
+      await page.getByRole('button', { name: 'Connect a server' }).click();
       await connect(page, await serveEverything('http'));
       await page.getByRole('tab', { name: 'Resources' }).click();
       await page.getByRole('button', { name: /^pixel/ }).click();
@@ -140,8 +141,6 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       await page.getByLabel('name (required)').fill('Ada');
       await page.getByRole('button', { name: 'Get' }).click();
       await page.getByText('Say hello to Ada').first().waitFor();
-      await page.getByRole('button', { name: 'Connect a server' }).click();
-      await page.getByRole('button', { name: 'Connect second' }).click();
       const servers = page.getByRole('navigation', { name: 'Servers' });
       await expect.poll(() => servers.getByText('ready').count()).toBe(2);
       await page.reload();
@@ -175,41 +174,72 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     TIMEOUT_MS,
   );
 
-  it.each(['light', 'dark'] as const)(
-    'has no serious fault of accessibility in the %s scheme, and is used by keyboard alone',
-    async (colorScheme) => {
-      const { page } = await openPage(browser, { servers: [await serveEverything('http')] }, { colorScheme });
-      await expectAccessible(page);
-      const suggested = page.getByRole('button', { name: /^Connect http/ });
-      await suggested.focus();
-      await page.keyboard.press('Enter');
-      await page
-        .getByRole('region', { name: 'Tools', exact: true })
-        .getByRole('button', { name: /^order / })
-        .focus();
-      await page.keyboard.press('Enter');
-      await expectAccessible(page);
-      for (const name of ['table', 'media', 'fail', 'ask']) {
-        await callTool(page, name);
-        await page
-          .getByText(name === 'ask' ? 'Who are you?' : /(?:done|failed) after/)
-          .first()
-          .waitFor();
+  const screens = [
+    { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+    { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+    { name: 'narrow', colorScheme: 'light', viewport: { width: 400, height: 800 } },
+  ] as const;
+  it.each(screens)(
+    'has no serious fault of accessibility ($name), and is used by keyboard alone',
+    async ({ name: screen, ...context }) => {
+      const { page } = await openPage(browser, { servers: [await serveEverything('http')] }, context);
+      const look = async (view: string): Promise<void> => {
+        await shoot(page, `${screen}-${view}`);
         await expectAccessible(page);
+      };
+      /** A button by the beginning of its name. */
+      const press = async (name: string): Promise<void> => {
+        await page
+          .getByRole('button', { name: new RegExp(`^${name}`) })
+          .first()
+          .focus();
+        await page.keyboard.press('Enter');
+      };
+      const type = async (label: string, text: string): Promise<void> => {
+        await page.getByLabel(label).focus();
+        await page.keyboard.type(text);
+      };
+      await press('Connect a server');
+      await page.getByRole('region', { name: 'Connect' }).waitFor();
+      await look('connect');
+      await press('everything');
+      await press('order');
+      await look('order');
+      for (const name of ['table', 'media', 'fail', 'log', 'ask']) {
+        await press(name);
+        await press('Call');
+        const isOver = name === 'ask' ? 'Who are you?' : /(?:done|failed) after/;
+        await page.getByText(isOver).first().waitFor();
+        await look(name);
       }
       await page.keyboard.press('Escape');
       await page.getByText('waits for your answer').waitFor();
+      await press('work');
+      await press('Call as a task');
+      await page.getByText('Go on?').waitFor();
+      await look('work');
+      await page.keyboard.press('Escape');
       await page.getByRole('tab', { name: 'Tools' }).focus();
       for (const name of ['Resources', 'Prompts', 'Tasks', 'Logs', 'Wire', 'Server']) {
         await page.keyboard.press('ArrowRight');
         await page.getByRole('tabpanel', { name: new RegExp(`^${name}`) }).waitFor();
+        if (name === 'Resources') {
+          await press('data');
+          await press('Read$');
+          await page.getByText('done after').waitFor();
+        }
+        if (name === 'Prompts') {
+          await type('name (required)', 'Ada');
+          await press('Get');
+          await page.getByText('Say hello to Ada').first().waitFor();
+        }
         if (name === 'Wire') {
           await page.getByRole('listbox').focus();
           await page.keyboard.press('Home');
           await page.keyboard.press('ArrowDown');
           await page.getByRole('heading', { name: /^2\. / }).waitFor();
         }
-        await expectAccessible(page);
+        await look(name.toLowerCase());
         await page.getByRole('tab', { name }).focus();
       }
     },

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { inspectorHandler, serveInspector } from '@mortise/inspector';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -21,6 +23,15 @@ function get(url: URL, headers: Readonly<Record<string, string>>): Promise<numbe
       .on('error', reject)
       .end();
   });
+}
+
+/** The first line of the answer to a request with several `Host` lines. */
+async function getWithHosts({ hostname, port, pathname }: URL, ...hosts: readonly string[]): Promise<string> {
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.write(`GET ${pathname} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}\r\n`);
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  return chunk.toString().split('\r\n')[0] ?? '';
 }
 
 /** `open`, or the status with which the upgrade was refused. */
@@ -46,6 +57,7 @@ describe('what the inspector refuses', () => {
     expect(await get(new URL('/inspector', url), {})).toBe(404);
     expect(await get(new URL(`${url.pathname.slice(0, -2)}x/`, url), {})).toBe(404);
     expect(await get(url, { host: 'evil.example' })).toBe(403);
+    expect(await getWithHosts(url, url.host, 'evil.example')).toContain('403');
     expect(await get(url, { origin: 'https://evil.example' })).toBe(403);
   });
 
@@ -72,8 +84,28 @@ describe('what the inspector refuses', () => {
   it('refuses options that it does not know, and weak tokens', () => {
     expect(() => inspectorHandler({ tokn: 'x' } as never)).toThrow('tokn');
     expect(() => inspectorHandler({ token: 'short' })).toThrow('at least 16');
-    expect(() => inspectorHandler({ path: 'a?b' })).toThrow('"path"');
+    for (const path of ['a?b', '', `/${'a'.repeat(100)}!`]) expect(() => inspectorHandler({ path })).toThrow('"path"');
     expect(() => inspectorHandler({ servers: [{ type: 'http' } as never, {} as never] })).toThrow('"type"');
+  });
+
+  it('[ROBUSTNESS-5] refuses an upgrade that nobody takes, and survives one that is reset', async () => {
+    const inspector = inspectorHandler();
+    onTestFinished(() => inspector.close());
+    const server = createServer((request, response) => inspector.node(request, response, () => response.end('the program')));
+    inspector.attach(server);
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await upgrade(new URL(`http://127.0.0.1:${port}/other`), {})).toBe(404);
+    // The program listens, but does not answer.
+    const taken = new Promise<Duplex>((resolve) => server.on('upgrade', (_request, socket) => resolve(socket)));
+    const client = connect(port, '127.0.0.1');
+    client.write('GET /other HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    const socket = await taken;
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    client.resetAndDestroy();
+    await closed;
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('the program');
   });
 
   it('leaves requests and upgrades of the program alone', async () => {

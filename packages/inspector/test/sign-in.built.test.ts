@@ -24,10 +24,7 @@ describe.skipIf(executablePath === undefined)('sign-in', () => {
     async (era) => {
       const browser = await launch();
       try {
-        const { page, complaints } = await openPage(browser, {
-          servers: [{ type: 'http', url: await serveProtected(), era }],
-          connects: true,
-        });
+        const { page, complaints } = await openPage(browser, { servers: [{ type: 'http', url: await serveProtected(), era }] });
         const link = page.getByRole('link', { name: 'Open the sign-in page' });
         await link.waitFor();
         await expectAccessible(page);

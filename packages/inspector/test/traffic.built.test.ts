@@ -22,7 +22,7 @@ describe.skipIf(executablePath === undefined || process.platform !== 'linux')('1
     async () => {
       const browser = await launch();
       try {
-        const { page } = await openPage(browser, { servers: [await serveEverything('http')], connects: true });
+        const { page } = await openPage(browser, { servers: [await serveEverything('http')] });
         await page.getByRole('button', { name: /^blob / }).click();
         await page.getByLabel('size (required)').fill(String(MIB));
         const button = page.getByRole('button', { name: 'Call', exact: true });

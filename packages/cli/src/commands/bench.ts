@@ -19,6 +19,8 @@ interface BenchOptions extends ServerCommandOptions {
 interface Measured {
   readonly latenciesMs: number[];
   readonly errors: Map<string, number>;
+  /** How long it took until the last call was answered. */
+  seconds: number;
 }
 
 export function addBench(program: Command, terminal: Terminal): void {
@@ -44,7 +46,7 @@ function checkComplete(tool: Tool, args: JsonObject): void {
 
 async function measure(client: McpClient, tool: string, args: JsonObject, options: BenchOptions, terminal: Terminal): Promise<Measured> {
   const { signal } = terminal.io;
-  const measured: Measured = { latenciesMs: [], errors: new Map() };
+  const measured: Measured = { latenciesMs: [], errors: new Map(), seconds: 0 };
   const startMs = performance.now();
   const endMs = startMs + options.duration * 1000;
   let shownMs = startMs;
@@ -59,8 +61,13 @@ async function measure(client: McpClient, tool: string, args: JsonObject, option
     }
   };
   await Promise.all(Array.from({ length: options.connections }, callUntilEnd));
+  measured.seconds = (performance.now() - startMs) / 1000;
   return measured;
 }
+
+/** Messages of errors often have an id or a time in them: so many kinds are told apart, by so many characters. */
+const MAX_KINDS = 20;
+const MAX_MESSAGE = 200;
 
 async function callOnce(
   client: McpClient,
@@ -78,18 +85,19 @@ async function callOnce(
     signal?.throwIfAborted();
     // A lost connection fails at once, so a loop over it would never yield.
     if (!client.isConnected) throw error;
-    const message = toMessage(error);
+    const full = toMessage(error).slice(0, MAX_MESSAGE);
+    const message = errors.has(full) || errors.size < MAX_KINDS ? full : 'other errors';
     errors.set(message, (errors.get(message) ?? 0) + 1);
   }
 }
 
-function report({ latenciesMs, errors }: Measured, { duration, connections }: BenchOptions, terminal: Terminal): void {
+function report({ latenciesMs, errors, seconds }: Measured, { connections }: BenchOptions, terminal: Terminal): void {
   const sorted = [...latenciesMs].sort((a, b) => a - b);
   const at = (share: number): number => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN);
   const errorCount = [...errors.values()].reduce((sum, count) => sum + count, 0);
   if (errorCount > 0) terminal.exitCode = ExitCode.failed;
   const latencyMs = { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
-  const callsPerSecond = round(sorted.length / duration);
+  const callsPerSecond = round(sorted.length / seconds);
   if (terminal.isJson) {
     const found = {
       calls: sorted.length,
@@ -97,7 +105,7 @@ function report({ latenciesMs, errors }: Measured, { duration, connections }: Be
       latencyMs,
       errors: Object.fromEntries(errors),
       connections,
-      durationSeconds: duration,
+      durationSeconds: round(seconds),
     };
     return terminal.printJson(found);
   }

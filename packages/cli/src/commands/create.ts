@@ -7,7 +7,7 @@ import { ownFile } from '../own-file.ts';
 import { CliError } from '../errors.ts';
 import { clean, type Terminal } from '../terminal.ts';
 
-const KINDS = ['server', 'http-server', 'client'] as const;
+const KINDS = ['server', 'http-server', 'client', 'host'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** What each kind needs of ours at run time, and for its tests. */
@@ -21,6 +21,7 @@ const PACKAGES: Readonly<Record<Kind, readonly [readonly string[], readonly stri
     ['cli', 'client'],
   ],
   client: [['client', 'transport-http', 'transport-stdio'], ['server']],
+  host: [['host'], ['client', 'server']],
 };
 
 /** Versions of what is not ours. */
@@ -37,15 +38,14 @@ export function addCreate(program: Command, terminal: Terminal): void {
 
 function create(folder: string, kind: Kind, terminal: Terminal): void {
   if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0))
-    throw new CliError(`${clean(folder)} is there already and not empty: give a new folder`);
+    throw new CliError(`${clean(folder)} already exists and is not empty: choose another folder`);
   const name = toPackageName(basename(folder));
   const isHttp = kind === 'http-server';
   const words = {
     name,
     how: isHttp ? 'it on http://127.0.0.1:3000/mcp' : 'it over stdio',
-    command: `npx mortise run ${join(folder, 'src/server.ts')}`,
   };
-  const source = join(ownFile('templates'), kind === 'client' ? 'client' : 'server');
+  const source = join(ownFile('templates'), isHttp ? 'server' : kind);
   for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     const path = join(source, file);
     if (statSync(path).isFile()) write(join(folder, file), fill(readFileSync(path, 'utf8'), words));
@@ -53,7 +53,8 @@ function create(folder: string, kind: Kind, terminal: Terminal): void {
   write(join(folder, 'package.json'), toJson(toManifest(name, kind)));
   write(join(folder, 'tsconfig.json'), toJson(TSCONFIG));
   write(join(folder, '.gitignore'), 'node_modules\n');
-  terminal.print(`${terminal.style('green', 'written')} ${clean(folder)}\n\n  cd ${clean(folder)}\n  npm install\n  npm test`);
+  const next = isHttp || kind === 'server' ? '  npm run dev    # a page to try it in' : '  npm start';
+  terminal.print(`${terminal.style('green', 'written')} ${clean(folder)}\n\n  cd ${clean(folder)}\n  npm install\n  npm test\n${next}`);
 }
 
 const TSCONFIG = {
@@ -94,15 +95,15 @@ function toManifest(name: string, kind: Kind): object {
     Object.fromEntries(names.map((each) => `@mortise/${each}`).map((each) => [each, toRange(dependencies[each] ?? version)]));
   const [own, forTests] = PACKAGES[kind];
   const { zod, tsx, ...tools } = OTHERS;
-  const isClient = kind === 'client';
+  const isServer = kind === 'server' || kind === 'http-server';
   return {
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
     scripts: toScripts(kind),
-    dependencies: { ...ours(own), ...(isClient ? {} : { zod }) },
-    devDependencies: { ...ours(forTests), ...(isClient ? { tsx } : {}), ...tools },
+    dependencies: { ...ours(own), ...(isServer ? { zod } : {}) },
+    devDependencies: { ...ours(forTests), ...(isServer ? {} : { tsx }), ...tools },
   };
 }
 
@@ -111,9 +112,9 @@ const toRange = (version: string): string => (version.startsWith('workspace:') ?
 
 function toScripts(kind: Kind): object {
   const checks = { check: 'tsc', test: 'vitest run' };
-  if (kind === 'client') return { start: 'tsx src/main.ts', ...checks };
+  if (kind === 'client' || kind === 'host') return { start: 'tsx src/main.ts', ...checks };
   const start = `mortise run src/server.ts${kind === 'http-server' ? ' --http --port 3000' : ''}`;
-  return { start, inspect: 'mortise inspect src/server.ts', ...checks };
+  return { start, dev: 'mortise dev src/server.ts', ...checks };
 }
 
 function write(file: string, text: string): void {

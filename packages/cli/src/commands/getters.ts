@@ -52,7 +52,7 @@ function toTexts(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     words.map((word) => {
       const at = word.indexOf('=');
-      if (at < 1) throw new CliError(`"${clean(word)}" is no argument: write key=value`);
+      if (at < 1) throw new CliError(`"${clean(word)}" is not a valid argument: write key=value`);
       return [word.slice(0, at), word.slice(at + 1)];
     }),
   );

@@ -9,7 +9,7 @@ import { CliError } from '../errors.ts';
 import { ownFile } from '../own-file.ts';
 import { aborted, toPort } from '../serve.ts';
 import { addTargetOptions, collect } from '../server-command.ts';
-import { type TargetOptions, toCommand, toHeaders, toVariables } from '../target.ts';
+import { parseTarget, type TargetOptions, toVariables } from '../target.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { watchFolder } from '../watch/watch-folder.ts';
 
@@ -33,7 +33,11 @@ export function addInspector(program: Command, terminal: Terminal): void {
     .option('--protocol <revision>', 'use this revision of the protocol only')
     .addHelpText('after', '\nExample:\n  mortise inspector http://localhost:3000/mcp')
     .action((server: string | undefined, options: InspectorCommandOptions) =>
-      serve(server === undefined ? [] : [toTarget(server, options, terminal)], options, terminal),
+      serve(
+        server === undefined ? [] : [{ ...parseTarget(server, options, terminal.io.cwd), protocolVersion: options.protocol }],
+        options,
+        terminal,
+      ),
     );
 }
 
@@ -41,18 +45,6 @@ const addPageOptions = (command: Command): Command =>
   command
     .option('-p, --port <port>', 'the port of the page; 0 takes a free one', toPort, 0)
     .option('--no-open', 'do not open the page in the browser');
-
-function toTarget(server: string, options: InspectorCommandOptions, terminal: Terminal): ServerTarget {
-  const { protocol: protocolVersion } = options;
-  const scheme = /^(https?|wss?):\/\//i.exec(server)?.[1]?.toLowerCase();
-  if (scheme !== undefined) {
-    const type = scheme.startsWith('ws') ? 'websocket' : options.sse === true ? 'sse' : 'http';
-    return { type, url: server, headers: toHeaders(options), protocolVersion };
-  }
-  const [command, ...args] = toCommand(server, terminal.io.cwd);
-  if (command === undefined) throw new CliError('The server is empty: give a URL, a command in quotes, or a file');
-  return { type: 'stdio', name: server, command, args, env: toVariables(options), cwd: terminal.io.cwd, protocolVersion };
-}
 
 async function develop(file: string, options: PageOptions & TargetOptions, terminal: Terminal): Promise<void> {
   const { cwd } = terminal.io;
@@ -75,7 +67,7 @@ async function serve(
   terminal: Terminal,
   whileServing?: (inspector: InspectorServing) => Promise<() => Promise<void>>,
 ): Promise<void> {
-  const inspector = await serveInspector({ port, servers, connects: true });
+  const inspector = await serveInspector({ port, servers });
   const stop = await whileServing?.(inspector);
   try {
     terminal.note(`${terminal.styleNote('green', 'inspector')} ${inspector.url} (Ctrl-C ends)`);

@@ -1,21 +1,22 @@
 /** `mortise install`: writes a server into the configuration of a desktop host. What stands there stays, comments and all. */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import stringArgv from 'string-argv';
 import { CliError } from '../errors.ts';
+import { collect } from '../server-command.ts';
+import { findScript, parseTarget, type TargetOptions } from '../target.ts';
 import { clean, type Terminal } from '../terminal.ts';
 
 const HOSTS = ['claude-desktop', 'claude-code', 'vscode', 'cursor'] as const;
 type Host = (typeof HOSTS)[number];
 
-interface InstallOptions {
+interface InstallOptions extends Pick<TargetOptions, 'env'> {
   readonly name?: string;
-  readonly env?: readonly string[];
   readonly global?: boolean;
   readonly file?: string;
   readonly yes?: boolean;
@@ -25,35 +26,33 @@ export function addInstall(program: Command, terminal: Terminal): void {
   program
     .command('install <server>')
     .description('Write a server into the configuration of a desktop host; shows the change first')
-    .argument('<host>', `one of ${HOSTS.join(', ')}`)
+    .addArgument(new Argument('<host>', 'the host').choices(HOSTS))
     .option('-n, --name <name>', 'the name of the entry (default: made from the command or URL)')
-    .option('-e, --env <NAME=value>', 'a variable for the server; may be repeated', (text: string, before: readonly string[] = []) => [
-      ...before,
-      text,
-    ])
+    .option('-e, --env <NAME=value>', 'a variable for the server; may be repeated', collect)
     .option('--global', 'for all projects (claude-code, vscode and cursor; default: this folder)')
-    .addOption(new Option('--file <file>', 'write this file').hideHelp(false))
+    .option('--file <file>', 'write this file')
     .option('-y, --yes', 'write without asking')
-    .action((server: string, host: string, options: InstallOptions) => install(server, host, options, terminal));
+    .action((server: string, host: Host, options: InstallOptions) => install(server, host, options, terminal));
 }
 
-async function install(server: string, host: string, options: InstallOptions, terminal: Terminal): Promise<void> {
-  if (!isHost(host)) throw new CliError(`"${clean(host)}" is no host: choose one of ${HOSTS.join(', ')}`);
+async function install(server: string, host: Host, options: InstallOptions, terminal: Terminal): Promise<void> {
   const { io } = terminal;
   const file = options.file === undefined ? toFile(host, options.global === true, io.cwd, io.env) : resolve(io.cwd, options.file);
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const before = readText(file);
+  const entry = toEntry(server, host, options, io.cwd);
   const name = options.name ?? toName(server);
-  const after = addEntry(before, [host === 'vscode' ? 'servers' : 'mcpServers', name], toEntry(server, host, options.env ?? []), file);
+  const after = addEntry(before, [host === 'vscode' ? 'servers' : 'mcpServers', name], entry, file);
   if (after === before) return terminal.print(`${clean(file)} has this entry already.`);
   terminal.print(clean(createTwoFilesPatch(file, file, before, after, '', '').replace(/^=+\n/, '')));
   if (options.yes !== true && !/^y/i.test((await terminal.ask(`Write ${clean(file)}? [y/N] `)) ?? '')) {
     throw new CliError(terminal.isInteractive ? 'Nothing was written' : 'Nothing was written: --yes writes without asking');
   }
+  if (readText(file) !== before) throw new CliError(`${clean(file)} was changed meanwhile, nothing was written: run the command again`);
   write(file, after);
-  terminal.note(`${terminal.styleNote('green', 'written')}; start the host anew to see "${clean(name)}"`);
+  terminal.note(`${terminal.styleNote('green', 'written')}; restart the host to see "${clean(name)}"`);
 }
 
-const isHost = (host: string): host is Host => (HOSTS as readonly string[]).includes(host);
+const readText = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
 /** Where a host keeps its configuration, as its documentation says. */
 function toFile(host: Host, isGlobal: boolean, cwd: string, env: Terminal['io']['env']): string {
@@ -90,22 +89,18 @@ function toName(server: string): string {
   return name || 'server';
 }
 
-function toEntry(server: string, host: Host, variables: readonly string[]): object {
-  if (/^https?:/i.test(server)) {
+function toEntry(server: string, host: Host, options: InstallOptions, cwd: string): object {
+  const target = parseTarget(server, options, cwd);
+  if (target.type !== 'stdio') {
+    if (target.type === 'websocket') throw new CliError('Hosts connect to no WebSocket: install a URL with http or https');
     if (host === 'claude-desktop')
       throw new CliError('Claude Desktop starts programs only: add a server with a URL in its settings, under Connectors');
     return host === 'cursor' ? { url: server } : { type: 'http', url: server };
   }
-  const [command, ...args] = stringArgv(server);
-  if (command === undefined) throw new CliError('The server is empty: give a command in quotes or a URL');
-  const env = Object.fromEntries(variables.map(toVariable));
-  return { ...(host === 'vscode' ? { type: 'stdio' } : {}), command, args, ...(variables.length === 0 ? {} : { env }) };
-}
-
-function toVariable(text: string): readonly [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new CliError(`"${clean(text)}" is no variable: write --env NAME=value`);
-  return [text.slice(0, at), text.slice(at + 1)];
+  const script = findScript(server, cwd);
+  // A host starts it in any folder, in which this package need not be installed.
+  const { command, args } = script === undefined ? target : { command: 'npx', args: ['-y', '@mortise/cli', 'run', script] };
+  return { ...(host === 'vscode' ? { type: 'stdio' } : {}), command, args, ...(options.env && { env: target.env }) };
 }
 
 function addEntry(text: string, path: readonly string[], entry: object, file: string): string {
@@ -114,18 +109,24 @@ function addEntry(text: string, path: readonly string[], entry: object, file: st
   const [fault] = errors;
   if (fault) {
     const line = text.slice(0, fault.offset).split('\n').length;
-    throw new CliError(`${clean(file)}, line ${line}: ${printParseErrorCode(fault.error)}; mend the file first, nothing was written`);
+    throw new CliError(`${clean(file)}, line ${line}: ${printParseErrorCode(fault.error)}; correct the file first, nothing was written`);
   }
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes('\r\n') ? '\r\n' : '\n' };
   const start = text.trim() === '' ? '{}' : text;
-  const edited = applyEdits(start, modify(start, [...path], entry, { formattingOptions }));
-  return edited.endsWith('\n') ? edited : `${edited}\n`;
+  try {
+    const edited = applyEdits(start, modify(start, [...path], entry, { formattingOptions }));
+    return edited.endsWith('\n') ? edited : `${edited}\n`;
+  } catch (error) {
+    throw new CliError(`${clean(file)} has no place for "${path[0]}", nothing was written`, undefined, { cause: error });
+  }
 }
 
-/** Writes beside the file and renames, so that a host never reads half of it. */
+/** Writes beside the file and renames, so that a host never reads half of it. A link, as people keep for such files, stays a link. */
 function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  const beside = `${file}.${process.pid}.tmp`;
-  writeFileSync(beside, text, { mode: 0o600 });
-  renameSync(beside, file);
+  const isThere = existsSync(file);
+  const target = isThere ? realpathSync(file) : file;
+  const beside = `${target}.${process.pid}.tmp`;
+  writeFileSync(beside, text, { mode: isThere ? statSync(target).mode : 0o600 });
+  renameSync(beside, target);
 }

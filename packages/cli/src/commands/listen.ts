@@ -4,7 +4,7 @@ import type { McpClient } from '@mortise/client';
 import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { Command } from 'commander';
-import { addServerCommand, type ServerCommandOptions, useServer } from '../server-command.ts';
+import { addServerCommand, collect, type ServerCommandOptions, useServer } from '../server-command.ts';
 import { clean, type Terminal } from '../terminal.ts';
 
 interface ListenOptions extends ServerCommandOptions {
@@ -13,10 +13,7 @@ interface ListenOptions extends ServerCommandOptions {
 
 export function addListen(program: Command, terminal: Terminal): void {
   addServerCommand(program, 'listen', 'Print list changes, resource updates and log messages until Ctrl-C')
-    .option('--resource <uri>', 'also follow this resource; may be repeated', (uri: string, before: readonly string[] = []) => [
-      ...before,
-      uri,
-    ])
+    .option('--resource <uri>', 'also follow this resource; may be repeated', collect)
     .action((server: string, options: ListenOptions) =>
       useServer(terminal, server, options, ({ client }) => follow(client, options.resource ?? [], terminal)),
     );

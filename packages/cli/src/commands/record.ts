@@ -2,11 +2,11 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { StdioServerTransport } from '@mortise/transport-stdio/server';
 import type { Command } from 'commander';
-import { CliError } from '../errors.ts';
+import { CliError, ExitCode, toMessage } from '../errors.ts';
 import type { Entry } from '../recording/recording.ts';
 import { addTargetOptions } from '../server-command.ts';
 import { type TargetOptions, toTransport } from '../target.ts';
@@ -31,10 +31,18 @@ async function record(target: string, path: string, options: TargetOptions, term
   const client = new StdioServerTransport(stdin, stdout, { exitWhenDone: false });
   const [file, name] = createFile(resolve(cwd, path));
   const startMs = performance.now();
+  let isWriting = true;
   const write = (from: Entry['from'], message: JsonRpcMessage): void => {
-    writeSync(file, `{"ms":${Math.round(performance.now() - startMs)},"from":"${from}","message":${serializeMessage(message)}}\n`);
+    if (!isWriting) return;
+    try {
+      writeSync(file, `{"ms":${Math.round(performance.now() - startMs)},"from":"${from}","message":${serializeMessage(message)}}\n`);
+    } catch (error) {
+      isWriting = false;
+      terminal.note(`${terminal.styleNote('red', 'the recording ended')}: ${clean(toMessage(error))}; the session goes on`);
+    }
   };
   const sides = { client, server };
+  let serverError: Error | undefined;
   const closed = Object.entries(sides).map(([from, side]) => {
     const other = side === client ? server : client;
     side.onmessage = (message) => {
@@ -42,8 +50,11 @@ async function record(target: string, path: string, options: TargetOptions, term
       // A side that is gone is seen by its `onclose`.
       void other.send(message as JsonRpcMessage).catch(() => undefined);
     };
-    side.onerror = (error) => terminal.note(clean(`${from}: ${error.message}`));
-    return new Promise<void>((done) => (side.onclose = done));
+    side.onerror = (error) => {
+      if (side === server) serverError = error;
+      terminal.note(clean(`${from}: ${error.message}`));
+    };
+    return new Promise<Transport>((done) => (side.onclose = () => done(side)));
   });
   const close = (): Promise<unknown> => Promise.all([client.close(), server.close()]);
   signal?.addEventListener('abort', () => void close(), { once: true });
@@ -51,7 +62,7 @@ async function record(target: string, path: string, options: TargetOptions, term
     await server.start();
     await client.start();
     terminal.note(terminal.styleNote('dim', `recording to ${clean(name)}`));
-    await Promise.race(closed);
+    if ((await Promise.race(closed)) === server && serverError) terminal.exitCode = ExitCode.unreachable;
   } finally {
     await close();
     closeSync(file);

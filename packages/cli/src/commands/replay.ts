@@ -22,7 +22,7 @@ interface ReplayOptions extends TargetOptions {
 
 const EXAMPLES = `
 Examples:
-  mortise replay session.jsonl "node server.js"   # asks the server what was asked, and shows where it answers otherwise
+  mortise replay session.jsonl "node server.js"   # asks the server what was asked, and shows which answers differ
   mortise replay session.jsonl                    # is the server that was recorded, over stdio`;
 
 export function addReplay(program: Command, terminal: Terminal): void {

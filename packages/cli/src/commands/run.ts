@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { createJiti } from 'jiti';
 import { CliError, ExitCode } from '../errors.ts';
 import { addServingOptions, serve, type Served, type ServingOptions } from '../serve.ts';
-import { clean, type Terminal } from '../terminal.ts';
+import { clean, type CliIo, type Terminal } from '../terminal.ts';
 import { serveWatched } from '../watch/serve-watched.ts';
 
 interface RunOptions extends ServingOptions {
@@ -22,13 +22,31 @@ export function addRun(program: Command, terminal: Terminal): void {
 }
 
 async function run(file: string, options: RunOptions, terminal: Terminal): Promise<void> {
-  if (options.watch === true) return serveWatched(file, () => loadAgain(file), options, terminal);
-  const server = await load(file);
+  const isStdio = options.http !== true && options.ws !== true;
+  const loadFile = <T>(loading: () => Promise<T>): Promise<T> => (isStdio ? withoutPrinting(terminal.io, loading) : loading());
+  if (options.watch === true) return serveWatched(file, () => loadFile(() => loadAgain(file)), options, terminal);
+  const server = await loadFile(() => load(file));
   if (server !== undefined) return serve(server, options, terminal);
-  process.once('beforeExit', () => {
-    terminal.note(`${clean(file)} ${NO_SERVER}`);
-    process.exitCode = ExitCode.usage;
-  });
+  await new Promise<void>((resolve) => process.once('beforeExit', () => resolve()));
+  throw new CliError(`${clean(file)} ${NO_SERVER}`);
+}
+
+/** While a file is loaded, what it prints goes to the error output. Messages pass: a file may serve by itself. */
+async function withoutPrinting<T>({ stdout, stderr }: CliIo, load: () => Promise<T>): Promise<T> {
+  const { write } = stdout;
+  let isLoading = true;
+  const moved = ((...args: Parameters<typeof write>) => {
+    const text = String(args[0]);
+    const isMessage = text.startsWith('{') && text.includes('"jsonrpc"');
+    return isLoading && !isMessage ? stderr.write(...args) : write.apply(stdout, args);
+  }) as typeof write;
+  stdout.write = moved;
+  try {
+    return await load();
+  } finally {
+    isLoading = false;
+    if (stdout.write === moved) stdout.write = write;
+  }
 }
 
 const NO_SERVER = 'exports no server and does not serve one: add "export default server"';

@@ -15,6 +15,8 @@ export function addTask(program: Command, terminal: Terminal): void {
   addServerCommand(program, 'task <id>', 'Show the state of a task; "call --detach" prints ids')
     .option('--wait', 'wait for the result and print it')
     .option('--cancel', 'cancel the task')
+    // An id is any text, and may begin with "-".
+    .allowUnknownOption()
     .action((server: string, id: string, options: TaskCommandOptions) =>
       useServer(terminal, server, options, async ({ tasks }) => {
         const task = tasks.resumeTask(id);

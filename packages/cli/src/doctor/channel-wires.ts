@@ -2,9 +2,9 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import spawn from 'cross-spawn';
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { ProgramTarget } from '@mortise/inspector';
 import { getDefaultEnvironment } from '@mortise/transport-stdio/client';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
 import { CliError, ExitCode } from '../errors.ts';
@@ -12,24 +12,27 @@ import { Pairing, type Wire } from './wire.ts';
 
 export interface ProgramWire extends Wire {
   readonly kind: 'stdio';
+  /** Sends a line that is no message. */
+  sendText(text: string): void;
   /** Closes the program's standard input. @returns Whether the program then ended within the time. */
   endInput(timeoutMs: number): Promise<boolean>;
 }
 
 /** Starts a program. @param timeoutMs How long an answer may take. */
-export async function openProgram(
-  command: readonly [string, ...string[]],
-  { env, cwd, timeoutMs }: { readonly env: Readonly<Record<string, string>>; readonly cwd: string; readonly timeoutMs: number },
-): Promise<ProgramWire> {
-  const [file, ...args] = command;
-  const child = spawn(file, args, { cwd, env: { ...getDefaultEnvironment(), ...env }, stdio: ['pipe', 'pipe', 'ignore'] });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+export async function openProgram({ command, args = [], env, cwd }: ProgramTarget, timeoutMs: number): Promise<ProgramWire> {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...getDefaultEnvironment(), ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: IS_POSIX,
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await once(child, 'spawn').catch((error: unknown) => {
-    throw new CliError(`"${file}" could not be started`, ExitCode.unreachable, { cause: error });
+    throw new CliError(`"${command}" could not be started`, ExitCode.unreachable, { cause: error });
   });
   const pairing = new Pairing();
-  void ended.then(() => pairing.end());
-  if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => line.trim() !== '' && pairing.onText(line));
+  child.once('close', () => pairing.end());
+  readLines(child, pairing);
   // The program may end before it has read all: the answer that does not come says so.
   child.stdin?.on('error', () => undefined);
   const write = (text: string) => () => child.stdin?.write(`${text}\n`);
@@ -37,16 +40,45 @@ export async function openProgram(
     kind: 'stdio',
     strays: pairing.strays,
     send: (message) => pairing.ask(message, timeoutMs, write(JSON.stringify(message))),
-    sendText: (text) => {
-      write(text)();
-      return Promise.resolve({});
-    },
+    sendText: (text) => void write(text)(),
     endInput: (waitMs) => endInput(child, ended, waitMs),
     close: async () => {
-      child.kill('SIGKILL');
+      kill(child);
       await ended;
+      child.stdout?.destroy();
     },
   };
+}
+
+const IS_POSIX = process.platform !== 'win32';
+/** The longest line that is read, in characters. */
+const MAX_LINE = 16 * 1024 * 1024;
+
+/** Passes on each line. A program that never ends a line is killed. */
+function readLines(child: ChildProcess, pairing: Pairing): void {
+  let held = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    const [end = '', ...starts] = chunk.split('\n');
+    held += end;
+    for (const start of starts) {
+      if (held.trim() !== '') pairing.onText(held);
+      held = start;
+    }
+    if (held.length <= MAX_LINE) return;
+    pairing.onText(held);
+    held = '';
+    kill(child);
+  });
+}
+
+/** Kills a program and those that it started, as `npx` does: they have a process group of their own. */
+function kill(child: ChildProcess): void {
+  try {
+    if (IS_POSIX && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
 }
 
 async function endInput(child: ChildProcess, ended: Promise<void>, waitMs: number): Promise<boolean> {
@@ -67,8 +99,6 @@ export async function openSocket(url: string, headers: Readonly<Record<string, s
     strays: pairing.strays,
     send: (message) =>
       pairing.ask(message, timeoutMs, () => void transport.send(message as unknown as JsonRpcMessage).catch(() => undefined)),
-    // The transport sends messages only: `doctor` sends no broken text over WebSocket.
-    sendText: () => Promise.resolve({}),
     close: () => transport.close(),
   };
 }

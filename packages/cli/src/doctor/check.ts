@@ -2,11 +2,10 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Dialogue, EraName } from './dialogue.ts';
-import type { HttpWire } from './http-wire.ts';
-import type { Reply } from './wire.ts';
+import type { Reply, Wire } from './wire.ts';
 
 /** One thing to try in one era. */
-export interface Check {
+export interface Check<W extends Wire = Wire> {
   /** The row of our ledger of the specification, or of our own bounds (`ROBUSTNESS-n`). */
   readonly row: string;
   /** What must hold, as a sentence. */
@@ -22,12 +21,7 @@ export interface Check {
   /** Whether it needs a connection of its own, on which nothing was sent yet. */
   readonly isFirst?: boolean;
   /** Tries it. @returns What is wrong, in words; undefined if all is well. */
-  run(dialogue: Dialogue): Promise<string | undefined> | string | undefined;
-}
-
-/** A check that looks at HTTP itself. */
-export interface HttpCheck extends Omit<Check, 'run'> {
-  run(dialogue: Dialogue, wire: HttpWire): Promise<string | undefined>;
+  run(dialogue: Dialogue, wire: W): Promise<string | undefined> | string | undefined;
 }
 
 /** Expects an error with one of these codes. */

@@ -1,4 +1,4 @@
-/** `diagnose`: tries a server in both eras and tells what it finds, check by check. */
+/** `diagnose`: tries a server in both eras and reports what it finds, check by check. */
 
 import type { ProgramWire } from './channel-wires.ts';
 import type { Check } from './check.ts';
@@ -28,11 +28,18 @@ export interface DiagnoseOptions {
   readonly onCheck: (rule: string) => void;
 }
 
-type Tried = Pick<Check, 'row' | 'rule' | 'remedy' | 'isAdvice'>;
+type Rule = Pick<Check, 'row' | 'rule' | 'remedy' | 'isAdvice'>;
 
 /** Tries a server. Opens a new connection for each era. */
-export async function* diagnose(open: OpenWire, options: DiagnoseOptions): AsyncGenerator<Finding, void> {
+export async function* diagnose(openWire: OpenWire, options: DiagnoseOptions): AsyncGenerator<Finding, void> {
   let spoken = 0;
+  /** What waits for an answer on a closed wire gets none, and the next check sees the signal. */
+  const open = async (): Promise<Wire> => {
+    options.signal?.throwIfAborted();
+    const wire = await openWire();
+    options.signal?.addEventListener('abort', () => void wire.close(), { once: true });
+    return wire;
+  };
   for (const era of ['modern', 'legacy'] as const) {
     const wire = await open();
     try {
@@ -51,22 +58,22 @@ async function* runAll(dialogue: Dialogue, wire: Wire, open: OpenWire, options: 
   const checks = [...PROTOCOL_CHECKS, ...FEATURE_CHECKS, ...(options.calls ? CALL_CHECKS : [])];
   const fits = ({ era = dialogue.era, needs }: Pick<Check, 'era' | 'needs'>): boolean =>
     era === dialogue.era && (needs === undefined || needs in dialogue.capabilities);
-  const run = async (check: Tried, tried: () => Promise<string | undefined> | string | undefined): Promise<Finding> => {
+  const run = async (check: Rule, tried: () => Promise<string | undefined> | string | undefined): Promise<Finding> => {
     options.signal?.throwIfAborted();
     options.onCheck(check.rule);
     return toFinding(check, dialogue.era, await tried());
   };
   for (const check of checks.filter(fits))
-    yield await run(check, () => (check.isFirst === true ? runFirst(check, dialogue, open) : check.run(dialogue)));
+    yield await run(check, () => (check.isFirst === true ? runFirst(check, dialogue, open) : check.run(dialogue, wire)));
   if (wire instanceof HttpWire) for (const check of HTTP_CHECKS.filter(fits)) yield await run(check, () => check.run(dialogue, wire));
-  for (const check of LAST_CHECKS) yield await run(check, () => check.run(dialogue));
+  for (const check of LAST_CHECKS) yield await run(check, () => check.run(dialogue, wire));
   if (isProgram(wire)) for (const check of PROGRAM_CHECKS) yield await run(check, () => check.run(dialogue, wire));
 }
 
 async function runFirst(check: Check, { era, version }: Dialogue, open: OpenWire): Promise<string | undefined> {
   const wire = await open();
   try {
-    return await check.run(new Dialogue(era, wire, version, {}));
+    return await check.run(new Dialogue(era, wire, version), wire);
   } finally {
     await wire.close();
   }
@@ -74,7 +81,7 @@ async function runFirst(check: Check, { era, version }: Dialogue, open: OpenWire
 
 const isProgram = (wire: Wire): wire is ProgramWire => wire.kind === 'stdio';
 
-function toFinding({ row, rule, remedy, isAdvice }: Tried, era: EraName | undefined, fault: string | undefined): Finding {
+function toFinding({ row, rule, remedy, isAdvice }: Rule, era: EraName | undefined, fault: string | undefined): Finding {
   if (fault === undefined) return { row, era, outcome: 'ok', rule };
   return { row, era, outcome: isAdvice === true ? 'advice' : 'fault', rule, fault, remedy };
 }

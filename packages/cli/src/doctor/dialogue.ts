@@ -1,12 +1,13 @@
 /** `Dialogue`: requests of one era over one wire, as a client of that era sends them. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import type { Reply, Wire } from './wire.ts';
 
 export type EraName = 'modern' | 'legacy';
 
-const META = 'io.modelcontextprotocol/';
 const CLIENT = { name: 'mortise-doctor', version: '1.0.0' };
 /** The most pages of one list that are read. */
 const MAX_PAGES = 100;
@@ -22,36 +23,36 @@ export class Dialogue {
   readonly era: EraName;
   readonly wire: Wire;
   /** The revision that the server speaks in this era. */
-  readonly version: string;
+  version: string;
   /** The result of `server/discover` or `initialize`. */
-  readonly opening: JsonObject;
+  opening: JsonObject = {};
   readonly #lists = new Map<string, Promise<Listed>>();
   /** Answers that are no JSON-RPC responses, in words. */
   readonly malformed: string[] = [];
   #lastId = 0;
 
-  constructor(era: EraName, wire: Wire, version: string, opening: JsonObject) {
+  constructor(era: EraName, wire: Wire, version: string) {
     this.era = era;
     this.wire = wire;
     this.version = version;
-    this.opening = opening;
   }
 
   /** Opens the server in one era. @returns undefined if it does not speak that era. */
   static async open(era: EraName, wire: Wire): Promise<Dialogue | undefined> {
     const { version } = era === 'modern' ? NEWEST : NEWEST_LEGACY;
-    const dialogue = new Dialogue(era, wire, version, {});
+    const dialogue = new Dialogue(era, wire, version);
     const reply = era === 'modern' ? await dialogue.ask('server/discover') : await dialogue.ask('initialize', toInitialize(version));
     const opening = reply.message?.['result'];
-    if (!isObject(opening)) return undefined;
-    if (era === 'modern') return new Dialogue(era, wire, pickVersion(opening, version), opening);
-    await wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    return new Dialogue(era, wire, String(opening['protocolVersion'] ?? version), opening);
+    if (!isJsonObject(opening)) return undefined;
+    dialogue.opening = opening;
+    dialogue.version = era === 'modern' ? pickVersion(opening, version) : String(opening['protocolVersion'] ?? version);
+    if (era === 'legacy') await wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return dialogue;
   }
 
   get capabilities(): JsonObject {
     const { capabilities } = this.opening;
-    return isObject(capabilities) ? capabilities : {};
+    return isJsonObject(capabilities) ? capabilities : {};
   }
 
   /** Sends a request of this era. */
@@ -64,7 +65,7 @@ export class Dialogue {
   /** Params as this era wants them: in the modern one with `_meta`. */
   withMeta(params: JsonObject, version: string = this.version): JsonObject {
     if (this.era === 'legacy') return params;
-    const meta = { [`${META}protocolVersion`]: version, [`${META}clientInfo`]: CLIENT, [`${META}clientCapabilities`]: {} };
+    const meta = { [META_PROTOCOL_VERSION]: version, [META_CLIENT_INFO]: CLIENT, [META_CLIENT_CAPABILITIES]: {} };
     return { ...params, _meta: meta };
   }
 
@@ -83,17 +84,17 @@ export class Dialogue {
     for (let cursor: JsonValue | undefined; cursors.size < MAX_PAGES;) {
       const { message } = await this.ask(method, cursor === undefined ? {} : { cursor });
       const result = message?.['result'];
-      if (!isObject(result)) return { items, fault: `${method} was not answered with a result` };
+      if (!isJsonObject(result)) return { items, fault: `${method} was not answered with a result` };
       const page = result[member];
       if (!Array.isArray(page)) return { items, fault: `the result of ${method} has no array "${member}"` };
       cursor = result['nextCursor'];
       if (cursor !== undefined && cursor !== null && cursors.has(cursor))
         return { items, fault: `${method} gave the same nextCursor twice, so its pages never end` };
-      items.push(...page.filter(isObject));
+      items.push(...page.filter(isJsonObject));
       if (cursor === undefined || cursor === null) return { items, fault: undefined };
       cursors.add(cursor);
     }
-    return { items, fault: undefined };
+    return { items, fault: `${method} has more than ${MAX_PAGES} pages` };
   }
 
   #inspect(method: string, message: JsonObject | undefined): void {
@@ -104,11 +105,9 @@ export class Dialogue {
       this.malformed.push(`the answer to ${method} has not exactly one of result and error`);
     else if (error && (!Number.isInteger(error.code) || typeof error.message !== 'string'))
       this.malformed.push(`the error of ${method} has no integer "code" or no "message"`);
-    else if (!error && !isObject(result)) this.malformed.push(`the result of ${method} is not an object`);
+    else if (!error && !isJsonObject(result)) this.malformed.push(`the result of ${method} is not an object`);
   }
 }
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const toInitialize = (protocolVersion: string): JsonObject => ({ protocolVersion, capabilities: {}, clientInfo: CLIENT });
 

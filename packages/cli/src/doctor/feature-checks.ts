@@ -1,12 +1,12 @@
 /** Checks of tools, resources and prompts. They read lists and ask for what does not exist; no tool is called. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
+import { RESOURCE_NOT_FOUND_LEGACY } from '@mortise/protocol/wire';
 import { type Check, expectError, listFaults, resultOf } from './check.ts';
-import { type Dialogue, isObject } from './dialogue.ts';
+import type { Dialogue } from './dialogue.ts';
 
-const INVALID_PARAMS = -32602;
-const RESOURCE_NOT_FOUND = -32002;
 const NONE = 'mortise-no-such-name';
 const NO_URI = 'mortise-none://no/such/resource';
 
@@ -37,7 +37,7 @@ export const FEATURE_CHECKS: readonly Check[] = [
     run: async (dialogue) => {
       const tools = await toolsOf(dialogue);
       const isWrong = ({ name, inputSchema }: JsonObject): boolean =>
-        typeof name !== 'string' || !isObject(inputSchema) || inputSchema['type'] !== 'object';
+        typeof name !== 'string' || !isJsonObject(inputSchema) || inputSchema['type'] !== 'object';
       return listFaults(tools.filter(isWrong).map((tool) => `tool ${nameOf(tool)}`));
     },
   },
@@ -64,11 +64,11 @@ export const FEATURE_CHECKS: readonly Check[] = [
     row: 'JSCH-003',
     needs: 'tools',
     rule: 'schemas of tools are valid JSON Schema that can be checked',
-    remedy: 'mend the schema: JSON Schema 2020-12, no reference to the network',
+    remedy: 'correct the schema: JSON Schema 2020-12, no reference to the network',
     run: async (dialogue) => {
       const tools = await toolsOf(dialogue);
       const schemas = tools.flatMap((tool) =>
-        [tool['inputSchema'], tool['outputSchema']].filter(isObject).map((schema) => [tool, findSchemaFault(schema)] as const),
+        [tool['inputSchema'], tool['outputSchema']].filter(isJsonObject).map((schema) => [tool, findSchemaFault(schema)] as const),
       );
       return listFaults(schemas.filter(([, fault]) => fault !== undefined).map(([tool, fault]) => `tool ${nameOf(tool)}: ${fault ?? ''}`));
     },
@@ -126,7 +126,7 @@ export const FEATURE_CHECKS: readonly Check[] = [
     isAdvice: true,
     rule: 'a resource that does not exist is refused with -32002',
     remedy: 'answer -32002',
-    run: async (dialogue) => expectError(await dialogue.ask('resources/read', { uri: NO_URI }), RESOURCE_NOT_FOUND),
+    run: async (dialogue) => expectError(await dialogue.ask('resources/read', { uri: NO_URI }), RESOURCE_NOT_FOUND_LEGACY),
   },
   {
     row: 'RES-007',
@@ -143,7 +143,7 @@ export const FEATURE_CHECKS: readonly Check[] = [
     remedy: 'name it, or remove the double',
     run: async (dialogue) => {
       const { items } = await dialogue.list('prompts/list', 'prompts');
-      const args = items.flatMap(({ arguments: list }) => (Array.isArray(list) ? list.filter(isObject) : []));
+      const args = items.flatMap(({ arguments: list }) => (Array.isArray(list) ? list.filter(isJsonObject) : []));
       const nameless = [...items, ...args].filter(({ name }) => typeof name !== 'string');
       return listFaults([...nameless.map(() => 'one has no name'), ...findDoubles(items, 'name')]);
     },
@@ -166,12 +166,12 @@ export const CALL_CHECKS: readonly Check[] = [
     rule: 'a tool result has a content array, and structuredContent where the tool has an outputSchema',
     remedy: 'return content, and structuredContent that fits the outputSchema',
     run: async (dialogue) => {
-      const callable = (await toolsOf(dialogue)).filter(({ inputSchema }) => Object(Object(inputSchema).required).length === undefined);
+      const callable = (await toolsOf(dialogue)).filter(takesNothing);
       const faults: string[] = [];
       for (const tool of callable) {
         const { message } = await dialogue.ask('tools/call', { name: tool['name'] ?? null, arguments: {} });
         // An error is an answer, too: a tool may need what this client has not declared.
-        const fault = isObject(message?.['result']) ? checkResult(tool, message['result']) : undefined;
+        const fault = isJsonObject(message?.['result']) ? checkResult(tool, message['result']) : undefined;
         if (fault !== undefined) faults.push(`tool ${nameOf(tool)}: ${fault}`);
       }
       return listFaults(faults);
@@ -179,11 +179,18 @@ export const CALL_CHECKS: readonly Check[] = [
   },
 ];
 
+/** Whether a tool can be called without arguments, and does not say that it destroys something. */
+function takesNothing({ inputSchema, annotations }: JsonObject): boolean {
+  const { properties, required } = Object(inputSchema) as { readonly properties?: unknown; readonly required?: unknown };
+  const isEmpty = [properties, required].every((part) => Object.keys(Object(part)).length === 0);
+  return isEmpty && Object(annotations).destructiveHint !== true;
+}
+
 function checkResult({ outputSchema }: JsonObject, result: JsonObject): string | undefined {
   const { resultType = 'complete', isError } = result;
   if (resultType !== 'complete' || isError === true) return undefined;
   if (!Array.isArray(result['content'])) return 'the result has no content array';
-  if (!isObject(outputSchema)) return undefined;
+  if (!isJsonObject(outputSchema)) return undefined;
   if (!('structuredContent' in result)) return 'the result has no structuredContent';
   try {
     const [issue] = createJsonSchemaValidator({ from: 'peer' }).compile(outputSchema)(result['structuredContent']);

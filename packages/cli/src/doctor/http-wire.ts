@@ -1,7 +1,8 @@
 /** A wire over Streamable HTTP: one POST a message, with the headers that the message's revision asks for. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { REVISIONS } from '@mortise/protocol';
+import { findRevision, NEWEST } from '@mortise/protocol';
+import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import {
   encodeHeaderValue,
   METHOD_HEADER,
@@ -10,10 +11,11 @@ import {
   SESSION_ID_HEADER,
   SseDecoder,
 } from '@mortise/transport-http';
-import type { Reply, Wire } from './wire.ts';
+import { CliError, ExitCode } from '../errors.ts';
+import { readObject, type Reply, type Wire } from './wire.ts';
 
-const MODERN = new Set(REVISIONS.filter(({ era }) => era === 'modern').map(({ version }) => version));
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+/** How long a server may take to delete a session, in milliseconds. */
+const CLOSE_MS = 2000;
 const BOTH_TYPES = 'application/json, text/event-stream';
 
 export class HttpWire implements Wire {
@@ -22,6 +24,8 @@ export class HttpWire implements Wire {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
+  #hasAnswered = false;
+  readonly #closing = new AbortController();
   /** What `initialize` agreed: legacy requests carry it. */
   #session: Record<string, string> = {};
 
@@ -37,6 +41,7 @@ export class HttpWire implements Wire {
     return reply;
   }
 
+  /** Sends a body that is no message. */
   sendText(text: string): Promise<Reply> {
     return this.post(text, this.#session);
   }
@@ -48,30 +53,32 @@ export class HttpWire implements Wire {
 
   /** Sends any request to the server's URL. @param id The request whose answer an event stream is read for. */
   async request(init: RequestInit, id?: unknown): Promise<Reply> {
-    const signal = AbortSignal.timeout(this.#timeoutMs);
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)]);
     try {
       const response = await fetch(this.url, { redirect: 'manual', ...init, headers: { ...this.#headers, ...init.headers }, signal });
       const { status, headers } = response;
+      this.#hasAnswered = true;
       const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
-      const message = isStream ? await readStream(response, id) : toMessage(await response.text());
+      const message = isStream ? await readStream(response, id) : readObject(await readText(response));
       return { status, headers, message };
     } catch (error) {
-      if (signal.aborted) return {};
-      throw error;
+      // A server may cut the connection in place of an answer.
+      if (signal.aborted || this.#hasAnswered) return {};
+      throw new CliError(`${this.url} cannot be reached`, ExitCode.unreachable, { cause: error });
     }
   }
 
   /** The headers of a message: those of a modern request from its `_meta`, those of a session from what `initialize` agreed. */
   headersOf({ method, params }: JsonObject): Record<string, string> {
-    const { name, uri, _meta } = Object(params) as { name?: unknown; uri?: unknown; _meta?: Record<string, unknown> };
-    const version = _meta?.[VERSION_KEY];
+    const own = Object(params) as Record<string, unknown> & { readonly _meta?: Readonly<Record<string, unknown>> };
+    const version = own._meta?.[META_PROTOCOL_VERSION];
     if (typeof version !== 'string') return this.#session;
-    const target = method === 'resources/read' ? uri : name;
-    const isNamed = typeof target === 'string' && ['tools/call', 'prompts/get', 'resources/read'].includes(String(method));
+    const { nameParam = '' } = (findRevision(version) ?? NEWEST).requests.get(String(method)) ?? {};
+    const name = own[nameParam];
     return {
       [PROTOCOL_VERSION_HEADER]: version,
       [METHOD_HEADER]: String(method),
-      ...(isNamed ? { [NAME_HEADER]: encodeHeaderValue(target) } : {}),
+      ...(typeof name === 'string' ? { [NAME_HEADER]: encodeHeaderValue(name) } : {}),
     };
   }
 
@@ -81,22 +88,29 @@ export class HttpWire implements Wire {
   }
 
   /** Sends a GET and reads the status only. */
-  async head(accept: string): Promise<Reply> {
+  async openStream(accept: string): Promise<Reply> {
     const abort = new AbortController();
-    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const signal = AbortSignal.any([abort.signal, this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)]);
     try {
-      const { status, headers } = await fetch(this.url, { headers: { ...this.#headers, ...this.#session, accept }, signal });
+      const { status, headers } = await fetch(this.url, {
+        redirect: 'manual',
+        headers: { ...this.#headers, ...this.#session, accept },
+        signal,
+      });
       return { status, headers };
-    } catch (error) {
-      if (signal.aborted) return {};
-      throw error;
+    } catch {
+      return {};
     } finally {
       abort.abort();
     }
   }
 
   async close(): Promise<void> {
-    if (this.hasSession) await this.request({ method: 'DELETE', headers: this.#session });
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    if (!this.hasSession) return;
+    const headers = { ...this.#headers, ...this.#session };
+    await fetch(this.url, { method: 'DELETE', redirect: 'manual', headers, signal: AbortSignal.timeout(CLOSE_MS) }).catch(() => undefined);
   }
 
   #agree({ headers, message }: Reply): void {
@@ -104,9 +118,25 @@ export class HttpWire implements Wire {
     const { protocolVersion } = Object(message?.['result']) as { protocolVersion?: unknown };
     this.#session = {
       ...(id ? { [SESSION_ID_HEADER]: id } : {}),
-      ...(typeof protocolVersion === 'string' && !MODERN.has(protocolVersion) ? { [PROTOCOL_VERSION_HEADER]: protocolVersion } : {}),
+      ...(typeof protocolVersion === 'string' && findRevision(protocolVersion)?.era !== 'modern'
+        ? { [PROTOCOL_VERSION_HEADER]: protocolVersion }
+        : {}),
     };
   }
+}
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Reads a body, as far as a client would read it. */
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > MAX_BODY_BYTES) return '';
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** Reads an event stream up to the answer to a request. */
@@ -114,18 +144,9 @@ async function readStream(response: Response, id: unknown): Promise<JsonObject |
   const decoder = new SseDecoder();
   for await (const chunk of response.body ?? []) {
     for (const { data } of decoder.push(chunk as Uint8Array)) {
-      const message = toMessage(data);
+      const message = readObject(data);
       if (message && !('method' in message) && (id === undefined || message['id'] === id)) return message;
     }
   }
   return undefined;
-}
-
-function toMessage(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,10 @@
 /** Checks of messages, of the opening of both eras, and of paging. */
 
+import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { UNSUPPORTED_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import type { Check } from './check.ts';
 import { expectError, listFaults, resultOf } from './check.ts';
-import { isObject, toInitialize } from './dialogue.ts';
-
-const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
-const UNSUPPORTED_VERSION = -32022;
+import { toInitialize } from './dialogue.ts';
 
 /** Lists, the capability that each needs, and the member of the result that has the items. */
 const LISTS = [
@@ -27,7 +25,7 @@ export const PROTOCOL_CHECKS: readonly Check[] = [
       const missing = Object.entries({ protocolVersion, 'serverInfo.name': name, 'serverInfo.version': version })
         .filter(([, value]) => typeof value !== 'string')
         .map(([key]) => key);
-      return listFaults([...missing, ...(isObject(capabilities) ? [] : ['capabilities'])].map((key) => `${key} is missing`));
+      return listFaults([...missing, ...(isJsonObject(capabilities) ? [] : ['capabilities'])].map((key) => `${key} is missing`));
     },
   },
   {
@@ -50,7 +48,7 @@ export const PROTOCOL_CHECKS: readonly Check[] = [
     remedy: 'answer ping with {}',
     run: async (dialogue) => {
       const { message } = await dialogue.ask('ping');
-      return isObject(message?.['result']) ? undefined : 'ping was not answered with a result';
+      return isJsonObject(message?.['result']) ? undefined : 'ping was not answered with a result';
     },
   },
   {
@@ -59,7 +57,7 @@ export const PROTOCOL_CHECKS: readonly Check[] = [
     rule: 'server/discover gives supportedVersions, capabilities, ttlMs and cacheScope',
     remedy: 'add the missing members to the result of server/discover',
     run: ({ opening }) => {
-      const kinds = { supportedVersions: Array.isArray(opening['supportedVersions']), capabilities: isObject(opening['capabilities']) };
+      const kinds = { supportedVersions: Array.isArray(opening['supportedVersions']), capabilities: isJsonObject(opening['capabilities']) };
       const rest = { ttlMs: Number.isInteger(opening['ttlMs']), cacheScope: ['public', 'private'].includes(String(opening['cacheScope'])) };
       const wrong = Object.entries({ ...kinds, ...rest }).filter(([, isRight]) => !isRight);
       return listFaults(wrong.map(([key]) => `${key} is missing or has the wrong type`));
@@ -73,9 +71,9 @@ export const PROTOCOL_CHECKS: readonly Check[] = [
     run: async (dialogue) => {
       const params = dialogue.withMeta({}, '2999-01-01');
       const reply = await dialogue.wire.send({ jsonrpc: '2.0', id: 'version', method: 'server/discover', params });
-      const fault = expectError(reply, UNSUPPORTED_VERSION);
+      const fault = expectError(reply, UNSUPPORTED_PROTOCOL_VERSION);
       const { data } = Object(reply.message?.['error']) as { readonly data?: unknown };
-      return fault ?? (isObject(data) && Array.isArray(data['supported']) ? undefined : 'data.supported is missing');
+      return fault ?? (isJsonObject(data) && Array.isArray(data['supported']) ? undefined : 'data.supported is missing');
     },
   },
   {
@@ -160,7 +158,9 @@ export const PROTOCOL_CHECKS: readonly Check[] = [
     run: async (dialogue) => {
       const before = dialogue.wire.strays.length;
       const params = dialogue.withMeta({});
-      await dialogue.wire.send({ jsonrpc: '2.0', method: 'notifications/mortise-unknown', params });
+      const { status = 0, message } = await dialogue.wire.send({ jsonrpc: '2.0', method: 'notifications/mortise-unknown', params });
+      // An HTTP error may have a body.
+      if (message !== undefined && status < 300) return `it sent ${JSON.stringify(message)}`;
       await dialogue.ask('mortise/no-such-method');
       const [stray] = dialogue.wire.strays.slice(before);
       return stray === undefined ? undefined : `it sent ${stray}`;
@@ -173,7 +173,7 @@ export const LAST_CHECKS: readonly Check[] = [
   {
     row: 'BASE-010',
     rule: 'every answer is a JSON-RPC 2.0 response with either a result or an error',
-    remedy: 'mend the shape of the answer',
+    remedy: 'correct the shape of the answer',
     run: ({ malformed }) => listFaults([...new Set(malformed)]),
   },
 ];

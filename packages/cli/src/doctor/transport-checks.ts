@@ -1,29 +1,32 @@
 /** Checks of HTTP (headers, status, origins, authorization) and of standard streams. */
 
-import type { HttpCheck } from './check.ts';
-import { expectError, expectStatus } from './check.ts';
+import { checkedFetch } from '@mortise/auth-oauth/node';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { HEADER_MISMATCH } from '@mortise/protocol/wire';
+import { METHOD_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '@mortise/transport-http';
+import { type Check, expectError, expectStatus } from './check.ts';
 import type { ProgramWire } from './channel-wires.ts';
-import { type Dialogue, isObject, toInitialize } from './dialogue.ts';
+import { type Dialogue, toInitialize } from './dialogue.ts';
 import type { HttpWire } from './http-wire.ts';
+import type { Reply } from './wire.ts';
 
-const HEADER_MISMATCH = -32020;
-
-/** A request that both eras answer, as text. */
-const toRequest = (dialogue: Dialogue): { readonly body: string; readonly message: Record<string, never> } => {
+/** Posts a request that both eras answer, with other headers than it should have; undefined leaves a header out. */
+function postWith(dialogue: Dialogue, wire: HttpWire, changes: Readonly<Record<string, string | undefined>>): Promise<Reply> {
   const method = dialogue.era === 'modern' ? 'server/discover' : 'ping';
-  const message = { jsonrpc: '2.0', id: 'doctor', method, params: dialogue.withMeta({}) } as unknown as Record<string, never>;
-  return { body: JSON.stringify(message), message };
-};
+  const message: JsonObject = { jsonrpc: '2.0', id: 'doctor', method, params: dialogue.withMeta({}) };
+  const headers = Object.entries({ ...wire.headersOf(message), ...changes }).filter(
+    (header): header is [string, string] => header[1] !== undefined,
+  );
+  return wire.post(JSON.stringify(message), Object.fromEntries(headers));
+}
 
-export const HTTP_CHECKS: readonly HttpCheck[] = [
+export const HTTP_CHECKS: readonly Check<HttpWire>[] = [
   {
     row: 'HTTP-002',
     rule: 'a request of a foreign web page (its Origin) is refused with 403',
     remedy: 'check the Origin header against a list, or a page in the browser of your user can call the server (DNS rebinding)',
-    run: async (dialogue, wire) => {
-      const { body, message } = toRequest(dialogue);
-      return expectStatus(await wire.post(body, { ...wire.headersOf(message), origin: 'https://attacker.example' }), 403);
-    },
+    run: async (dialogue, wire) => expectStatus(await postWith(dialogue, wire, { origin: 'https://mortise-doctor.invalid' }), 403),
   },
   {
     row: 'HTTP-010',
@@ -50,7 +53,7 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
     rule: 'GET opens an event stream, or is refused with 405',
     remedy: 'answer 405 if you have no stream to offer',
     run: async (_dialogue, wire) => {
-      const reply = await wire.head('text/event-stream');
+      const reply = await wire.openStream('text/event-stream');
       return expectStatus(reply, 200, 405);
     },
   },
@@ -59,10 +62,7 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
     era: 'legacy',
     rule: 'an unknown MCP-Protocol-Version is refused with 400',
     remedy: 'answer 400 for a version that you do not speak',
-    run: async (dialogue, wire) => {
-      const { body, message } = toRequest(dialogue);
-      return expectStatus(await wire.post(body, { ...wire.headersOf(message), 'mcp-protocol-version': '1999-01-01' }), 400);
-    },
+    run: async (dialogue, wire) => expectStatus(await postWith(dialogue, wire, { [PROTOCOL_VERSION_HEADER]: '1999-01-01' }), 400),
   },
   {
     row: 'HTTP-044',
@@ -71,8 +71,7 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
     remedy: 'answer 404: clients then open a new session',
     run: async (dialogue, wire) => {
       if (!wire.hasSession) return undefined;
-      const { body, message } = toRequest(dialogue);
-      return expectStatus(await wire.post(body, { ...wire.headersOf(message), 'mcp-session-id': 'mortise-no-such-session' }), 404);
+      return expectStatus(await postWith(dialogue, wire, { [SESSION_ID_HEADER]: 'mortise-no-such-session' }), 404);
     },
   },
   {
@@ -80,13 +79,11 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
     era: 'legacy',
     rule: 'ids of sessions are long, and not the same twice',
     remedy: 'take a random id of at least 128 bits, such as crypto.randomUUID()',
-    run: async (_dialogue, wire) => {
+    run: async ({ version }, wire) => {
       if (!wire.hasSession) return undefined;
-      const open = () =>
-        wire.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: toInitialize(_dialogue.version) }), {});
-      const [one, two] = [await open(), await open()].map(({ headers }) => headers?.get('mcp-session-id') ?? '');
+      const [one, two] = [await openSession(wire, version), await openSession(wire, version)];
       if (one === two) return 'two sessions have the same id';
-      return one !== undefined && one.length >= 16 ? undefined : `an id has ${one?.length ?? 0} characters`;
+      return one.length >= 16 ? undefined : `an id has ${one.length} characters`;
     },
   },
   {
@@ -95,8 +92,7 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
     rule: 'a request whose Mcp-Method differs from its body is refused with 400 and -32020',
     remedy: 'compare the headers with the body',
     run: async (dialogue, wire) => {
-      const { body, message } = toRequest(dialogue);
-      const reply = await wire.post(body, { ...wire.headersOf(message), 'mcp-method': 'tools/list' });
+      const reply = await postWith(dialogue, wire, { [METHOD_HEADER]: 'tools/list' });
       return expectStatus(reply, 400) ?? expectError(reply, HEADER_MISMATCH);
     },
   },
@@ -106,9 +102,7 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
     rule: 'a request without Mcp-Method is refused with 400 and -32020',
     remedy: 'demand the headers that the revision demands',
     run: async (dialogue, wire) => {
-      const { body, message } = toRequest(dialogue);
-      const { 'mcp-method': _left, ...headers } = wire.headersOf(message);
-      const reply = await wire.post(body, headers);
+      const reply = await postWith(dialogue, wire, { [METHOD_HEADER]: undefined });
       return expectStatus(reply, 400) ?? expectError(reply, HEADER_MISMATCH);
     },
   },
@@ -121,7 +115,16 @@ export const HTTP_CHECKS: readonly HttpCheck[] = [
   },
 ];
 
-/** What a server that answers 401 must tell, before any era is known. @returns What is wrong. */
+/** Opens a session and deletes it. @returns Its id. */
+async function openSession(wire: HttpWire, version: string): Promise<string> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: toInitialize(version) });
+  const { headers } = await wire.post(body, {}, 1);
+  const id = headers?.get(SESSION_ID_HEADER) ?? '';
+  await wire.request({ method: 'DELETE', headers: { [SESSION_ID_HEADER]: id, [PROTOCOL_VERSION_HEADER]: version } });
+  return id;
+}
+
+/** What a server that answers 401 must say, before any era is known. @returns What is wrong. */
 export async function checkAuthorization(wire: HttpWire): Promise<string | undefined> {
   const reply = await wire.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }), {});
   const challenge = reply.headers?.get('www-authenticate') ?? '';
@@ -133,7 +136,7 @@ export async function checkAuthorization(wire: HttpWire): Promise<string | undef
     `${origin}/.well-known/oauth-protected-resource`,
   ];
   for (const place of places.filter((one) => one !== undefined)) {
-    const metadata = await readJson(place);
+    const metadata = await readJson(place, wire.url);
     if (metadata === undefined) continue;
     const servers = metadata['authorization_servers'];
     return Array.isArray(servers) && servers.length > 0 ? undefined : `${place} names no authorization server`;
@@ -141,11 +144,12 @@ export async function checkAuthorization(wire: HttpWire): Promise<string | undef
   return 'neither WWW-Authenticate nor a well-known address leads to its resource metadata';
 }
 
-async function readJson(url: string): Promise<Record<string, unknown> | undefined> {
+/** The server names the address, so it is checked as the client checks it. */
+async function readJson(url: string, server: string): Promise<JsonObject | undefined> {
   try {
-    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(10_000) });
+    const response = await checkedFetch(server)(url, { signal: AbortSignal.timeout(10_000) });
     const value: unknown = response.ok ? await response.json() : undefined;
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -155,13 +159,7 @@ async function readJson(url: string): Promise<Record<string, unknown> | undefine
 const EXIT_MS = 5000;
 
 /** What is tried last over standard streams: the program may not survive it. */
-export const PROGRAM_CHECKS: readonly {
-  readonly row: string;
-  readonly rule: string;
-  readonly remedy: string;
-  readonly isAdvice?: boolean;
-  run(dialogue: Dialogue, wire: ProgramWire): Promise<string | undefined>;
-}[] = [
+export const PROGRAM_CHECKS: readonly Check<ProgramWire>[] = [
   {
     row: 'STDIO-002',
     rule: 'standard output carries nothing but messages',
@@ -177,7 +175,7 @@ export const PROGRAM_CHECKS: readonly {
     remedy: 'answer -32700 (or nothing) and read on',
     run: async (dialogue, wire) => {
       for (const text of ['this is not JSON', '['.repeat(100_000)]) {
-        await wire.sendText(text);
+        wire.sendText(text);
         const { message } = await dialogue.ask(dialogue.era === 'modern' ? 'server/discover' : 'ping');
         if (!message) return `it answers nothing after ${text.slice(0, 16)}`;
       }

@@ -1,6 +1,7 @@
 /** `Wire`: raw messages to a server and its raw answers, so that `doctor` sees what a client would hide or mend. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 
 /** What came back for one message. */
 export interface Reply {
@@ -17,8 +18,6 @@ export interface Wire {
   readonly strays: readonly string[];
   /** Sends a message. Resolves to its answer; without one when the time is over, and at once for a message that has no `id`. */
   send(message: JsonObject): Promise<Reply>;
-  /** Sends text that is no valid message. Only HTTP ties an answer to it. */
-  sendText(text: string): Promise<Reply>;
   close(): Promise<void>;
 }
 
@@ -35,7 +34,7 @@ export class Pairing {
 
   /** Takes what the server sent, as text. */
   readonly onText = (text: string): void => {
-    const message = parse(text);
+    const message = readObject(text);
     if (message === undefined) return this.#stray(text);
     if (typeof message['method'] === 'string') return;
     const key = JSON.stringify(message['id'] ?? null);
@@ -70,14 +69,15 @@ export class Pairing {
   }
 
   #stray(text: string): void {
-    if (this.strays.length < MAX_STRAYS) this.strays.push(text.slice(0, 200));
+    if (this.strays.length < MAX_STRAYS) this.strays.push(Buffer.from(text.slice(0, 200)).toString());
   }
 }
 
-function parse(text: string): JsonObject | undefined {
+/** Reads a text as a JSON object. @returns undefined if it is none. */
+export function readObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

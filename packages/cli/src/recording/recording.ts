@@ -25,7 +25,19 @@ export function readRecording(path: string): readonly Entry[] {
   } catch (error) {
     throw new CliError(`The recording ${clean(path)} cannot be read`, undefined, { cause: error });
   }
-  return text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [readEntry(line, `${clean(path)}:${index + 1}`)]));
+  const lines = text.split('\n');
+  // A recording that ended with a full disk or a power cut ends within a line.
+  if (!isJson(lines.at(-1))) lines.pop();
+  return lines.flatMap((line, index) => (line.trim() === '' ? [] : [readEntry(line, `${clean(path)}:${index + 1}`)]));
+}
+
+function isJson(text = ''): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readEntry(line: string, where: string): Entry {
@@ -36,5 +48,5 @@ function readEntry(line: string, where: string): Entry {
   } catch {
     // Said below.
   }
-  throw new CliError(`${where} is no line of a recording, such as {"ms": 0, "from": "client", "message": {"jsonrpc": "2.0", ...}}`);
+  throw new CliError(`${where} is not a line of a recording, such as {"ms": 0, "from": "client", "message": {"jsonrpc": "2.0", ...}}`);
 }

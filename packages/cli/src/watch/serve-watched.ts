@@ -37,10 +37,26 @@ export async function serveWatched(file: string, load: () => Promise<Served>, op
   }
 }
 
+/** How long a file may take to load, and its server to take over, in milliseconds. */
+const LOAD_MS = 30_000;
+
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not finish loading within ${timeoutMs / 1000} s`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function reload(serving: Serving, load: () => Promise<Served>, terminal: Terminal): Promise<void> {
   const startMs = performance.now();
   try {
-    await serving.replace(await load());
+    const server = await within(LOAD_MS, load());
+    await within(LOAD_MS, serving.replace(server));
     terminal.note(terminal.styleNote('dim', `loaded again in ${Math.round(performance.now() - startMs)} ms`));
   } catch (error) {
     terminal.note(`${terminal.styleNote('red', 'error')}: ${clean(toMessage(error))}; the last server goes on`);

@@ -10,16 +10,21 @@ export function createPlainHttp(fault) {
   const answer = createAnswerer(fault);
   const sessions = new Set();
   let last = 0;
-  return createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const { headers, method } = request;
     const send = (status, message, more = {}) => {
       response.writeHead(status, { 'content-type': 'application/json', ...more });
       response.end(message === undefined ? undefined : JSON.stringify(message));
     };
     if (fault === 'sign-in without metadata') return send(401, undefined, { 'www-authenticate': 'Bearer' });
+    if (headers.origin !== undefined && fault === 'cuts the connection') return void request.socket.destroy();
     if (headers.origin !== undefined && fault !== 'any origin') return send(403);
+    if (method === 'GET' && fault.startsWith('http')) return send(302, undefined, { location: fault });
     if (method === 'GET') return send(fault === 'GET not refused' ? 204 : 405);
-    if (method === 'DELETE') return send(200);
+    if (method === 'DELETE') {
+      sessions.delete(headers['mcp-session-id']);
+      return send(200);
+    }
     let body = '';
     for await (const chunk of request) body += chunk;
     let message;
@@ -37,9 +42,10 @@ export function createPlainHttp(fault) {
       return send(200, answer(message), { 'mcp-session-id': id });
     }
     if (!sessions.has(headers['mcp-session-id']) && fault !== 'any session') return send(404);
-    if (message.id === undefined) return send(fault === 'notification is 200' ? 200 : 202);
+    if (message.id === undefined) return send(fault === 'notification is 200' ? 200 : 202, answer(message));
     return send(200, answer(message));
   });
+  return Object.assign(server, { sessions });
 
   function answerModern(message, headers, send) {
     const isWrong =

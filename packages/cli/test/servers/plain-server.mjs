@@ -11,6 +11,10 @@ const add = {
   inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
 };
 const hello = { name: 'hello', inputSchema: { type: 'object' } };
+/** Tools that `doctor --call` must not call. */
+const wipe = { name: 'wipe', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } };
+const read = { name: 'read', inputSchema: { type: 'object', properties: { path: { type: 'string' } } } };
+const empty = { name: 'empty', inputSchema: { type: 'object', properties: {}, required: [] } };
 
 class Refusal extends Error {
   constructor(code, message, data) {
@@ -32,6 +36,8 @@ export function createAnswerer(fault) {
     'tool name with spaces': [add, { ...hello, name: 'say hello' }],
     'two tools of one name': [add, hello, hello],
     'schema that is no schema': [add, { ...hello, inputSchema: { type: 'object', properties: { a: { type: 'nonsense' } } } }],
+    'tools that must not be called': [add, wipe, read],
+    'empty result of a tool with empty schemas': [add, empty],
     'output of another type': [add, { ...hello, outputSchema: { type: 'array' } }],
   }[fault] ?? [add, hello];
   const resources =
@@ -39,6 +45,7 @@ export function createAnswerer(fault) {
   const prompts = fault === 'prompt without a name' ? [{ description: 'who am I' }] : [{ name: 'greet' }];
 
   const page = (member, items, params) => {
+    if (fault === 'new pages without end') return { [member]: items, nextCursor: String(Number(params.cursor ?? 0) + 1) };
     if (fault === 'pages without end') return { [member]: items, nextCursor: 'again' };
     if (params.cursor !== undefined && fault !== 'any cursor') throw new Refusal(-32602, 'Unknown cursor');
     return { [member]: items };
@@ -51,7 +58,7 @@ export function createAnswerer(fault) {
     'tools/call': ({ name }) => {
       if (fault === 'unknown tool called') return { content: [] };
       oneOf(tools, name, 'tool');
-      return fault === 'result without content' ? {} : { content: [{ type: 'text', text: 'hello' }] };
+      return fault === 'result without content' || name !== 'hello' ? {} : { content: [{ type: 'text', text: 'hello' }] };
     },
     'resources/read': ({ uri }, isModern) => {
       const code = (fault === 'wrong code for a resource') === isModern ? -32002 : -32602;
@@ -94,6 +101,7 @@ export function createAnswerer(fault) {
     const sentId = fault === 'ids as text' ? String(id) : id;
     try {
       const result = call(method, params);
+      if (fault === 'opening without jsonrpc' && method === 'initialize') return { id, result };
       if (fault === 'both result and error') return { jsonrpc: '2.0', id: sentId, result, error: { code: -32603, message: 'no' } };
       return { jsonrpc: '2.0', id: sentId, result };
     } catch ({ code, message, data }) {

@@ -6,6 +6,13 @@ import { createAnswerer } from './plain-server.mjs';
 const [, , fault = ''] = process.argv;
 const answer = createAnswerer(fault);
 if (fault === 'banner on standard output') console.log('Plain server is ready.');
+if (fault === 'line without an end') {
+  const go = () => {
+    while (process.stdout.write('x'.repeat(1 << 20)));
+    process.stdout.once('drain', go);
+  };
+  go();
+}
 if (fault === 'stays when its input ends') setInterval(() => undefined, 1000);
 
 createInterface({ input: process.stdin }).on('line', (line) => {

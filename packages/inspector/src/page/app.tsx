@@ -35,7 +35,7 @@ export function App(): JSX.Element {
       <header class="top">
         <h1>Mortise Inspector</h1>
         <span class={`status ${isLinked.value ? 'done' : 'failed'}`} role="status">
-          {isLinked.value ? 'linked' : 'not linked to the command'}
+          {isLinked.value ? 'linked' : 'disconnected: is `mortise` still running?'}
         </span>
       </header>
       <Servers />

@@ -7,13 +7,13 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Ask } from '../messages.ts';
+import { JsonText } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { ask as send } from './link.ts';
 import { firstValue } from './schema.ts';
 import { SchemaForm } from './schema-form.tsx';
 import { report, servers, type ServerModel } from './state.ts';
 import { messageOf, visible } from './text.ts';
-import { JsonText } from './tools-view.tsx';
 
 /** Asks that the user put off, to look at something first. */
 const putOff = signal<ReadonlySet<string>>(new Set());

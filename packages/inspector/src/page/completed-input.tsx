@@ -1,17 +1,15 @@
 /** `CompletedInput`: a text field for which the server suggests values. */
 
+import type { PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { ask } from './link.ts';
 import type { ServerModel } from './state.ts';
 import { visible } from './text.ts';
 
-export type CompletionRef =
-  { readonly type: 'ref/prompt'; readonly name: string } | { readonly type: 'ref/resource'; readonly uri: string };
-
 interface CompletedInputProps {
   readonly server: ServerModel;
-  readonly completionRef: CompletionRef;
+  readonly completionRef: PromptReference | ResourceTemplateReference;
   readonly name: string;
   readonly about?: string | undefined;
   readonly isRequired?: boolean;

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { ServerTarget } from '../messages.ts';
 import { ask } from './link.ts';
-import { revisions, selectedId, suggested } from './state.ts';
+import { revisions, selectedId } from './state.ts';
 import { splitCommand } from './split-command.ts';
 import { messageOf, visible } from './text.ts';
 
@@ -32,15 +32,6 @@ export function ConnectForm(): JSX.Element {
   return (
     <section class="pane connect" aria-label="Connect">
       <h2>Connect to a server</h2>
-      {suggested.value.length > 0 && (
-        <div class="buttons">
-          {suggested.value.map((target) => (
-            <button type="button" class="main" onClick={() => void connect(target)}>
-              Connect {visible(target.name ?? (target.type === 'stdio' ? target.command : target.url))}
-            </button>
-          ))}
-        </div>
-      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { parseJson } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { formatBytes, visible } from './text.ts';
 
@@ -32,7 +33,7 @@ export function Content({ block }: { block: unknown }): JSX.Element {
 export function ResourceContent({ content }: { content: JsonObject }): JSX.Element {
   const { uri, mimeType, text, blob } = content;
   const isJson = typeof mimeType === 'string' && /[/+]json\b/.test(mimeType);
-  const parsed = isJson && typeof text === 'string' ? parse(text) : undefined;
+  const parsed = isJson && typeof text === 'string' ? parseJson(text) : undefined;
   return (
     <section class="resource">
       <p class="quiet">
@@ -43,14 +44,6 @@ export function ResourceContent({ content }: { content: JsonObject }): JSX.Eleme
       {typeof blob === 'string' && <Media data={blob} mimeType={String(mimeType)} />}
     </section>
   );
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Text as it is: Markdown and HTML too. */

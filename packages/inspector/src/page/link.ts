@@ -18,6 +18,8 @@ interface LinkUser {
 }
 
 const RETRY_MS = 1000;
+/** All that the command keeps comes in one message. */
+const MAX_MESSAGE_BYTES = 512 * 1024 * 1024;
 /** The user cancels what takes too long. */
 const DAY_MS = 86_400_000;
 
@@ -42,7 +44,7 @@ export async function keepLinked(user: LinkUser): Promise<never> {
 }
 
 async function openOnce(url: URL, user: LinkUser): Promise<void> {
-  const opened = new Connection(webSocketTransport(url), {
+  const opened = new Connection(webSocketTransport(url, { maxMessageBytes: MAX_MESSAGE_BYTES }), {
     onNotification: ({ params }) => user.onEvents((params?.['events'] ?? []) as unknown as readonly InspectorEvent[]),
     requestTimeoutMs: DAY_MS,
     maxRequestTimeoutMs: DAY_MS,

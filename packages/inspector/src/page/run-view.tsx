@@ -7,8 +7,6 @@ import { JsonTree } from './json-tree.tsx';
 import type { Run } from './runs.ts';
 import { formatDuration, formatTime, visible } from './text.ts';
 
-const WORDS = { running: 'running', done: 'done', failed: 'failed', cancelled: 'cancelled' } as const;
-
 export function RunView({ run, onRepeat }: { run: Run; onRepeat: (run: Run) => void }): JSX.Element {
   const { status, progress, result, problem, error, task, tookMs } = run.outcome.value;
   return (
@@ -16,7 +14,7 @@ export function RunView({ run, onRepeat }: { run: Run; onRepeat: (run: Run) => v
       <header>
         <h3>{visible(run.name)}</h3>
         <span class={`status ${status}`} role="status">
-          {WORDS[status]}
+          {status}
           {tookMs !== undefined && ` after ${formatDuration(tookMs)}`}
         </span>
         {status === 'running' ? (

@@ -2,8 +2,9 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { type ComponentChildren, type JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { JsonInput } from './json-field.tsx';
 import { choicesOf, firstValue, kindOf, labelOf, namesIn, optionFor, optionsOf, propertiesOf, resolve } from './schema.ts';
 import { visible } from './text.ts';
 
@@ -130,9 +131,12 @@ function Input({ id, describedBy, schema, isRequired, value, onChange }: InputPr
     case 'null':
       return <output {...attributes}>null</output>;
     default:
-      return <JsonInput attributes={attributes} value={value} onChange={onChange} />;
+      return <JsonInput {...{ id, describedBy, value, onChange }} minRows={2} isRight={isLeftOrJson} />;
   }
 }
+
+/** For what a schema leaves open: any JSON, and an empty field leaves it out. */
+const isLeftOrJson = (parsed: JsonValue | undefined, text: string): boolean => parsed !== undefined || text.trim() === '';
 
 const BOOLEANS = [
   { value: true, label: 'true' },
@@ -174,35 +178,6 @@ function TextInput({
   // Preact's types know each type of input by its own members.
   if (type !== undefined) return <input {...({ ...attributes, type, value: text, onInput } as JSX.IntrinsicElements['input'])} />;
   return <textarea {...attributes} rows={1} spellcheck={false} value={text} onInput={onInput} />;
-}
-
-/** For what a schema leaves open: any JSON. */
-function JsonInput({ attributes, value, onChange }: BareProps): JSX.Element {
-  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
-  const parsed = parse(text);
-  return (
-    <textarea
-      {...attributes}
-      class="code"
-      rows={2}
-      spellcheck={false}
-      placeholder="JSON"
-      aria-invalid={text !== '' && parsed === undefined}
-      value={text}
-      onInput={({ currentTarget }) => {
-        setText(currentTarget.value);
-        onChange(parse(currentTarget.value));
-      }}
-    />
-  );
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 // ---- objects, arrays and unions

@@ -10,7 +10,6 @@ import type {
   LogEntry,
   ServerSnapshot,
   ServerState,
-  ServerTarget,
   SignInStep,
   TaskEntry,
   WireLoss,
@@ -54,7 +53,6 @@ export interface ServerModel {
 }
 
 export const servers = signal<readonly ServerModel[]>([]);
-export const suggested = signal<readonly ServerTarget[]>([]);
 export const revisions = signal<readonly string[]>([]);
 /** undefined while the form to connect is shown. */
 export const selectedId = signal<string | undefined>(undefined);
@@ -89,7 +87,6 @@ function toModel({ state, wire, loss, logs, asks, tasks, steps }: ServerSnapshot
 export async function loadAll(): Promise<void> {
   const known = await ask('hello', {});
   batch(() => {
-    suggested.value = known.suggested;
     revisions.value = known.revisions;
     servers.value = known.servers.map((snapshot) => toModel(snapshot, find(snapshot.state.id)));
     if (!selected.value) selectedId.value = servers.value[0]?.id;
@@ -159,7 +156,10 @@ function grow<Item extends { readonly seq: number }>({ items, version }: Growing
 function onState(server: ServerModel, state: ServerState): void {
   const { status } = server.state.value;
   server.state.value = state;
-  if (state.status === 'ready' && status !== 'ready') loadLists(server);
+  if (state.status !== 'ready' || status === 'ready') return;
+  // A new connection follows no resource yet.
+  server.followed.value = new Set();
+  loadLists(server);
 }
 
 // ---- lists

@@ -4,8 +4,9 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Tool } from '@mortise/protocol/model';
 import type { JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ItemList } from './item-list.tsx';
+import { JsonText } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { RunList, RunView } from './run-view.tsx';
 import { type Run, startRun } from './runs.ts';
@@ -103,48 +104,4 @@ function Hints({ tool }: { tool: Tool }): JSX.Element | null {
   const hints = Object.entries(tool.annotations ?? {}).filter(([, value]) => typeof value === 'boolean');
   if (hints.length === 0) return null;
   return <p class="quiet">The server says: {hints.map(([name, value]) => `${visible(name)} ${String(value)}`).join(', ')}</p>;
-}
-
-interface JsonTextProps {
-  readonly label: string;
-  readonly value: JsonObject;
-  onChange(value: JsonObject): void;
-}
-
-/** The same arguments as text. What is no JSON object yet stays in the text alone. */
-export function JsonText({ label, value, onChange }: JsonTextProps): JSX.Element {
-  const id = useId();
-  const [draft, setDraft] = useState<string | undefined>(undefined);
-  const text = draft ?? JSON.stringify(value, null, 2);
-  const onInput = (next: string): void => {
-    const parsed = parseObject(next);
-    setDraft(next);
-    if (parsed) onChange(parsed);
-  };
-  const isWrong = draft !== undefined && parseObject(draft) === undefined;
-  return (
-    <div class="field json">
-      <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        class="code"
-        spellcheck={false}
-        rows={Math.min(Math.max(text.split('\n').length, 4), 24)}
-        value={text}
-        aria-invalid={isWrong}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-        onBlur={() => !isWrong && setDraft(undefined)}
-      />
-      {isWrong && <small class="error">This is not a JSON object yet.</small>}
-    </div>
-  );
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,10 @@
 /** `WireView`: every message of one server, in order, with a picture of its calls. */
 
-import type { JsonValue } from '@mortise/jsonrpc-core';
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { CopyForm, WireMessage } from '../messages.ts';
+import { parseJson } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { ask } from './link.ts';
 import type { ServerModel } from './state.ts';
@@ -182,7 +182,7 @@ interface BodyProps {
 }
 
 function Body({ text: body, isCut, onLoadAll }: BodyProps): JSX.Element {
-  const value = isCut ? undefined : parse(body);
+  const value = isCut ? undefined : parseJson(body);
   return (
     <>
       {isCut && (
@@ -198,12 +198,4 @@ function Body({ text: body, isCut, onLoadAll }: BodyProps): JSX.Element {
       {value === undefined ? <pre tabIndex={0}>{visible(body.slice(0, SHOWN))}</pre> : <JsonTree value={value} isOpen />}
     </>
   );
-}
-
-function parse(body: string): JsonValue | undefined {
-  try {
-    return JSON.parse(body) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -67,7 +67,7 @@ function toTest({ text, response }: CopiedMessage, { target, era }: ServerState)
 /** Members that differ from call to call. */
 const withoutMeta = ({ _meta, ...result }: JsonObject): JsonObject => result;
 
-/** A value as source text. Text separators and `</` would mean something to some readers of the source. */
+/** A value as source text. Escapes characters that are invisible or end a line. */
 const literal = (value: unknown, space?: number): string =>
   JSON.stringify(value, null, space).replace(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, escapeCharacter);
 

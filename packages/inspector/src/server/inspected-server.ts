@@ -19,7 +19,7 @@ import type {
 import { Asks } from './asks.ts';
 import { TaskBook } from './task-book.ts';
 import { nameOf, toTransport } from './to-transport.ts';
-import { Wire } from './wire.ts';
+import { cut, Wire } from './wire.ts';
 
 /** An event without the id of its server. */
 type OwnEvent = InspectorEvent extends infer E ? (E extends InspectorEvent ? Omit<E, 'server'> : never) : never;
@@ -28,34 +28,45 @@ type Result<Method extends keyof InspectorRequests> = Promise<InspectorRequests[
 /** The most entries of one list that are read: a server could list without end. */
 const MAX_LISTED = 10_000;
 const MAX_LOGS = 5_000;
+/** How many characters the kept log messages have together. */
+const MAX_LOG_CHARACTERS = 16 * 1024 * 1024;
 const MAX_STEPS = 200;
 const MAX_LOG_LENGTH = 65_536;
+const MAX_LOGGER_LENGTH = 200;
 /** How long a program has for its first word, in milliseconds: `npx` may have to install it. */
 const PROBE_MS = 30_000;
 /** How long a call may take, in milliseconds: the user can cancel it. */
 const CALL_MS = 3_600_000;
 
+interface Opened {
+  readonly client: McpClient;
+  readonly tasks: TaskClient;
+}
+
 export class InspectedServer {
   readonly id: string;
   readonly target: ServerTarget;
+  /** Every message to and from the server. */
+  readonly wire: Wire;
   readonly #emit: (event: InspectorEvent) => void;
-  readonly #wire: Wire;
   readonly #asks: Asks;
   readonly #tasks: TaskBook;
   readonly #logs: LogEntry[] = [];
   readonly #steps: SignInStep[] = [];
   #lastLog = 0;
+  #logCharacters = 0;
   #lastStep = 0;
   #state: ServerState;
-  #client: McpClient | undefined;
-  #taskClient: TaskClient | undefined;
+  /** Counts calls of `open` and `close`: only the last one counts. */
+  #turn = 0;
+  #connection: Opened | undefined;
 
   constructor(id: string, target: ServerTarget, emit: (event: InspectorEvent) => void) {
     this.id = id;
     this.target = target;
     this.#emit = emit;
     this.#state = { id, name: nameOf(target), target, status: 'closed', roots: [] };
-    this.#wire = new Wire({
+    this.wire = new Wire({
       onMessage: (message) => this.#tell({ type: 'wire', message }),
       onLoss: (loss) => this.#tell({ type: 'loss', loss }),
     });
@@ -67,37 +78,43 @@ export class InspectedServer {
   }
 
   snapshot(): ServerSnapshot {
-    const { messages: wire, loss } = this.#wire;
+    const { messages: wire, loss } = this.wire;
     return { state: this.#state, wire, loss, logs: this.#logs, asks: this.#asks.open, tasks: this.#tasks.entries, steps: this.#steps };
   }
 
   /** Connects anew. Never rejects: the state says what happened. */
   async open(): Promise<void> {
-    await this.close();
+    const turn = ++this.#turn;
+    await this.#disconnect();
+    // Another `open` or `close` came in the meantime.
+    if (turn !== this.#turn) return;
     const tasks = taskClient({ onTask: (task, { tool }) => this.#tasks.follow(task, tool) });
     const client = this.#createClient(tasks);
-    this.#client = client;
-    this.#taskClient = tasks;
+    this.#connection = { client, tasks };
     this.#change({ status: 'connecting', reason: undefined, signInUrl: undefined });
     try {
-      const source = toTransport(this.target, this.#wire, {
+      const source = toTransport(this.target, this.wire, {
         onStderr: (line) => this.#log('stderr', undefined, line),
         onStep: (step) => this.#step(step),
         onSignInPage: (signInUrl) => this.#change({ signInUrl }),
       });
       await client.connect(source);
-      if (this.#client !== client) return;
-      this.#onReady(client);
+      if (turn === this.#turn) this.#onReady(client);
     } catch (error) {
-      if (this.#client === client) this.#change({ status: 'failed', reason: describe(error), signInUrl: undefined });
+      if (turn === this.#turn) this.#change({ status: 'failed', reason: describe(error), signInUrl: undefined });
       await client.close();
     }
   }
 
   /** Closes the connection. May be called twice. */
   async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = this.#taskClient = undefined;
+    this.#turn++;
+    await this.#disconnect();
+  }
+
+  async #disconnect(): Promise<void> {
+    const { client } = this.#connection ?? {};
+    this.#connection = undefined;
     this.#asks.cancelAll();
     await this.#tasks.close();
     await client?.close();
@@ -106,7 +123,6 @@ export class InspectedServer {
 
   #createClient(tasks: TaskClient): McpClient {
     const { era, protocolVersion } = this.target;
-    const { roots } = this.#state;
     const client = new McpClient(
       { name: 'mortise-inspector', version: '1.0.0' },
       {
@@ -126,11 +142,7 @@ export class InspectedServer {
       },
     );
     client.onLog(({ level, logger, data }) => this.#log(level, logger, typeof data === 'string' ? data : JSON.stringify(data)));
-    client.onToolsChanged(() => this.#tell({ type: 'list changed', list: 'tools' }));
-    client.onResourcesChanged(() => this.#tell({ type: 'list changed', list: 'resources' }));
-    client.onPromptsChanged(() => this.#tell({ type: 'list changed', list: 'prompts' }));
     client.onResourceUpdated(({ uri }) => this.#tell({ type: 'resource updated', uri }));
-    if (roots.length > 0) this.#change({ roots });
     return client;
   }
 
@@ -138,23 +150,22 @@ export class InspectedServer {
     const { serverInfo: info, era, protocolVersion, serverCapabilities: capabilities, instructions } = client;
     this.#change({ status: 'ready', signInUrl: undefined, info, era, protocolVersion, capabilities, instructions });
     void client.closed.then(() => {
-      if (this.#client === client) this.#change({ status: 'closed' });
+      if (this.#connection?.client === client) this.#change({ status: 'closed' });
     });
     const { tools, resources, prompts } = capabilities;
-    if (era === 'legacy' || ![tools, resources, prompts].some((part) => part?.listChanged === true)) return;
-    const subscription = client.listen({
-      toolsListChanged: tools?.listChanged === true,
-      resourcesListChanged: resources?.listChanged === true,
-      promptsListChanged: prompts?.listChanged === true,
-    });
-    subscription.accepted.catch((error: unknown) => this.#log('client', undefined, describe(error)));
+    // In the modern era each callback opens a subscription.
+    const hears = (part: { readonly listChanged?: boolean | undefined } | undefined): boolean =>
+      era === 'legacy' || part?.listChanged === true;
+    if (hears(tools)) client.onToolsChanged(() => this.#tell({ type: 'list changed', list: 'tools' }));
+    if (hears(resources)) client.onResourcesChanged(() => this.#tell({ type: 'list changed', list: 'resources' }));
+    if (hears(prompts)) client.onPromptsChanged(() => this.#tell({ type: 'list changed', list: 'prompts' }));
   }
 
   // ---- what the page asks for
 
   async list(list: ListName): Result<'list'> {
     const items: JsonObject[] = [];
-    for await (const item of this.#connected[list]()) {
+    for await (const item of this.#connected.client[list]()) {
       items.push(item as unknown as JsonObject);
       if (items.length >= MAX_LISTED) return { items, isCut: true };
     }
@@ -166,7 +177,7 @@ export class InspectedServer {
     params: JsonObject,
     options: { signal: AbortSignal; onProgress: (progress: Progress) => void },
   ): Result<'request'> {
-    const client = this.#connected;
+    const { client } = this.#connected;
     if (method !== 'tools/call') return { result: await client.request<string>(method, params, options) };
     try {
       return { result: (await client.callTool(params as unknown as CallToolRequestParams, options)) as unknown as JsonObject };
@@ -177,9 +188,8 @@ export class InspectedServer {
   }
 
   async startTask(tool: string, args: JsonObject, signal: AbortSignal): Result<'startTask'> {
-    this.#assertConnected();
-    const handle = await this.#taskClient?.start(tool, args, { signal });
-    if (handle?.id === undefined) return { result: (await handle?.result()) as unknown as JsonObject };
+    const handle = await this.#connected.tasks.start(tool, args, { signal });
+    if (handle.id === undefined) return { result: (await handle.result()) as unknown as JsonObject };
     this.#tasks.follow(handle, tool);
     return { task: handle.id };
   }
@@ -193,43 +203,44 @@ export class InspectedServer {
   }
 
   subscribe(uri: string, isOn: boolean): Promise<void> {
-    const client = this.#connected;
+    const { client } = this.#connected;
     return isOn ? client.subscribeResource(uri) : client.unsubscribeResource(uri);
   }
 
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#change({ roots });
-    if (this.#client?.isConnected && this.#client.era === 'legacy') await this.#client.sendRootsListChanged();
+    const { client } = this.#connection ?? {};
+    if (client?.isConnected && client.era === 'legacy') await client.sendRootsListChanged();
   }
 
   setLogLevel(level: LoggingLevel): Promise<void> {
-    return this.#connected.setLoggingLevel(level);
-  }
-
-  /** The wire's record, and what a copied message needs to know of the connection. */
-  get wire(): Wire {
-    return this.#wire;
+    return this.#connected.client.setLoggingLevel(level);
   }
 
   get state(): ServerState {
     return this.#state;
   }
 
-  get #connected(): McpClient {
-    return this.#assertConnected();
-  }
-
-  #assertConnected(): McpClient {
-    if (this.#client && this.#state.status === 'ready') return this.#client;
+  /** @throws {Error} The server is not connected. */
+  get #connected(): Opened {
+    if (this.#connection && this.#state.status === 'ready') return this.#connection;
     throw new Error(`"${this.#state.name}" is not connected: connect it again`);
   }
 
   // ---- what is kept and told
 
   #log(level: LogEntry['level'], logger: string | undefined, text: string): void {
-    const entry = { seq: ++this.#lastLog, timeMs: Date.now(), level, logger, text: text.slice(0, MAX_LOG_LENGTH) };
+    const entry = {
+      seq: ++this.#lastLog,
+      timeMs: Date.now(),
+      level,
+      logger: logger && cut(logger, MAX_LOGGER_LENGTH),
+      text: cut(text, MAX_LOG_LENGTH),
+    };
     this.#logs.push(entry);
-    if (this.#logs.length > MAX_LOGS) this.#logs.splice(0, this.#logs.length - MAX_LOGS);
+    this.#logCharacters += entry.text.length;
+    while (this.#logs.length > MAX_LOGS || this.#logCharacters > MAX_LOG_CHARACTERS)
+      this.#logCharacters -= this.#logs.shift()?.text.length ?? 0;
     this.#tell({ type: 'log', entry });
   }
 
@@ -251,7 +262,7 @@ export class InspectedServer {
 }
 
 /** An error with the causes that add something. */
-function describe(thrown: unknown): string {
+export function describe(thrown: unknown): string {
   const error = toError(thrown);
   const cause = error.cause === undefined ? '' : describe(error.cause);
   return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;

@@ -16,10 +16,8 @@ import { type PageFile, readPage } from './page-file.ts';
 export interface InspectorOptions {
   /** Where the page is mounted; the token follows it. @default '/inspector' */
   readonly path?: string | undefined;
-  /** Servers that the page offers to connect to. @default none */
+  /** Servers to connect to when the page is first opened. @default none */
   readonly servers?: readonly ServerTarget[] | undefined;
-  /** Connects to all `servers` at once. @default false */
-  readonly connects?: boolean | undefined;
   /** The secret part of the page's address: at least 16 of the characters A-Z, a-z, 0-9, `-` and `_`. @default 144 random bits */
   readonly token?: string | undefined;
   /** `Host` headers under which the page may be opened, for a server that is not on a loopback address. @default loopback names only */
@@ -40,8 +38,8 @@ export interface InspectorHandler extends AsyncDisposable {
   readonly path: string;
   /** Answers requests below the option `path`. Others go to `next`, or get 404 without one. */
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
-  /** Takes the WebSocket upgrades of an HTTP server that are for the page. Leaves others alone. */
-  attach(server: Pick<EventEmitter, 'on' | 'off'>): void;
+  /** Takes the WebSocket upgrades of an HTTP server that are for the page. Leaves others to the server's other listeners, or refuses them if it has none. */
+  attach(server: Pick<EventEmitter, 'on' | 'off' | 'listenerCount'>): void;
   /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
   reconnect(): Promise<void>;
   /** Closes all connections, to pages and to servers. May be called twice. */
@@ -52,7 +50,6 @@ export interface InspectorHandler extends AsyncDisposable {
 export interface InspectorServing extends AsyncDisposable {
   /** The address of the page, with the token. */
   readonly url: string;
-  readonly port: number;
   /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
   reconnect(): Promise<void>;
   /** Closes all connections, to pages and to servers, and stops to listen. May be called twice. */
@@ -62,7 +59,6 @@ export interface InspectorServing extends AsyncDisposable {
 const OPTIONS: OptionTable<InspectorOptions> = {
   path: 'string',
   servers: 'array',
-  connects: 'boolean',
   token: 'string',
   allowedHosts: 'array',
   allowProduction: 'boolean',
@@ -113,7 +109,6 @@ export async function serveInspector({ port = 0, ...options }: ServeInspectorOpt
   };
   return {
     url: `http://127.0.0.1:${own}${handler.path}`,
-    port: own,
     reconnect: () => handler.reconnect(),
     close,
     [Symbol.asyncDispose]: close,
@@ -136,16 +131,10 @@ class Handler implements InspectorHandler {
   readonly #guard: ReturnType<typeof createHostGuard>;
   readonly #upgrades = new EventEmitter();
   readonly #link: ReturnType<typeof attachWebSocket>;
-  readonly #attached = new Set<Pick<EventEmitter, 'on' | 'off'>>();
+  readonly #detach: (() => void)[] = [];
 
-  constructor({
-    path = '/inspector',
-    servers = [],
-    connects = false,
-    token = randomBytes(18).toString('base64url'),
-    allowedHosts = [],
-  }: InspectorOptions) {
-    if (!/^\/(?:[\w.~-]+\/?)*$/.test(path))
+  constructor({ path = '/inspector', servers = [], token = randomBytes(18).toString('base64url'), allowedHosts = [] }: InspectorOptions) {
+    if (!/^\/$|^(?:\/[\w.~-]+)+\/?$/.test(path))
       throw new TypeError(`inspectorHandler: "path" must be a path such as "/inspector", got "${path}"`);
     if (!/^[\w-]{16,}$/.test(token))
       throw new TypeError('inspectorHandler: "token" must have at least 16 of the characters A-Z, a-z, 0-9, - and _');
@@ -155,7 +144,6 @@ class Handler implements InspectorHandler {
     this.#guard = createHostGuard({ allowedHosts });
     const link = { path: `${this.path}link`, allowedHosts, maxMessageBytes: MAX_MESSAGE_BYTES };
     this.#link = attachWebSocket(this.#inspector, this.#upgrades, link);
-    if (connects) for (const target of servers) this.#inspector.add(target);
   }
 
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
@@ -173,9 +161,15 @@ class Handler implements InspectorHandler {
     });
   }
 
-  attach(server: Pick<EventEmitter, 'on' | 'off'>): void {
-    server.on('upgrade', this.#onUpgrade);
-    this.#attached.add(server);
+  attach(server: Pick<EventEmitter, 'on' | 'off' | 'listenerCount'>): void {
+    const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      // With an upgrade Node hands over the socket, its errors too.
+      socket.on('error', () => undefined);
+      if (pathOf(request).startsWith(this.#base)) this.#onUpgrade(request, socket, head);
+      else if (server.listenerCount('upgrade') === 1) refuse(socket, 404);
+    };
+    server.on('upgrade', listener);
+    this.#detach.push(() => server.off('upgrade', listener));
   }
 
   reconnect(): Promise<void> {
@@ -183,8 +177,7 @@ class Handler implements InspectorHandler {
   }
 
   async close(): Promise<void> {
-    for (const server of this.#attached) server.off('upgrade', this.#onUpgrade);
-    this.#attached.clear();
+    for (const detach of this.#detach.splice(0)) detach();
     await this.#inspector.close();
     await this.#link.close({ drainMs: 0 });
   }
@@ -193,28 +186,33 @@ class Handler implements InspectorHandler {
     return this.close();
   }
 
-  readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (!pathOf(request).startsWith(this.#base)) return;
+  #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { origin, host } = request.headers;
     const isOwnPage = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
     const refusal =
       this.#refusalOf(request, `${this.path}link`) ??
       (isOwnPage ? undefined : ([403, 'Only the inspector’s own page may connect.'] as const));
-    if (!refusal) return void this.#upgrades.emit('upgrade', request, socket, head);
-    socket.on('error', () => undefined);
-    socket.end(`HTTP/1.1 ${refusal[0]} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  };
+    if (refusal) refuse(socket, refusal[0]);
+    else this.#upgrades.emit('upgrade', request, socket, head);
+  }
 
   /** Why a request gets nothing: a wrong `Host` or `Origin`, or a path without the token. */
   #refusalOf(request: IncomingMessage, expected: string): readonly [number, string] | undefined {
     const isLoopbackSocket = isLoopbackHost(request.socket.localAddress ?? '');
-    const { host, origin } = request.headers;
+    const { origin } = request.headers;
+    // Of two `Host` lines Node gives the first as `headers.host`.
+    const hosts = request.headersDistinct['host'] ?? [];
+    const host = hosts.length === 1 ? hosts[0] : undefined;
     const reason = this.#guard({ host, origin, isLoopbackSocket });
     if (reason !== undefined) return [403, reason];
     if (!isSame(pathOf(request), expected))
       return [404, 'There is nothing here. Use the address that the program printed, with its token.'];
     return undefined;
   }
+}
+
+function refuse(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/s, '');

@@ -18,7 +18,7 @@ import { toError } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
 import type { InspectorEvent, InspectorMethod, InspectorRequests, ServerTarget } from '../messages.ts';
 import { copyMessage } from './copy.ts';
-import { InspectedServer } from './inspected-server.ts';
+import { describe, InspectedServer } from './inspected-server.ts';
 import { checkTarget } from './to-transport.ts';
 
 type Handlers = {
@@ -32,29 +32,25 @@ type Handlers = {
 const EVENT_MS = 25;
 /** A longer text of a message is cut for the page. A longer result is not sent to it, but kept on the wire's record. */
 const MAX_RESULT = 8 * 1024 * 1024;
-const MAX_SERVERS = 50;
 /** The code of errors that are not the server's own. */
 const FAILED = -32_000;
-const NOTHING = {};
 
 export class Inspector implements Connectable {
-  readonly #suggested: readonly ServerTarget[];
   readonly #servers = new Map<string, InspectedServer>();
   readonly #pages = new Set<Connection>();
+  #unopened: readonly InspectedServer[];
   #events: InspectorEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param suggested Offered in the page. */
-  constructor(suggested: readonly ServerTarget[]) {
-    for (const target of suggested) checkTarget(target);
-    this.#suggested = suggested;
+  /** @param targets Connected when the first page is opened: a page may be served by the very server that it looks at. */
+  constructor(targets: readonly ServerTarget[]) {
+    this.#unopened = targets.map((target) => this.#add(target));
   }
 
   /** Serves one page. */
   async connect(transport: Transport): Promise<ServerConnection> {
     const page = new Connection(transport, {
       onRequest: (request, call) => this.#onRequest(request, call),
-      requestTimeoutMs: 60_000,
     });
     await page.start();
     this.#pages.add(page);
@@ -74,21 +70,19 @@ export class Inspector implements Connectable {
     await Promise.all(Array.from(this.#servers.values(), (server) => server.open()));
   }
 
-  /** Connects a server. @throws {TypeError} The target is not valid. */
-  add(target: ServerTarget): string {
+  /** @throws {TypeError} The target is not valid. */
+  #add(target: ServerTarget): InspectedServer {
     checkTarget(target);
-    if (this.#servers.size >= MAX_SERVERS) throw new Error(`At most ${MAX_SERVERS} servers can be inspected at once: remove one`);
     const server = new InspectedServer(randomUUID(), target, (event) => this.#tell(event));
     this.#servers.set(server.id, server);
-    void server.open();
-    return server.id;
+    return server;
   }
 
   async #onRequest({ id, method, params = {} }: JsonRpcRequest, call: InboundCall): Promise<JsonRpcResponse> {
     try {
       const handler = Object.hasOwn(this.#handlers, method) ? this.#handlers[method as InspectorMethod] : undefined;
       if (!handler) throw new ProtocolError(METHOD_NOT_FOUND, `The inspector has no method "${method}"`);
-      return { jsonrpc: '2.0', id, result: (await handler(params as never, call)) as JsonRpcResultResponse['result'] };
+      return { jsonrpc: '2.0', id, result: ((await handler(params as never, call)) ?? {}) as JsonRpcResultResponse['result'] };
     } catch (error) {
       return { jsonrpc: '2.0', id, error: toErrorObject(error) };
     }
@@ -97,58 +91,42 @@ export class Inspector implements Connectable {
   readonly #handlers: Handlers = {
     // All that was told before is part of the snapshot.
     hello: () => {
+      for (const server of this.#unopened) void server.open();
+      this.#unopened = [];
       this.#flush();
       return {
         servers: Array.from(this.#servers.values(), (server) => server.snapshot()),
-        suggested: this.#suggested,
         revisions: REVISIONS.map(({ version }) => version),
       };
     },
-    connect: ({ target }) => ({ server: this.add(target) }),
+    connect: ({ target }) => {
+      const server = this.#add(target);
+      void server.open();
+      return { server: server.id };
+    },
     disconnect: async ({ server: id, forgets }) => {
       const server = this.#find(id);
       if (forgets) this.#servers.delete(id);
       await server.close();
       if (forgets) this.#tell({ type: 'gone', server: id });
-      return NOTHING;
     },
-    reconnect: async ({ server }) => {
-      await this.#find(server).open();
-      return NOTHING;
-    },
+    reconnect: ({ server }) => this.#find(server).open(),
     list: ({ server, list }) => this.#find(server).list(list),
     request: async ({ server, method, params }, call) => {
-      const { _meta, ...own } = params;
       const token = (call.message.params?.['_meta'] as JsonObject | undefined)?.['progressToken'];
       const onProgress = (progress: object): void => {
         if (token !== undefined) void call.notify('notifications/progress', { ...progress, progressToken: token });
       };
-      const meta = _meta === undefined ? {} : { _meta };
-      const answer = await this.#find(server).request(method, { ...own, ...meta }, { signal: call.signal, onProgress });
+      const answer = await this.#find(server).request(method, params, { signal: call.signal, onProgress });
       assertShowable(answer.result);
       return answer;
     },
     startTask: ({ server, tool, args }, { signal }) => this.#find(server).startTask(tool, args, signal),
-    cancelTask: async ({ server, task }) => {
-      await this.#find(server).cancelTask(task);
-      return NOTHING;
-    },
-    subscribe: async ({ server, uri, isOn }) => {
-      await this.#find(server).subscribe(uri, isOn);
-      return NOTHING;
-    },
-    answer: ({ server, ask, answer }) => {
-      this.#find(server).answer(ask, answer);
-      return NOTHING;
-    },
-    setRoots: async ({ server, roots }) => {
-      await this.#find(server).setRoots(roots);
-      return NOTHING;
-    },
-    setLogLevel: async ({ server, level }) => {
-      await this.#find(server).setLogLevel(level);
-      return NOTHING;
-    },
+    cancelTask: ({ server, task }) => this.#find(server).cancelTask(task),
+    subscribe: ({ server, uri, isOn }) => this.#find(server).subscribe(uri, isOn),
+    answer: ({ server, ask, answer }) => this.#find(server).answer(ask, answer),
+    setRoots: ({ server, roots }) => this.#find(server).setRoots(roots),
+    setLogLevel: ({ server, level }) => this.#find(server).setLogLevel(level),
     message: ({ server, seq, most }) => {
       const text = this.#text(server, seq);
       const shown = Math.min(most, MAX_RESULT);
@@ -197,10 +175,10 @@ function assertShowable(result: JsonObject): void {
     throw new Error(`The result has ${length} characters, and the page shows at most ${MAX_RESULT}: its beginning stands in the wire view`);
 }
 
-function toErrorObject(thrown: unknown): { readonly code: number; readonly message: string; readonly data?: JsonObject } {
+function toErrorObject(thrown: unknown): { readonly code: number; readonly message: string } {
   if (thrown instanceof ProtocolError) return { code: thrown.rpcCode, message: thrown.message };
-  const { message, cause } = toError(thrown);
-  const remote = thrown instanceof RemoteError ? thrown : cause instanceof RemoteError ? cause : undefined;
-  if (remote) return { code: remote.rpcCode, message: remote.message, ...(remote.data !== undefined && { data: { data: remote.data } }) };
-  return { code: FAILED, message: cause instanceof Error ? `${message}: ${cause.message}` : message };
+  const remote = [thrown, toError(thrown).cause].find((each) => each instanceof RemoteError);
+  if (!remote) return { code: FAILED, message: describe(thrown) };
+  const data = remote.data === undefined ? '' : `\n${JSON.stringify(remote.data, null, 2)}`;
+  return { code: remote.rpcCode, message: `The server answered with error ${remote.rpcCode}: ${remote.message}${data}` };
 }

@@ -5,8 +5,8 @@ import { toError } from '@mortise/jsonrpc-core/transport';
 import type { TaskHandle, TaskState } from '@mortise/tasks/client';
 import type { TaskEntry } from '../messages.ts';
 
-/** How many tasks are kept; the oldest goes first. */
-const MAX_TASKS = 500;
+/** How many tasks are kept, with results of up to 16 MiB; the oldest goes first. */
+const MAX_TASKS = 30;
 
 export class TaskBook {
   readonly #onTask: (task: TaskEntry) => void;

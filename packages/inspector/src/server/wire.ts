@@ -127,8 +127,7 @@ export class Wire {
       ...facts,
       seq: ++this.#last,
       bytes: Buffer.byteLength(text),
-      // A part of a string keeps the whole alive: this one is made anew.
-      preview: Buffer.from(text.slice(0, PREVIEW_LENGTH)).toString(),
+      preview: cut(text, PREVIEW_LENGTH),
     };
     this.#kept.set(message.seq, { message, text });
     this.#characters += text.length;
@@ -160,10 +159,13 @@ export class Wire {
   }
 }
 
-/** The tool, prompt or URI that a request is about, cut so that the whole text is not kept alive. */
+/** The beginning of a text. A part of a string keeps the whole alive, so this one is made anew. */
+export const cut = (text: string, length: number): string => (text.length <= length ? text : Buffer.from(text.slice(0, length)).toString());
+
+/** The tool, prompt or URI that a request is about. */
 function subjectOf(params: JsonObject | undefined): string {
   const subject = params?.['name'] ?? params?.['uri'];
-  return typeof subject === 'string' ? Buffer.from(subject.slice(0, PREVIEW_LENGTH)).toString() : '';
+  return typeof subject === 'string' ? cut(subject, PREVIEW_LENGTH) : '';
 }
 
 /** A tool that failed answers with a result that says so. */

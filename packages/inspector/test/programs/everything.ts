@@ -74,6 +74,10 @@ export function createEverything(): McpServer {
   });
   server.registerTool('blob', { description: 'A long text', inputSchema: { size: z.number() } }, ({ size }) => 'x'.repeat(size));
   server.registerTool('hostile', { title: HOSTILE, description: HOSTILE }, () => HOSTILE);
+  server.registerTool('touch', { description: 'Changes a resource' }, async () => {
+    await server.sendResourceUpdated({ uri: 'json://data' });
+    return 'touched';
+  });
   server.registerResource('readme', 'text://readme', { mimeType: 'text/markdown' }, () => '# Read me\n\n<b>bold</b>');
   server.registerResource('pixel', 'image://pixel', { mimeType: 'image/png' }, () => new Uint8Array(Buffer.from(PIXEL, 'base64')));
   server.registerResource('data', 'json://data', { mimeType: 'application/json' }, () => JSON.stringify({ a: [1, 2], b: { c: null } }));
