@@ -18,8 +18,8 @@ import { packageManifests } from './workspace-packages.mjs';
 
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
-/** What programs import that is installed for the tests of one package alone. */
-const librariesOfHost = ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'];
+/** What programs import that is installed for one package alone, by package. */
+const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'] };
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
@@ -108,10 +108,12 @@ function writePrograms(programs) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions, include: ['*.ts'] }));
   for (const { file, code } of programs) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
-  for (const library of librariesOfHost) {
-    const link = join(folder, 'node_modules', library);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(root, 'packages/host/node_modules', library), link, 'dir');
+  for (const [name, names] of Object.entries(libraries)) {
+    for (const library of names) {
+      const link = join(folder, 'node_modules', library);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(root, `packages/${name}/node_modules`, library), link, 'dir');
+    }
   }
 }
 

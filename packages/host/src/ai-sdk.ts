@@ -31,7 +31,8 @@ type ModelOutput = ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>;
  * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
  * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
  */
-export async function aiSdkTools(host: Host, { waitMs, signal, ...limits }: ModelToolOptions = {}): Promise<ToolSet> {
+export async function aiSdkTools(host: Host, options: ModelToolOptions = {}): Promise<ToolSet> {
+  const { waitMs, signal, ...limits } = options;
   const tools = await readModelTools(host, { waitMs, signal });
   return Object.fromEntries(tools.map((tool) => [tool.name, toAiSdkTool(host, tool, limits)]));
 }

@@ -41,7 +41,8 @@ export type LangChainTool = DynamicStructuredTool<JsonObject, unknown, JsonObjec
  * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
  * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
  */
-export async function langchainTools(host: Host, { waitMs, signal, ...limits }: ModelToolOptions = {}): Promise<LangChainTool[]> {
+export async function langchainTools(host: Host, options: ModelToolOptions = {}): Promise<LangChainTool[]> {
+  const { waitMs, signal, ...limits } = options;
   const tools = await readModelTools(host, { waitMs, signal });
   return tools.map((tool) => toLangChainTool(host, tool, limits));
 }

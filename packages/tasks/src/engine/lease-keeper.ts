@@ -34,8 +34,7 @@ export class LeaseKeeper {
   #idle: ReadonlySet<string> = new Set();
   /** Those of them that it also did not run at the renewal before. */
   #stuck: readonly string[] = [];
-  /** Set while work is being queued. */
-  #queueing: Promise<void> | undefined;
+  #isQueueing = false;
   #events: TaskEvents | undefined;
   #unsubscribe: Promise<() => void> | undefined;
   #timer: ClockTimer | undefined;
@@ -109,7 +108,10 @@ export class LeaseKeeper {
     // Only the store may hold up the next renewal: a bus or a queue that does not answer would cost this process its tasks.
     const renewed = guard(this.#renew());
     void guard(this.#listen());
-    this.#queueing ??= guard(this.#queueWork()).then(() => (this.#queueing = undefined));
+    if (!this.#isQueueing) {
+      this.#isQueueing = true;
+      void guard(this.#queueWork()).then(() => (this.#isQueueing = false));
+    }
     await renewed;
     if (!this.#isClosed) this.#timer = this.#init.clock.schedule(() => void this.#look(), this.#init.leaseMs / 3);
   }
