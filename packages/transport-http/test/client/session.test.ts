@@ -258,6 +258,43 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       await expect(sent).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 400, rpcError: { code: -32600 } });
     });
 
+    it('[ROBUSTNESS-20] posts an answer again that the server could not take, and meanwhile sends the rest', async () => {
+      const answer: JsonRpcMessage = { jsonrpc: '2.0', id: 's1', result: { action: 'accept' } };
+      const sent = transport.send(answer);
+      (await server.next()).reply(503);
+      await sent;
+      const other = transport.send(note('x'));
+      (await server.next()).accept();
+      await other;
+      for (const [pauseMs, end] of [
+        [1000, 'break'],
+        [2000, 'accept'],
+      ] as const) {
+        await until(() => clock.delaysMs.includes(pauseMs));
+        clock.advance(pauseMs);
+        const visit = await server.next();
+        expect(visit.message).toEqual(answer);
+        visit[end]();
+      }
+      expect(heard.errors).toEqual([]);
+    });
+
+    it('reports an answer that the server takes at no try, and one that it refuses at once', async () => {
+      const refused = transport.send({ jsonrpc: '2.0', id: 's1', result: {} });
+      (await server.next()).reply(400);
+      await expect(refused).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 400 });
+      const sent = transport.send({ jsonrpc: '2.0', id: 's2', result: {} });
+      (await server.next()).reply(500);
+      await sent;
+      for (const pauseMs of [1000, 2000, 4000, 8000, 16_000]) {
+        await until(() => clock.delaysMs.includes(pauseMs));
+        clock.advance(pauseMs);
+        (await server.next()).reply(500);
+      }
+      await until(() => heard.errors.length === 1);
+      expect(heard.errors[0]).toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 500 });
+    });
+
     it('rejects an answer to another request', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).json({ jsonrpc: '2.0', id: 2, result: {} });

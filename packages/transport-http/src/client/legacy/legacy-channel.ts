@@ -8,6 +8,7 @@
 import {
   UsageError,
   ConnectionClosedError,
+  ExchangeHttpError,
   InvalidResponseError,
   type JsonRpcMessage,
   type JsonRpcRequest,
@@ -15,7 +16,7 @@ import {
   SessionLostError,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
-import type { SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
+import { type SendOptions, toError, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { findRevision } from '@mortise/protocol';
 import { isModernError } from '@mortise/protocol/wire';
 import { encodeEventId, LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, SSE_TYPE } from '../../headers.ts';
@@ -32,6 +33,9 @@ import { SseChannel } from './sse-client-transport.ts';
 const DRAIN_MS = 1000;
 /** How long `close` waits for the server to end the session. */
 const CLOSE_TIMEOUT_MS = 1000;
+/** How often an answer is posted again that the server could not take, and the first pause. Each later pause is twice as long: 31 seconds in all. */
+const ANSWER_TRIES = 5;
+const ANSWER_PAUSE_MS = 1000;
 /** Matches the error text of servers that have restarted, lost the session and respond with status 400 instead of 404. */
 const ABOUT_SESSION = /session|not initiali[sz]ed/i;
 
@@ -135,13 +139,35 @@ export class LegacyChannel extends PostingChannel {
     this.assertOpen();
     const call = this.#toPost(text);
     try {
-      const failure = await this.post(call);
-      if (failure !== undefined) throw this.#isSessionLoss(call, failure) ? this.#lose(failure) : failure.error;
+      await this.#postWhole(call);
       if ('method' in message && message.method === 'notifications/initialized') this.#openGet();
+    } catch (error) {
+      if ('method' in message || this.#state !== 'open' || !mayPass(error)) throw error;
+      this.#answerLater(call, 1);
     } finally {
       this.#cancelNamed(message);
       this.#endIfDrained();
     }
+  }
+
+  /** Posts a message for which no response comes. @throws The error, if the server refused it. */
+  async #postWhole(call: HttpCall): Promise<void> {
+    const failure = await this.post(call);
+    if (failure !== undefined) throw this.#isSessionLoss(call, failure) ? this.#lose(failure) : failure.error;
+  }
+
+  /** Posts an answer to the server again after a pause, because a call waits for it there. Reports the error of the last try. */
+  #answerLater(call: HttpCall, tries: number): void {
+    const post = async (): Promise<void> => {
+      if (this.#state !== 'open') return;
+      try {
+        await this.#postWhole(call);
+      } catch (error) {
+        if (tries < ANSWER_TRIES && mayPass(error)) this.#answerLater(call, tries + 1);
+        else this.report(toError(error));
+      }
+    };
+    this.wire.clock.schedule(() => void post(), ANSWER_PAUSE_MS * 2 ** (tries - 1));
   }
 
   /** If the message is `notifications/cancelled`: closes the stream of the request that it names. */
@@ -283,6 +309,11 @@ export class LegacyChannel extends PostingChannel {
     // If this fails, the session expires at the server.
     if (wasOpen && this.#options.keepsSession !== true) await this.terminateSession(CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
+}
+
+/** Whether the server may take the same message later: it could not be reached, or has an error of its own. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ExchangeHttpError ? error.status >= 500 : !(error instanceof SessionLostError);
 }
 
 /** Whether the server may support only HTTP+SSE: status 400, 404 or 405, without an error that only modern servers send (ledger C-03). */
