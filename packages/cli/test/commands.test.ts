@@ -110,7 +110,9 @@ describe('mortise call', () => {
   it('sends names that the schema does not list where it allows others, or in one JSON object', async () => {
     const server = new McpServer({ name: 'open', version: '1.0.0' });
     const properties = { a: { type: 'string' } };
-    server.registerTool('open', { inputSchema: { type: 'object', properties, additionalProperties: true } }, (args) => JSON.stringify(args));
+    server.registerTool('open', { inputSchema: { type: 'object', properties, additionalProperties: true } }, (args) =>
+      JSON.stringify(args),
+    );
     server.registerTool('plain', { inputSchema: { type: 'object', properties } }, (args) => JSON.stringify(args));
     const serving = await serveHttp(server, { port: 0 });
     onTestFinished(() => serving.close());
