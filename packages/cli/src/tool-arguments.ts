@@ -8,11 +8,12 @@ import { CliError } from './errors.ts';
 import { clean } from './terminal.ts';
 
 /**
- * Reads the arguments of one call. A value takes the type that the tool's schema names for its key; `:=` takes any JSON.
+ * Reads the arguments of one call. A value takes the type that the tool's schema names for its key; `:=` takes any JSON. One JSON object is taken
+ * as it is.
  *
  * @param words As the user wrote them.
  * @param cwd The folder that `@file` starts from.
- * @throws {CliError} A word is malformed, or a value does not have the type that the schema names.
+ * @throws {CliError} A word is malformed, its name is not one of the schema's, or its value does not have the type that the schema names.
  */
 export function toArguments(tool: Tool, words: readonly string[], cwd: string): JsonObject {
   const [first = ''] = words;
@@ -21,6 +22,7 @@ export function toArguments(tool: Tool, words: readonly string[], cwd: string): 
   const args = Object.create(null) as Record<string, JsonValue>;
   for (const word of words) {
     const { key, text, isJson } = splitWord(word);
+    checkName(key, tool);
     const schema = properties[key];
     args[key] = isJson ? readJson(key, text) : toTyped(key, text, schema, tool.inputSchema, args[key]);
   }
@@ -51,6 +53,18 @@ type Schema = Readonly<Record<string, unknown>>;
 function propertiesOf(tool: Tool): Readonly<Record<string, unknown>> {
   const { properties } = tool.inputSchema as { readonly properties?: unknown };
   return isSchema(properties) ? properties : {};
+}
+
+/** Members of a schema by which it may allow names that are not in its `properties`. */
+const ALLOWING = ['additionalProperties', 'patternProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
+
+/** @throws {CliError} The schema names the arguments, and this is none of them. Most servers would drop it in silence. */
+function checkName(key: string, tool: Tool): void {
+  const { inputSchema } = tool;
+  if (!isSchema(inputSchema['properties']) || Object.hasOwn(inputSchema['properties'], key)) return;
+  if (ALLOWING.some((name) => inputSchema[name] !== undefined && inputSchema[name] !== false)) return;
+  const known = Object.keys(inputSchema['properties']).join(', ') || 'none';
+  throw new CliError(`"${clean(tool.name)}" has no argument "${clean(key)}": it has ${clean(known)} (one JSON object is sent as it is)`);
 }
 
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);

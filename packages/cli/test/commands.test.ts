@@ -107,6 +107,20 @@ describe('mortise call', () => {
     expect(JSON.parse(out)).toEqual({ text: '12', tags: ['1', 'two'], on: true });
   });
 
+  it('sends names that the schema does not list where it allows others, or in one JSON object', async () => {
+    const server = new McpServer({ name: 'open', version: '1.0.0' });
+    const properties = { a: { type: 'string' } };
+    server.registerTool('open', { inputSchema: { type: 'object', properties, additionalProperties: true } }, (args) =>
+      JSON.stringify(args),
+    );
+    server.registerTool('plain', { inputSchema: { type: 'object', properties } }, (args) => JSON.stringify(args));
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    expect((await run(['call', serving.url, 'open', 'b=x'])).out).toBe('{"b":"x"}\n');
+    expect((await run(['call', serving.url, 'plain', '{"b": "x"}'])).out).toBe('{"b":"x"}\n');
+    expect(await run(['call', serving.url, 'plain', 'b=x'])).toMatchObject({ code: 2, out: '' });
+  });
+
   it('reads the arguments of a file', async () => {
     const { url } = await serveCalculator();
     const cwd = createFolder();
@@ -118,6 +132,7 @@ describe('mortise call', () => {
     [['add', 'a=x', 'b=2'], 2, 'argument "a" must be number, got "x"'],
     [['add', 'a=1'], 2, 'argument "b" is missing: add(a: number, b: number, note?: string), so add b=<value>'],
     [['add', 'nonsense'], 2, '"nonsense" is not a valid argument: write key=value'],
+    [['add', 'a=1', 'b=2', 'c=3'], 2, '"add" has no argument "c": it has a, b, note (one JSON object is sent as it is)'],
     [['sub'], 2, 'The server has no tool "sub": it has add, echo, fail'],
     [['ask'], 1, 'run the command in a terminal'],
   ])('refuses %s', async (words, code, message) => {
@@ -181,6 +196,7 @@ describe('mortise task', () => {
     begun.abort();
     expect((await run(['task', serving.url, id, '--wait'])).out).toBe('done at last\n');
     expect(JSON.parse((await run(['task', serving.url, id, '--json'])).out)).toMatchObject({ taskId: id, status: 'completed' });
+    expect((await run(['task', serving.url, 'none'])).code).toBe(1);
   });
 });
 

@@ -75,6 +75,8 @@ it('dev opens the page for a file, starts its server again when the file changes
   writeFileSync(file, `${text}// changed\n`);
   await until(/started again/);
   await link.untilStates('ready', 'closed', 'connecting', 'ready');
+  writeFileSync(file, 'export const server = (;\n');
+  await until(/error: [^]*server\.ts failed while it was loaded[^]*ParseError/);
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

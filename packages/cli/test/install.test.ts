@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Ran, run } from './run.ts';
 
@@ -64,7 +64,37 @@ describe('mortise install', () => {
     writeFileSync(join(folder, 'server.ts'), '');
     await install('server.ts', 'cursor', '--yes');
     const server = { command: 'npx', args: ['-y', '@mortise/cli', 'run', join(folder, 'server.ts')] };
-    expect(readJson(folder, '.cursor', 'mcp.json')).toEqual({ mcpServers: { server } });
+    expect(readJson(folder, '.cursor', 'mcp.json')).toEqual({ mcpServers: { [basename(folder)]: server } });
+  });
+
+  it.each(['src/server.ts', 'npx mortise run src/server.ts', 'node src/server.ts --fast'])(
+    'names the entry of "%s" after the project, and never replaces that of another in silence',
+    async (server) => {
+      const { folder, install } = createHome();
+      mkdirSync(join(folder, 'src'));
+      writeFileSync(join(folder, 'src', 'server.ts'), '');
+      writeFileSync(join(folder, 'package.json'), '{ "name": "@acme/weather" }');
+      const file = join(folder, '.cursor', 'mcp.json');
+      await install('node other.js', 'cursor', '--yes', '--name', 'weather');
+      const before = readFileSync(file, 'utf8');
+      const { code, err } = await install(server, 'cursor', '--yes');
+      expect(code).toBe(2);
+      expect(err).toContain('has another server "weather", nothing was written: --name weather replaces it');
+      expect(readFileSync(file, 'utf8')).toBe(before);
+      expect((await install(server, 'cursor', '--yes', '--name', 'weather')).code).toBe(0);
+      expect(readFileSync(file, 'utf8')).not.toContain('other.js');
+      // The same program with another variable.
+      expect((await install(server, 'cursor', '--yes', '--env', 'KEY=1')).code).toBe(0);
+    },
+  );
+
+  it('names servers of one host by their ports', async () => {
+    const { folder, install } = createHome();
+    for (const port of [3000, 3001]) expect((await install(`http://localhost:${port}/mcp`, 'cursor', '--yes')).code).toBe(0);
+    expect(Object.keys((readJson(folder, '.cursor', 'mcp.json') as { mcpServers: object }).mcpServers)).toEqual([
+      'localhost-3000',
+      'localhost-3001',
+    ]);
   });
 
   it('leaves a symbolic link one, and the mode of its file', async () => {

@@ -71,6 +71,26 @@ async function connect(source: ClientTransportSource, protocolVersion: string): 
 
 const toolNames = async (client: McpClient): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
 
+/** Changes the server's tool twice, and expects that the client hears of it and then gets the new one. */
+async function hearTwoChanges(client: McpClient, folder: string): Promise<void> {
+  let onChanged: () => void = () => undefined;
+  // Before others, because sources that are loaded as TypeScript cannot be imported twice at once.
+  const first = client.listen({ toolsListChanged: true });
+  await first.accepted;
+  first.close();
+  client.onToolsChanged(() => onChanged());
+  // Once a later subscription is there, so is that of the callback.
+  const later = client.listen({ toolsListChanged: true });
+  await later.accepted;
+  later.close();
+  for (const tool of ['two', 'three']) {
+    const changed = new Promise<void>((resolve) => (onChanged = resolve));
+    writeServer(folder, tool);
+    await changed;
+    expect(await toolNames(client)).toEqual([tool, 'hang']);
+  }
+}
+
 const LOADED = /loaded again in \d+ ms/;
 
 describe.each(versions)('mortise run --watch, with a client of %s', (version) => {
@@ -78,12 +98,15 @@ describe.each(versions)('mortise run --watch, with a client of %s', (version) =>
     const { folder, stdio, printed } = watchServer();
     const client = await connect(stdio, version);
     expect(await toolNames(client)).toEqual(['one', 'hang']);
-    const changed = new Promise<void>((resolve) => client.onNotification('notifications/tools/list_changed', () => resolve()));
-    writeServer(folder, 'two');
+    await hearTwoChanges(client, folder);
     await printed(LOADED);
-    if (version !== '2026-07-28') await changed;
-    expect(await toolNames(client)).toEqual(['two', 'hang']);
     expect(client.isConnected).toBe(true);
+  });
+
+  it('tells clients over HTTP that the lists changed, each time', async () => {
+    const { folder, printed } = watchServer('--http', '--port', '0');
+    const [, url = ''] = await printed(/serving (\S+)/);
+    await hearTwoChanges(await connect(httpTransport(url), version), folder);
   });
 
   it('loads the file again when a file that it imports changes', async () => {

@@ -81,11 +81,18 @@ export class Changes {
     void this.#pump(watch.subscription);
   }
 
+  #dispatchAll(filter: SubscriptionFilter): void {
+    for (const [list, { notification }] of Object.entries(LIST_CHANGES))
+      if (filter[list as ListKey] === true) this.#host.dispatch({ jsonrpc: '2.0', method: notification });
+  }
+
   async #pump(subscription: Subscription): Promise<void> {
     try {
       for await (const notification of subscription) {
-        const isChange = notification.method !== 'notifications/subscriptions/acknowledged';
-        if (isChange && this.#host.needsListen === true) this.#host.dispatch(notification);
+        if (this.#host.needsListen !== true) continue;
+        if (notification.method !== 'notifications/subscriptions/acknowledged') this.#host.dispatch(notification);
+        // The lists may have changed while the subscription was broken.
+        else if (notification.isAfterGap) this.#dispatchAll(subscription.filter);
       }
     } catch (error) {
       this.#host.report(error);

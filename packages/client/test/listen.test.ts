@@ -355,6 +355,16 @@ describe('what was not seen', () => {
     }
   });
 
+  it('calls the callbacks of a list, whose changes may have been missed', async () => {
+    const server = new ScriptedServer(modernScript(listenScript()));
+    const client = await McpClient.connect(server.factory, info);
+    open.push(client);
+    const changed = new Promise<void>((resolve) => client.onToolsChanged(() => resolve()));
+    await client.listen({ toolsListChanged: true }).accepted;
+    await server.die();
+    await changed;
+  });
+
   it('is marked on the next event where the reader was too slow', async () => {
     const { client, server } = await connect(legacyScript('2025-11-25'));
     const events = client.listen({ toolsListChanged: true });

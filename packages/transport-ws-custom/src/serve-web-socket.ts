@@ -44,6 +44,7 @@ export interface WebSocketServing extends AttachedWebSocket {
 export interface UpgradeSource {
   on(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
   off(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
+  listenerCount(event: 'upgrade'): number;
 }
 
 /** The names and types of the options that only `serveWebSocket` has; `SocketHost` checks the others. */
@@ -79,7 +80,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   httpServer.on('upgrade', (request, socket, head) => {
     if (sockets.isFor(request)) return sockets.accept(request, socket, head);
     socket.on('error', () => undefined);
-    refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is no MCP endpoint at this path'));
+    refusePath(request, socket);
   });
   await listen(httpServer, port, host);
   const logError = (error: unknown): void => sockets.logger.log('error', 'The HTTP server failed', { error: String(error) });
@@ -112,14 +113,17 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
 
 /**
  * Serves a server, such as an `McpServer`, over WebSocket at one path of an existing HTTP or HTTPS server. Leaves upgrades to other paths to
- * other `upgrade` listeners.
+ * other `upgrade` listeners, or refuses them with 404 if there are none.
  *
  * @throws {TypeError} An option is unknown or has a wrong value, or `server` is not a server.
  */
 export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, options: WebSocketServerOptions = {}): AttachedWebSocket {
   const sockets = new SocketHost(server, options);
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (sockets.isFor(request)) sockets.accept(request, socket, head);
+    if (sockets.isFor(request)) return sockets.accept(request, socket, head);
+    // Node does not handle the errors of an upgraded socket: without a listener, a reset ends the process.
+    socket.on('error', () => undefined);
+    if (httpServer.listenerCount('upgrade') === 1) refusePath(request, socket);
   };
   httpServer.on('upgrade', onUpgrade);
   const close = async ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => {
@@ -133,6 +137,10 @@ export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, 
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+function refusePath(request: IncomingMessage, socket: Duplex): void {
+  refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is no MCP endpoint at this path'));
 }
 
 const WRITTEN: ReadonlySet<LogLevel> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);

@@ -1,7 +1,8 @@
 /** Who may open a WebSocket, and what the others are answered. */
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectSocket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { AuthChallengeError } from '@mortise/protocol';
 import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
@@ -267,6 +268,25 @@ describe('limits', () => {
 });
 
 describe('attachWebSocket', () => {
+  it('[ROBUSTNESS-5] refuses an upgrade that nobody takes, and survives one that is reset', async () => {
+    const httpServer = createServer((_request, response) => void response.end('page'));
+    await new Promise<void>((resolve) => httpServer.listen(0, '127.0.0.1', resolve));
+    closeLater(() => httpServer.close());
+    const { port } = httpServer.address() as AddressInfo;
+    const attached = attachWebSocket(server, httpServer, { path: '/ws' });
+    closeLater(() => attached.close({ drainMs: 0 }));
+    expect((await upgrade(port, { path: '/other' })).status).toBe(404);
+    // The program listens, but does not answer.
+    const taken = new Promise<Duplex>((resolve) => httpServer.on('upgrade', (_request, socket) => resolve(socket)));
+    const client = connectSocket(port, '127.0.0.1');
+    client.write(`GET /other HTTP/1.1\r\n${usualLines(port).join('\r\n')}\r\n\r\n`);
+    const socket = await taken;
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    client.resetAndDestroy();
+    await closed;
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('page');
+  });
+
   it('serves one path of an HTTP server, and leaves it the others', async () => {
     const httpServer = createServer((_request, response) => void response.end('page'));
     httpServer.on('upgrade', (request, socket) => {

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { CliError, ExitCode } from '../errors.ts';
 import { renderBlock } from '../render.ts';
 import { addServerCommand, type ServerCommandOptions, useServer } from '../server-command.ts';
+import { parseTarget } from '../target.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { describeArguments, missingArguments, toArgument, toArguments } from '../tool-arguments.ts';
 
@@ -20,7 +21,10 @@ export function addCall(program: Command, terminal: Terminal): void {
         const tool = await findTool(client, name);
         const args = await completeArguments(tool, toArguments(tool, words, terminal.io.cwd), terminal);
         const { signal } = terminal.io;
-        if (options.detach === true) return printStarted(await tasks.start(tool.name, args, { signal }), terminal);
+        if (options.detach === true) {
+          const isProgram = options.config === undefined && parseTarget(server, options, terminal.io.cwd).type === 'stdio';
+          return printStarted(await tasks.start(tool.name, args, { signal }), terminal, isProgram);
+        }
         printResult(await client.callTool(tool.name, args, { signal, onProgress: showProgress(terminal) }), terminal);
       }),
     );
@@ -64,12 +68,14 @@ function showProgress(
   };
 }
 
-/** Prints a task's id, or the result of a call that made no task. */
-async function printStarted(task: TaskHandle, terminal: Terminal): Promise<void> {
+/** Prints a task's id, or the result of a call that made no task. @param isProgram Whether the server ends with this command. */
+async function printStarted(task: TaskHandle, terminal: Terminal, isProgram: boolean): Promise<void> {
   const { id } = task;
   if (id === undefined) return printResult(await task.result(), terminal);
   if (terminal.isJson) terminal.printJson({ taskId: id });
   else terminal.print(clean(id));
+  const warning = 'the server ends with this command, and the task with it unless it is stored: use a URL, or leave out --detach';
+  if (isProgram) terminal.note(`${terminal.styleNote('yellow', 'warning')}: ${warning}`);
 }
 
 export function printResult(result: CallToolResult, terminal: Terminal): void {

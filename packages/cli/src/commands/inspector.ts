@@ -55,7 +55,7 @@ async function develop(file: string, options: PageOptions & TargetOptions, termi
   await serve([target], options, terminal, (inspector) =>
     watchFolder(path, async () => {
       terminal.note(terminal.styleNote('dim', 'a file changed: the server is started again'));
-      await inspector.reconnect();
+      for (const reason of await inspector.reconnect()) terminal.note(`${terminal.styleNote('red', 'error')}: ${clean(reason)}`);
     }),
   );
 }

@@ -2,10 +2,10 @@
 
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
-import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { applyEdits, findNodeAtLocation, getNodeValue, modify, type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser';
 import stringArgv from 'string-argv';
 import { CliError } from '../errors.ts';
 import { collect } from '../server-command.ts';
@@ -27,7 +27,7 @@ export function addInstall(program: Command, terminal: Terminal): void {
     .command('install <server>')
     .description('Write a server into the configuration of a desktop host; shows the change first')
     .addArgument(new Argument('<host>', 'the host').choices(HOSTS))
-    .option('-n, --name <name>', 'the name of the entry (default: made from the command or URL)')
+    .option('-n, --name <name>', 'the name of the entry (default: the name of the project, package or host)')
     .option('-e, --env <NAME=value>', 'a variable for the server; may be repeated', collect)
     .option('--global', 'for all projects (claude-code, vscode and cursor; default: this folder)')
     .option('--file <file>', 'write this file')
@@ -40,9 +40,14 @@ async function install(server: string, host: Host, options: InstallOptions, term
   const file = options.file === undefined ? toFile(host, options.global === true, io.cwd, io.env) : resolve(io.cwd, options.file);
   const before = readText(file);
   const entry = toEntry(server, host, options, io.cwd);
-  const name = options.name ?? toName(server);
-  const after = addEntry(before, [host === 'vscode' ? 'servers' : 'mcpServers', name], entry, file);
+  const name = options.name ?? toName(server, io.cwd);
+  const path = [host === 'vscode' ? 'servers' : 'mcpServers', name];
+  const after = addEntry(before, path, entry, file);
   if (after === before) return terminal.print(`${clean(file)} has this entry already.`);
+  if (options.yes === true && options.name === undefined && hasOther(before, path, entry))
+    throw new CliError(
+      `${clean(file)} has another server "${clean(name)}", nothing was written: --name ${clean(name)} replaces it, any other name keeps both`,
+    );
   terminal.print(clean(createTwoFilesPatch(file, file, before, after, '', '').replace(/^=+\n/, '')));
   if (options.yes !== true && !/^y/i.test((await terminal.ask(`Write ${clean(file)}? [y/N] `)) ?? '')) {
     throw new CliError(terminal.isInteractive ? 'Nothing was written' : 'Nothing was written: --yes writes without asking');
@@ -76,10 +81,12 @@ function toApplications(home: string, env: Terminal['io']['env']): string {
   return env['XDG_CONFIG_HOME'] ?? join(home, '.config');
 }
 
-/** A name for the entry: the package of an `npx` command, a file's or a host's name. */
-function toName(server: string): string {
-  if (/^https?:/i.test(server)) return new URL(server).hostname.replace(/^www\./, '').replaceAll('.', '-');
-  const words = stringArgv(server).filter((word) => !word.startsWith('-'));
+/** A name for the entry: that of a file's project, the package of an `npx` command, or the host of a URL. */
+function toName(server: string, cwd: string): string {
+  if (/^https?:/i.test(server)) return new URL(server).host.replace(/^www\./, '').replaceAll(/[.:]/g, '-');
+  const words = findScript(server, cwd) === undefined ? stringArgv(server).filter((word) => !word.startsWith('-')) : [server];
+  const script = words.map((word) => findScript(word, cwd)).find((file) => file !== undefined);
+  if (script !== undefined) return toProjectName(dirname(script));
   const word = words[0] === 'npx' || words[0] === 'node' ? words[1] : words[0];
   const name = (word ?? server)
     .split(/[/\\]/)
@@ -87,6 +94,27 @@ function toName(server: string): string {
     ?.replace(/@[^@]*$/, '')
     .replace(/\.[cm]?[jt]s$/, '');
   return name || 'server';
+}
+
+/** The name of the package that a folder belongs to, without its scope; else the folder's own. */
+function toProjectName(folder: string): string {
+  for (let at = folder, below = ''; at !== below; below = at, at = dirname(at)) {
+    const { name } = Object(parse(readText(join(at, 'package.json')))) as { readonly name?: unknown };
+    if (typeof name === 'string' && name !== '') return name.replace(/^@[^/]*\//, '');
+  }
+  return basename(folder) || 'server';
+}
+
+/** Whether a configuration has an entry at this path for another program or URL. */
+function hasOther(text: string, path: readonly string[], entry: object): boolean {
+  const tree = parseTree(text, [], { allowTrailingComma: true });
+  const node = tree && findNodeAtLocation(tree, [...path]);
+  if (!node) return false;
+  const [before, after] = [getNodeValue(node), entry].map((each) => {
+    const { command, args, url } = Object(each) as Readonly<Record<string, unknown>>;
+    return JSON.stringify([command, args, url]);
+  });
+  return before !== after;
 }
 
 function toEntry(server: string, host: Host, options: InstallOptions, cwd: string): object {

@@ -35,6 +35,7 @@ async function follow(client: McpClient, resources: readonly string[], terminal:
   await subscription.accepted;
   terminal.note(terminal.styleNote('dim', `listening to ${clean(client.serverInfo?.name ?? 'the server')}; Ctrl-C ends`));
   for await (const event of subscription) print(event, terminal);
+  terminal.note('the server ended the subscription');
 }
 
 function print({ method, params }: JsonRpcNotification, terminal: Terminal): void {

@@ -10,6 +10,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { isRequest, isResponse } from '../recording/recording.ts';
 
 const LISTS = ['tools', 'resources', 'prompts'] as const;
@@ -17,14 +18,14 @@ const LISTS = ['tools', 'resources', 'prompts'] as const;
 /**
  * Keeps a client connected while its server is replaced.
  *
- * The next server gets the `initialize` that the client had sent, and the client gets a `list_changed` notification for each list. Requests in flight
- * fail, because their handlers are gone.
+ * The next server gets the `initialize` and each open `subscriptions/listen` that the client had sent, and the client gets a `list_changed`
+ * notification for each list. Other requests in flight fail, because their handlers are gone.
  */
 export class KeptClient {
   /** Resolves when the client has left, or the server has closed the connection. */
   readonly closed: Promise<void>;
   readonly #transport: Transport;
-  readonly #inFlight = new Set<RequestId>();
+  readonly #inFlight = new Map<RequestId, JsonRpcRequest>();
   #face: Face | undefined;
   #initialize: JsonRpcRequest | undefined;
 
@@ -50,10 +51,19 @@ export class KeptClient {
     this.#face = face;
     last?.onclose?.();
     const error = { code: INTERNAL_ERROR, message: 'The server was loaded again before it answered' };
-    for (const id of this.#inFlight) await this.#transport.send({ jsonrpc: '2.0', id, error });
-    this.#inFlight.clear();
+    const requests = [...this.#inFlight.values()];
+    const listens = requests.filter(({ method }) => method === 'subscriptions/listen');
+    for (const request of requests) {
+      if (listens.includes(request)) continue;
+      this.#inFlight.delete(request.id);
+      await this.#transport.send({ jsonrpc: '2.0', id: request.id, error });
+    }
     await server.connect(face);
     if (this.#initialize) await this.#sendListChanges(await face.open(this.#initialize));
+    for (const listen of listens) {
+      face.onmessage?.(listen);
+      await this.#sendSubscribedChanges(listen);
+    }
   }
 
   close(): Promise<void> {
@@ -61,8 +71,10 @@ export class KeptClient {
   }
 
   #remember(message: JsonRpcMessage): void {
+    if ('method' in message && message.method === 'notifications/cancelled')
+      this.#inFlight.delete(message.params?.['requestId'] as RequestId);
     if (!isRequest(message)) return;
-    this.#inFlight.add(message.id);
+    this.#inFlight.set(message.id, message);
     if (message.method === 'initialize') this.#initialize = message;
   }
 
@@ -76,6 +88,15 @@ export class KeptClient {
     for (const list of LISTS)
       if (capabilities[list]?.listChanged === true)
         await this.#transport.send({ jsonrpc: '2.0', method: `notifications/${list}/list_changed` });
+  }
+
+  async #sendSubscribedChanges({ id, params }: JsonRpcRequest): Promise<void> {
+    const wish = Object(params?.['notifications']);
+    for (const list of LISTS) {
+      if (wish[`${list}ListChanged`] !== true) continue;
+      const method = `notifications/${list}/list_changed`;
+      await this.#transport.send({ jsonrpc: '2.0', method, params: { _meta: { [META_SUBSCRIPTION_ID]: id } } });
+    }
   }
 }
 

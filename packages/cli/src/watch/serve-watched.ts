@@ -1,6 +1,8 @@
 /** `serveWatched`: serves a file's server, and loads the file again when it or a file beside it changes. */
 
+import type { ServerResponse } from 'node:http';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
+import type { McpServer } from '@mortise/server';
 import { serveHttp } from '@mortise/transport-http/node';
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { stderrLogger, StdioServerTransport } from '@mortise/transport-stdio/server';
@@ -73,21 +75,43 @@ async function onHttp(server: Served, { port, host }: ServingOptions, terminal: 
   const options = { path: '/mcp', logger: stderrLogger, sessionStore: new MemorySessionStore(), eventStore: new MemoryEventStore() };
   const serving = await serveHttp(server, { port, host, ...options });
   say(serving.url, terminal);
-  let { handler } = serving;
+  let current = { server, handler: serving.handler };
+  const listens = new Set<ServerResponse>();
+  serving.server.off('request', serving.handler.node);
+  serving.server.on('request', (request, response) => {
+    if (request.headers['mcp-method'] === 'subscriptions/listen') {
+      listens.add(response);
+      response.once('close', () => listens.delete(response));
+    }
+    const opened = current.handler.node(request, response);
+    // A stream of a legacy session, whose client missed what was announced while it had none.
+    if (request.method === 'GET' && current.server !== server) void opened.then(() => announceLists(current.server));
+  });
   return {
     replace: async (next) => {
-      const last = handler;
-      serving.server.off('request', last.node);
-      handler = createHttpHandler(next, options);
-      serving.server.on('request', handler.node);
-      await last.close();
+      const last = current;
+      const open = [...listens];
+      current = { server: next, handler: createHttpHandler(next, options) };
+      await announceLists(last.server);
+      // As if the connection broke, after which clients subscribe again: a subscription that its server ends is over.
+      for (const listen of open) listen.destroy();
+      await last.handler.close();
     },
     closed: NEVER,
     close: async () => {
-      await handler.close();
+      await current.handler.close();
       await serving.close();
     },
   };
+}
+
+/** Tells the clients of a server that its lists changed. Resolves when that is sent. */
+async function announceLists(server: Served): Promise<void> {
+  const { sendToolListChanged, sendResourceListChanged, sendPromptListChanged } = server as Partial<McpServer>;
+  for (const send of [sendToolListChanged, sendResourceListChanged, sendPromptListChanged]) await send?.call(server as McpServer);
+  // A server sends the changes of one turn together, by a timer of its own that was set before this one.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** WebSockets are closed, and clients open them again. */

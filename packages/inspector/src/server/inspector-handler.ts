@@ -40,8 +40,12 @@ export interface InspectorHandler extends AsyncDisposable {
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** Takes the WebSocket upgrades of an HTTP server that are for the page. Leaves others to the server's other listeners, or refuses them if it has none. */
   attach(server: Pick<EventEmitter, 'on' | 'off' | 'listenerCount'>): void;
-  /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
-  reconnect(): Promise<void>;
+  /**
+   * Connects anew to every server, as after a change of its program. Never rejects.
+   *
+   * @returns Why servers were not reached, a text for each; the page shows it too.
+   */
+  reconnect(): Promise<readonly string[]>;
   /** Closes all connections, to pages and to servers. May be called twice. */
   close(): Promise<void>;
 }
@@ -50,8 +54,12 @@ export interface InspectorHandler extends AsyncDisposable {
 export interface InspectorServing extends AsyncDisposable {
   /** The address of the page, with the token. */
   readonly url: string;
-  /** Connects anew to every server, as after a change of its program. Never rejects: the page shows what failed. */
-  reconnect(): Promise<void>;
+  /**
+   * Connects anew to every server, as after a change of its program. Never rejects.
+   *
+   * @returns Why servers were not reached, a text for each; the page shows it too.
+   */
+  reconnect(): Promise<readonly string[]>;
   /** Closes all connections, to pages and to servers, and stops to listen. May be called twice. */
   close(): Promise<void>;
 }
@@ -172,7 +180,7 @@ class Handler implements InspectorHandler {
     this.#detach.push(() => server.off('upgrade', listener));
   }
 
-  reconnect(): Promise<void> {
+  reconnect(): Promise<readonly string[]> {
     return this.#inspector.reconnect();
   }
 

@@ -66,8 +66,11 @@ export class Inspector implements Connectable {
     await Promise.all([...this.#pages].map((page) => page.close()));
   }
 
-  async reconnect(): Promise<void> {
-    await Promise.all(Array.from(this.#servers.values(), (server) => server.open()));
+  /** Connects anew to every server. @returns Why servers were not reached. */
+  async reconnect(): Promise<readonly string[]> {
+    const servers = [...this.#servers.values()];
+    await Promise.all(servers.map((server) => server.open()));
+    return servers.map(({ state }) => state).flatMap(({ status, reason = '' }) => (status === 'failed' ? [reason] : []));
   }
 
   /** @throws {TypeError} The target is not valid. */
