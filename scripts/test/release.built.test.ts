@@ -76,7 +76,17 @@ describe('the published packages', () => {
   });
 
   it('load from every entry, and have each class once', async () => {
-    const optionalPeers = ['zod', '@opentelemetry/api', 'vitest', 'express', 'express-rate-limit', 'cors', 'ai', '@langchain/core'];
+    const optionalPeers = [
+      'zod',
+      '@opentelemetry/api',
+      'vitest',
+      'express',
+      'express-rate-limit',
+      'cors',
+      'ai',
+      '@langchain/core',
+      'bullmq',
+    ];
     const manifests = packageManifests();
     const all = await registry.install([...manifests.map(({ name }) => name), ...optionalPeers]);
     const entries = manifests.flatMap(({ name, exports }) => Object.keys(exports).map((subpath) => [name, name + subpath.slice(1)]));
