@@ -109,7 +109,7 @@ export class Driver {
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#loops);
-    const limit = sleep(TASKS_MS * this.#patience).then(
+    const limit = sleep(TASKS_MS * this.#patience, undefined, { ref: false }).then(
       () => this.#tasks.size > 0 && this.#break(`${this.#tasks.size} tasks have not ended`),
     );
     await Promise.race([Promise.all(this.#tasks), limit]);

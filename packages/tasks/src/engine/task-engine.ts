@@ -86,10 +86,7 @@ export class TaskEngine {
     const createRun = (record: TaskRecord): TaskRun => new TaskRun(this.#runHost, record);
     const onFault = (message: string, error: unknown): void => this.#fault(message, error);
     this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, createRun, onFault });
-    this.change = taskWriter(store, clock, (record) => {
-      this.#tell(record);
-      init.onChanged(record);
-    });
+    this.change = taskWriter(store, clock, (record) => this.#tell(record));
     this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
 
@@ -281,10 +278,11 @@ export class TaskEngine {
 
   async #settle(run: TaskRun, outcome: TaskOutcome): Promise<void> {
     try {
-      const written = await this.#persist(() => run.change(endAs(outcome)));
+      let tries = 0;
+      const written = await this.#persist(() => (tries++, run.change(endAs(outcome))));
       if (written?.isChanged) this.#audit(`A task has ${outcome.status}`, written.record);
-      // The task has ended: elsewhere, or by a write of this process whose answer was lost, and of which nobody has heard.
-      else if (written) this.#tell(written.record);
+      // The first try may have been stored, and only its answer lost.
+      else if (written && tries > 1) this.#tell(written.record);
     } finally {
       this.#drop(run);
     }
@@ -305,10 +303,11 @@ export class TaskEngine {
 
   // ---- writes
 
-  /** Passes a changed task to its run and its watchers, in this process and in others. Those that know the version ignore it. */
+  /** Passes a changed task to its run and to whoever follows it, in this process and in others. */
   #tell(record: TaskRecord): void {
     this.#leases.changed(record);
     this.#watch.changed(record);
+    this.#init.onChanged(record);
     if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
   }
 
