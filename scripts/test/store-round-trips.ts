@@ -14,8 +14,8 @@ import { serve, type Serving } from '../../packages/transport-http/test/support/
 type Stores = RedisStores | PostgresStores;
 
 const HOUR_MS = 3_600_000;
-/** A renewal, a look for orphans, one for what has expired, and the message that the lists of tools may be new. */
-const AT_START = 4;
+/** A renewal, a look for orphans, and the message that the lists of tools may be new. */
+const AT_START = 3;
 const TASKS = { _meta: { 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } } };
 
 /** Counts what each request of a client, and each method of a store, sends. @param count How many commands have been sent so far. */

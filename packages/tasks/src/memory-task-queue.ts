@@ -31,16 +31,31 @@ interface Worker {
   readonly running: Set<Promise<void>>;
 }
 
+interface Job {
+  readonly taskId: string;
+  readonly principal: Principal | undefined;
+}
+
+/** The jobs of one principal, or of those without. */
+interface Share {
+  running: number;
+  /** Jobs that wait until another of this principal has ended, oldest first. */
+  readonly held: Set<Job>;
+}
+
 /** Gives queued tasks to the workers of this process, in order. The queue is lost with the process; the tasks stay in the task store. */
 export class MemoryTaskQueue implements TaskQueue {
   readonly #clock: Clock;
   readonly #maxConcurrent: number;
   readonly #workers = new Set<Worker>();
   readonly #timers = new Set<ClockTimer>();
-  /** The tasks that wait, oldest first, each with its principal. */
-  readonly #queued = new Map<string, Principal | undefined>();
-  /** How many tasks of each principal run. */
-  readonly #running = new Map<Principal | undefined, number>();
+  /** The ids of the tasks that wait. */
+  readonly #waiting = new Set<string>();
+  readonly #shares = new Map<Principal | undefined, Share>();
+  /** Jobs that were held until another of their principal ended. They are older than all in `#queued`. */
+  readonly #released = new Set<Job>();
+  /** Jobs that no worker was free for yet, oldest first. */
+  readonly #queued = new Set<Job>();
   #inHand = 0;
   #isClosed = false;
 
@@ -53,7 +68,7 @@ export class MemoryTaskQueue implements TaskQueue {
 
   enqueue(taskId: string, principal?: Principal): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('The MemoryTaskQueue is closed and takes no more tasks'));
-    this.#add(taskId, principal);
+    this.#add({ taskId, principal });
     return Promise.resolve();
   }
 
@@ -68,7 +83,7 @@ export class MemoryTaskQueue implements TaskQueue {
     this.#isClosed = true;
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    this.#queued.clear();
+    for (const jobs of [this.#waiting, this.#shares, this.#released, this.#queued]) jobs.clear();
     await Promise.all([...this.#workers].map((worker) => this.#stop(worker)));
   }
 
@@ -78,53 +93,67 @@ export class MemoryTaskQueue implements TaskQueue {
     await Promise.all(worker.running);
   }
 
-  #add(taskId: string, principal: Principal | undefined): void {
-    if (this.#queued.has(taskId)) return;
-    this.#queued.set(taskId, principal);
+  #add(job: Job): void {
+    if (this.#waiting.has(job.taskId)) return;
+    this.#waiting.add(job.taskId);
+    this.#queued.add(job);
     this.#handOut();
   }
 
   #handOut(): void {
     const [worker] = this.#workers;
     if (!worker) return;
-    for (const [taskId, principal] of this.#queued) {
-      if (this.#inHand >= this.#maxConcurrent) return;
-      const running = this.#running.get(principal) ?? 0;
-      if (running > 0 && running >= this.#maxConcurrent - 1) continue;
-      this.#queued.delete(taskId);
-      this.#start(worker, taskId, principal);
+    for (const jobs of [this.#released, this.#queued]) {
+      for (const job of jobs) {
+        if (this.#inHand >= this.#maxConcurrent) return;
+        jobs.delete(job);
+        this.#startOrHold(worker, job);
+      }
     }
   }
 
-  #start(worker: Worker, taskId: string, principal: Principal | undefined): void {
-    this.#count(principal, 1);
-    const running: Promise<void> = this.#run(worker, taskId, principal).finally(() => {
+  #startOrHold(worker: Worker, job: Job): void {
+    const share = this.#shares.get(job.principal) ?? { running: 0, held: new Set() };
+    this.#shares.set(job.principal, share);
+    if (share.running > 0 && share.running >= this.#maxConcurrent - 1) share.held.add(job);
+    else this.#start(worker, job, share);
+  }
+
+  #start(worker: Worker, job: Job, share: Share): void {
+    this.#inHand++;
+    share.running++;
+    this.#waiting.delete(job.taskId);
+    const running: Promise<void> = this.#run(worker, job).finally(() => {
       worker.running.delete(running);
-      this.#count(principal, -1);
+      this.#inHand--;
+      this.#release(job, share);
       this.#handOut();
     });
     worker.running.add(running);
   }
 
-  #count(principal: Principal | undefined, by: 1 | -1): void {
-    this.#inHand += by;
-    const running = (this.#running.get(principal) ?? 0) + by;
-    if (running > 0) this.#running.set(principal, running);
-    else this.#running.delete(principal);
+  /** Lets the oldest held job of a principal start, now that another of its jobs has ended. */
+  #release({ principal }: Job, share: Share): void {
+    share.running--;
+    const [next] = share.held;
+    if (next) {
+      share.held.delete(next);
+      this.#released.add(next);
+    } else if (share.running === 0) this.#shares.delete(principal);
   }
 
-  async #run({ handler, controller }: Worker, taskId: string, principal: Principal | undefined): Promise<void> {
+  async #run({ handler, controller }: Worker, job: Job): Promise<void> {
     try {
-      await handler(taskId, controller.signal);
+      await handler(job.taskId, controller.signal);
     } catch {
-      if (!this.#isClosed) this.#retry(taskId, principal);
+      if (!this.#isClosed) this.#retry(job);
     }
   }
 
-  #retry(taskId: string, principal: Principal | undefined): void {
+  #retry(job: Job): void {
     const timer = this.#clock.schedule(() => {
       this.#timers.delete(timer);
-      this.#add(taskId, principal);
+      this.#add(job);
     }, RETRY_MS);
     this.#timers.add(timer);
   }
