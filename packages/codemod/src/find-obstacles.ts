@@ -27,6 +27,32 @@ export interface Obstacle extends Finding {
   readonly group: Group;
 }
 
+/** The groups that stay. The value says why, if no use of the group itself is listed. */
+export type Staying = ReadonlyMap<Group, string | undefined>;
+
+/** Lists the names of groups that stay for a reason outside their own uses. */
+export function findStaying(module: ParsedModule, names: NativeNames, staying: Staying): readonly Finding[] {
+  return module.references.flatMap(({ specifier, declaration, line }) =>
+    (declaration?.names ?? []).flatMap(({ imported }) => {
+      const group = names.find(specifier, imported)?.group;
+      const why = group === undefined ? undefined : staying.get(group);
+      return why === undefined ? [] : [{ line, what: `${imported} stays: ${why}` }];
+    }),
+  );
+}
+
+/** Whether a file takes something of which no group moves, and which reads `authInfo` and headers from an HTTP transport. */
+export function keepsLowLevelServer({ references, mentions }: ParsedModule): boolean {
+  return (
+    mentions.some(({ text }) => text.includes('/server')) ||
+    references.some(({ specifier, declaration }) =>
+      declaration?.isPlain === true
+        ? declaration.names.some(({ imported }) => imported === 'Server' || imported === 'Protocol')
+        : /\/(?:server(?:\/index)?|shared\/protocol)(?:\.js)?$/.test(specifier),
+    )
+  );
+}
+
 /** The members of an object, and the options and number of arguments of its constructor, that are the same here. */
 interface Same {
   readonly group: Group;

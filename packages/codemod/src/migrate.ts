@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type Group } from './find-obstacles.ts';
+import { findObstacles, type Group, keepsLowLevelServer } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
 import { parseModule } from './module-references.ts';
 import { rangeOf } from './ranges.ts';
@@ -146,22 +146,30 @@ function toPackage(module: string): string {
   return module.split('/').slice(0, 2).join('/');
 }
 
+const ZOD_3 = 'package.json names zod 3, whose schemas need fromZodV3 of @mortise/server/zod. With zod 4.2 it moves';
+const WITH_ITS_SERVER = 'a server stays, and reads authInfo and requestInfo from it. It moves when no server stays';
+
 /** Chooses how to map. Onto our own API, first reads all files for uses that differ here. */
 async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
   if (from === 'v1' && !native) return compatV1;
   const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
-  const mapping = make(new Set());
-  const staying = new Set<Group>();
+  const mapping = make(new Map());
+  const staying = new Map<Group, string | undefined>();
+  let keepsServer = false;
   for (const file of files) {
     const { source } = await readText(file).catch(() => ({ source: '' }));
-    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.add('server');
+    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.set('server', ZOD_3);
     if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
     try {
-      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), names)) staying.add(group);
+      const module = parseModule(file.path, source, mapping.owns);
+      for (const { group } of findObstacles(module, names)) staying.set(group, undefined);
+      keepsServer ||= keepsLowLevelServer(module);
     } catch {
-      // It is listed when its turn comes.
+      // It is listed when its turn comes. It may hold a server.
+      keepsServer ||= mapping.owns(source);
     }
   }
+  if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);
   return make(staying);
 }
 

@@ -2,7 +2,7 @@
  * `codemod v2`: imports of the official SDK v2 onto Mortise. Names that mean the same here move; others stay and are listed.
  */
 
-import { findObstacles, type Group, type NativeName, type NativeNames } from './find-obstacles.ts';
+import { findObstacles, findStaying, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
 import type { Mapping } from './mapping.ts';
 
 const OFFICIAL = /@modelcontextprotocol\/(?:server|client|node|express|hono|fastify|core|server-legacy)(?![\w-])/;
@@ -69,7 +69,7 @@ export const namesV2: NativeNames = {
 };
 
 /** The mapping for a folder, given the groups that must stay. */
-export function mapV2(staying: ReadonlySet<Group>): Mapping {
+export function mapV2(staying: Staying): Mapping {
   return {
     packages: PACKAGES,
     owns: (text) => OFFICIAL.test(text),
@@ -80,6 +80,6 @@ export function mapV2(staying: ReadonlySet<Group>): Mapping {
       if (staying.has(found.group)) return { left: `"${name}" of ${specifier} stays, because of the uses that are listed` };
       return { to: found.to, name: found.name };
     },
-    find: (module) => findObstacles(module, namesV2),
+    find: (module) => [...findStaying(module, namesV2, staying), ...findObstacles(module, namesV2)],
   };
 }

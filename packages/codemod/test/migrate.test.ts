@@ -363,6 +363,35 @@ describe('--native', () => {
     expect(left).toEqual([]);
   });
 
+  const http = `import { StreamableHTTPServerTransport } from '${SDK}/server/streamableHttp.js';`;
+
+  it.each([
+    ['a use of McpServer that differs', server('server.tool("a", async () => ({ content: [] }));')],
+    ['a low-level Server', `import { Server } from '${SDK}/server/index.js';`],
+    ['a low-level Server that is required', `const { Server } = require('${SDK}/server/index.js');`],
+    ['a server behind a text', `const { McpServer } = await import(\`${SDK}/server/mcp.js\`);`],
+    ['a file that cannot be parsed', `import { from '${SDK}/server/mcp.js'; ((`],
+  ])('keeps the HTTP transport on compat with its server because of %s, and lists it', async (_, code) => {
+    await put({ 'server.ts': code, 'http.ts': http });
+    const { left } = await run({ native: true });
+    expect(await get('http.ts')).toBe(http.replace(SDK, COMPAT));
+    expect(left).toContainEqual({ file: 'http.ts', line: 1, what: expect.stringContaining('reads authInfo and requestInfo') as string });
+  });
+
+  it('moves the HTTP transport together with its server', async () => {
+    await put({ 'server.ts': server(''), 'http.ts': http });
+    expect((await run({ native: true })).left).toEqual([]);
+    expect(await get('server.ts')).toContain("from '@mortise/server'");
+    expect(await get('http.ts')).toContain("from '@mortise/transport-http/server'");
+  });
+
+  it('keeps the server on compat because of zod 3 in package.json, and lists it', async () => {
+    await put({ 'package.json': '{ "dependencies": { "zod": "^3.25.0" } }', 'a.ts': server('') });
+    const { left } = await run({ native: true });
+    expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
+    expect(left).toEqual([{ file: 'a.ts', line: 1, what: expect.stringContaining('zod 3') as string }]);
+  });
+
   it.each([
     'await client.callTool({ name: "add" }, CallToolResultSchema);',
     'client.setRequestHandler(ElicitRequestSchema, handler);',
@@ -391,6 +420,17 @@ describe('v2', () => {
       { file: 'package.json', line: 1, what: expect.stringContaining('stays') as string },
     ]);
     expect(await get('package.json')).toMatch(/"@modelcontextprotocol\/server": "\^2", "@mortise\/server": "[^"]+", "zod"/);
+  });
+
+  it('keeps the HTTP transport with its server, and lists it', async () => {
+    const code = [
+      "import { McpServer } from '@modelcontextprotocol/server';",
+      "import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';",
+      "server.registerTool('a', {}, async (args, ctx) => ctx.http.authInfo);",
+    ].join('\n');
+    const [text, { left }] = await rewrite(code, { from: 'v2' });
+    expect(text).toBe(code);
+    expect(left).toContainEqual({ file: 'file.ts', line: 2, what: expect.stringContaining('reads authInfo') as string });
   });
 
   it('keeps a server whose handlers read their context, since its members have other names', async () => {
