@@ -4,9 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type Group, keepsLowLevelServer } from './find-obstacles.ts';
+import { findObstacles, type Group, keepsLowLevelServer, takesServer } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
-import { parseModule } from './module-references.ts';
+import { type ParsedModule, parseModule } from './module-references.ts';
 import { rangeOf } from './ranges.ts';
 import { rewriteManifest } from './rewrite-manifest.ts';
 import { rewriteModule } from './rewrite-module.ts';
@@ -153,24 +153,26 @@ const WITH_ITS_SERVER = 'a server stays, and reads authInfo and requestInfo from
 async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
   if (from === 'v1' && !native) return compatV1;
   const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
-  const mapping = make(new Map());
+  const mapping = make(new Map(), false);
   const staying = new Map<Group, string | undefined>();
+  const modules: ParsedModule[] = [];
   let keepsServer = false;
   for (const file of files) {
     const { source } = await readText(file).catch(() => ({ source: '' }));
     if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.set('server', ZOD_3);
     if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
     try {
-      const module = parseModule(file.path, source, mapping.owns);
-      for (const { group } of findObstacles(module, names)) staying.set(group, undefined);
-      keepsServer ||= keepsLowLevelServer(module);
+      modules.push(parseModule(file.path, source, mapping.owns));
     } catch {
       // It is listed when its turn comes. It may hold a server.
       keepsServer ||= mapping.owns(source);
     }
   }
+  const hasServer = modules.some((module) => takesServer(module, names));
+  keepsServer ||= modules.some(keepsLowLevelServer);
+  for (const { group } of modules.flatMap((module) => findObstacles(module, names, hasServer))) staying.set(group, undefined);
   if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);
-  return make(staying);
+  return make(staying, hasServer);
 }
 
 /** Finds the manifests that name an official package. A source belongs to the nearest of them above it. */

@@ -68,8 +68,8 @@ export const namesV2: NativeNames = {
   groupsOf: () => Object.values(NAMES).map(({ group }) => group),
 };
 
-/** The mapping for a folder, given the groups that must stay. */
-export function mapV2(staying: Staying): Mapping {
+/** The mapping for a folder, given the groups that must stay, and whether a file takes a server. */
+export function mapV2(staying: Staying, hasServer: boolean): Mapping {
   return {
     packages: PACKAGES,
     owns: (text) => OFFICIAL.test(text),
@@ -80,6 +80,6 @@ export function mapV2(staying: Staying): Mapping {
       if (staying.has(found.group)) return { left: `"${name}" of ${specifier} stays, because of the uses that are listed` };
       return { to: found.to, name: found.name };
     },
-    find: (module) => [...findStaying(module, namesV2, staying), ...findObstacles(module, namesV2)],
+    find: (module) => [...findStaying(module, namesV2, staying), ...findObstacles(module, namesV2, hasServer)],
   };
 }

@@ -378,6 +378,34 @@ describe('--native', () => {
     expect(left).toContainEqual({ file: 'http.ts', line: 1, what: expect.stringContaining('reads authInfo and requestInfo') as string });
   });
 
+  it.each([
+    "server.registerResource('a', new ResourceTemplate('a://{message}', {}), {}, async (uri, { message }) => read(uri, message));",
+    "server.registerResource('a', template, {}, async (uri, { message }, { signal }) => read(uri, message, signal));",
+    "server.registerTool('a', {}, async (args, ctx) => ctx.log.info(await ctx.elicit(form), ctx.client, ctx.origin, ctx.progress(1)));",
+    "server.registerTool('a', {}, async (args, { log, once }) => once('a', log));",
+    'import { fromZodV3 } from "@mortise/server/zod"; import { z } from "zod/v3";',
+  ])('moves a server that is written as the guide says: %s', async (code) => {
+    const [text, { left }] = await rewrite(server(code), { native: true });
+    expect(text).toContain("from '@mortise/server'");
+    expect(left).toEqual([]);
+  });
+
+  it('lists what differs in the reader of a template behind its variables', async () => {
+    const code = "server.registerResource('a', template, {}, async (uri, { message }, { requestInfo }) => read(message, requestInfo));";
+    const [, { left }] = await rewrite(server(code), { native: true });
+    expect(left).toEqual([{ file: 'file.ts', line: 4, what: expect.stringContaining('"requestInfo"') as string }]);
+  });
+
+  it.each(['v1', 'v2'] as const)('lists nothing of a finished program (%s)', async (from) => {
+    await put({
+      'a.ts':
+        "import { McpServer } from '@mortise/server';\nimport { add } from './b.js';\nadd(new McpServer({ name: 'a', version: '1' }));",
+      'b.ts':
+        'export const add = (s) => { s.registerTool("a", {}, handler); s.registerTool("b", {}, (a, ctx) => use(ctx)); s.server.request(); };',
+    });
+    expect(await run({ from, native: from === 'v1' })).toEqual({ changed: [], left: [], diff: '' });
+  });
+
   it('moves the HTTP transport together with its server', async () => {
     await put({ 'server.ts': server(''), 'http.ts': http });
     expect((await run({ native: true })).left).toEqual([]);
