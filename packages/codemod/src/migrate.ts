@@ -58,12 +58,13 @@ interface Imports {
  *
  * A file that cannot be read, parsed or written is listed.
  *
- * @throws {Error} The folder cannot be read.
+ * @throws {Error} The folder cannot be read, or its sources import the other version of the official SDK, and not this one.
  */
 export async function migrate(folder: string, options: MigrateOptions): Promise<Migration> {
   const { dryRun = false } = options;
   const files = await findFiles(folder);
   const mapping = await chooseMapping(files, options);
+  await checkVersion(files, mapping, options.from);
   const changed: string[] = [];
   const left: Left[] = [];
   let diff = '';
@@ -173,6 +174,26 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
   for (const { group } of modules.flatMap((module) => findObstacles(module, names, hasServer))) staying.set(group, undefined);
   if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);
   return make(staying, hasServer);
+}
+
+/** @throws {Error} The sources import the other version of the official SDK, and not this one. */
+async function checkVersion(files: readonly FoundFile[], mapping: Mapping, from: 'v1' | 'v2'): Promise<void> {
+  const other = from === 'v1' ? 'v2' : 'v1';
+  const otherMapping = other === 'v1' ? compatV1 : mapV2(new Map(), false);
+  let found: string | undefined;
+  for (const file of files) {
+    if (file.kind !== 'source') continue;
+    const { source } = await readText(file).catch(() => ({ source: '' }));
+    if (mapping.owns(source)) return;
+    if (found !== undefined || !otherMapping.owns(source)) continue;
+    try {
+      found = parseModule(file.path, source, otherMapping.owns).references[0]?.specifier;
+    } catch {
+      // It says nothing of the version.
+    }
+  }
+  if (found !== undefined)
+    throw new Error(`no source imports the official SDK ${from}; this program uses ${other} ("${found}"): run "codemod ${other}" on it`);
 }
 
 /** Finds the manifests that name an official package. A source belongs to the nearest of them above it. */
