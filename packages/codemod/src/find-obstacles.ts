@@ -140,6 +140,9 @@ const CONTEXT_MEMBERS = new Set([
   ...['principal', 'auth', 'revision', 'era', 'client', 'meta', 'origin', 'app', 'state', 'run', 'log', 'progress', 'notify'],
   ...['closeStream', 'elicit', 'sample', 'listRoots', 'once', 'inputResponses', 'requestState', 'completeElicitation'],
 ]);
+const MCP_ERROR =
+  'McpError: in a tool throw ToolError(text) of @mortise/server, an isError result as in v1; elsewhere ProtocolError(code, message, data) of ' +
+  '@mortise/jsonrpc-core; catch RemoteError of it, whose number is rpcCode, not code';
 /** Members of `McpServer` under whatever name a function gets the server. */
 const INNER_SERVER = new Set([
   'elicitInput',
@@ -186,8 +189,7 @@ export function findObstacles(module: ParsedModule, names: NativeNames, hasServe
     for (const { imported, local } of declaration?.names ?? []) {
       const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
       if (same !== undefined) classes.set(local, same);
-      if (imported === 'McpError')
-        found.push({ group: 'server', line, what: 'McpError is ProtocolError of @mortise/jsonrpc-core here, with other arguments' });
+      if (imported === 'McpError') found.push({ group: 'server', line, what: MCP_ERROR });
     }
   }
   const objects = findObjects(module, classes);

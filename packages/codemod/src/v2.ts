@@ -39,7 +39,8 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   mcpAuthMetadataRouter: 'the option resourceMetadata of serveHttp and the mounts',
   OAuthTokenVerifier: 'TokenVerifier of @mortise/protocol/contracts',
   Server: 'Server of @mortise/server/low-level, whose methods differ',
-  ProtocolError: 'ProtocolError of @mortise/jsonrpc-core (to throw), RemoteError (to catch), with other arguments',
+  ProtocolError:
+    'ProtocolError of @mortise/jsonrpc-core (to throw; in a tool ToolError of @mortise/server), RemoteError (to catch, its number is rpcCode)',
   ProtocolErrorCode: 'ErrorCode of @mortise/jsonrpc-core',
   SdkError: 'MortiseError of @mortise/jsonrpc-core, with a string as code',
   SdkErrorCode: 'the codes of MortiseError',

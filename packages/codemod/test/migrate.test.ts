@@ -390,6 +390,13 @@ describe('--native', () => {
     expect(left).toEqual([]);
   });
 
+  it('names for McpError what a tool throws, what the rest throws, and what a catch reads', async () => {
+    const [, { left }] = await rewrite(server(`import { McpError } from '${SDK}/types.js';`), { native: true });
+    expect(left).toEqual([
+      { file: 'file.ts', line: 4, what: expect.stringMatching(/ToolError.*isError.*ProtocolError.*rpcCode/) as string },
+    ]);
+  });
+
   it('lists what differs in the reader of a template behind its variables', async () => {
     const code = "server.registerResource('a', template, {}, async (uri, { message }, { requestInfo }) => read(message, requestInfo));";
     const [, { left }] = await rewrite(server(code), { native: true });
