@@ -27,6 +27,7 @@ export async function main(args: readonly string[]): Promise<void> {
 
 async function run(from: 'v1' | 'v2', folder: string, flags: { native: boolean; dryRun: boolean }): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return refuse(`"${folder}" is not a folder`);
+  if (from === 'v2' && flags.native) return refuse("--native is for v1 only: v2 always moves onto Mortise's own API");
   try {
     const migration = await migrate(folder, { from, native: flags.native, dryRun: flags.dryRun });
     if (flags.dryRun) process.stdout.write(migration.diff);

@@ -27,6 +27,32 @@ export interface Obstacle extends Finding {
   readonly group: Group;
 }
 
+/** The groups that stay. The value says why, if no use of the group itself is listed. */
+export type Staying = ReadonlyMap<Group, string | undefined>;
+
+/** Lists the names of groups that stay for a reason outside their own uses. */
+export function findStaying(module: ParsedModule, names: NativeNames, staying: Staying): readonly Finding[] {
+  return module.references.flatMap(({ specifier, declaration, line }) =>
+    (declaration?.names ?? []).flatMap(({ imported }) => {
+      const group = names.find(specifier, imported)?.group;
+      const why = group === undefined ? undefined : staying.get(group);
+      return why === undefined ? [] : [{ line, what: `${imported} stays: ${why}` }];
+    }),
+  );
+}
+
+/** Whether a file takes something of which no group moves, and which reads `authInfo` and headers from an HTTP transport. */
+export function keepsLowLevelServer({ references, mentions }: ParsedModule): boolean {
+  return (
+    mentions.some(({ text }) => text.includes('/server')) ||
+    references.some(({ specifier, declaration }) =>
+      declaration?.isPlain === true
+        ? declaration.names.some(({ imported }) => imported === 'Server' || imported === 'Protocol')
+        : /\/(?:server(?:\/index)?|shared\/protocol)(?:\.js)?$/.test(specifier),
+    )
+  );
+}
+
 /** The members of an object, and the options and number of arguments of its constructor, that are the same here. */
 interface Same {
   readonly group: Group;
@@ -108,8 +134,15 @@ const SAME: Readonly<Record<string, Same>> = {
 /** The registering methods that v1 deprecates. */
 const OLD_METHODS: Readonly<Record<string, string>> = { tool: 'registerTool', resource: 'registerResource', prompt: 'registerPrompt' };
 const REGISTER = new Set(['registerTool', 'registerResource', 'registerPrompt']);
-/** What is the same in `extra` and in the context that handlers get here. */
-const CONTEXT_MEMBERS = new Set(['signal', 'authInfo', 'sessionId', 'requestId', 'sendNotification', 'sendRequest']);
+/** What is the same in `extra` and in the context that handlers get here, and what only the context has: that is already written for it. */
+const CONTEXT_MEMBERS = new Set([
+  ...['signal', 'authInfo', 'sessionId', 'requestId', 'sendNotification', 'sendRequest'],
+  ...['principal', 'auth', 'revision', 'era', 'client', 'meta', 'origin', 'app', 'state', 'run', 'log', 'progress', 'notify'],
+  ...['closeStream', 'elicit', 'sample', 'listRoots', 'once', 'inputResponses', 'requestState', 'completeElicitation'],
+]);
+const MCP_ERROR =
+  'McpError: in a tool throw ToolError(text) of @mortise/server, an isError result as in v1; elsewhere ProtocolError(code, message, data) of ' +
+  '@mortise/jsonrpc-core; catch RemoteError of it, whose number is rpcCode, not code';
 /** Members of `McpServer` under whatever name a function gets the server. */
 const INNER_SERVER = new Set([
   'elicitInput',
@@ -128,9 +161,24 @@ const INNER_SERVER = new Set([
   'registerCapabilities',
 ]);
 
-/** Finds the uses in one file that differ here. */
-export function findObstacles(module: ParsedModule, names: NativeNames): readonly Obstacle[] {
+/** Whether a file takes an official server, or the module of one as a whole. */
+export function takesServer({ references }: ParsedModule, names: NativeNames): boolean {
+  return references.some(({ specifier, declaration }) =>
+    declaration?.isPlain === true
+      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === 'server')
+      : names.groupsOf(specifier).includes('server'),
+  );
+}
+
+/**
+ * Finds the uses in one file that differ here.
+ *
+ * @param hasServer Whether some file of the folder takes an official server. Handlers then count also in files that import none.
+ */
+export function findObstacles(module: ParsedModule, names: NativeNames, hasServer: boolean): readonly Obstacle[] {
   const found: Obstacle[] = [];
+  const own = ownModules(module);
+  const checksServer = takesServer(module, names) || (hasServer && !own.has('@mortise/server'));
   const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
@@ -141,20 +189,26 @@ export function findObstacles(module: ParsedModule, names: NativeNames): readonl
     for (const { imported, local } of declaration?.names ?? []) {
       const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
       if (same !== undefined) classes.set(local, same);
-      if (imported === 'McpError')
-        found.push({ group: 'server', line, what: 'McpError is ProtocolError of @mortise/jsonrpc-core here, with other arguments' });
+      if (imported === 'McpError') found.push({ group: 'server', line, what: MCP_ERROR });
     }
   }
   const objects = findObjects(module, classes);
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
-    if (node.type === 'CallExpression') checkCall(node, objects, add);
-    if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3')
+    if (node.type === 'CallExpression') checkClientCall(node, objects, add);
+    if (node.type === 'CallExpression' && checksServer) checkRegistration(node, add);
+    if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3' && checksServer && !own.has('@mortise/server/zod'))
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
-    if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression') checkMember(node, parents, objects, add);
+    if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression')
+      checkMember(node, parents, objects, checksServer, add);
   });
   return found;
+}
+
+/** The modules of Mortise that a file imports. */
+function ownModules({ file }: ParsedModule): ReadonlySet<string> {
+  return new Set(file.program.body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : [])));
 }
 
 type Add = (group: Group, node: Node, what: string) => void;
@@ -213,7 +267,7 @@ function checkSuperclass({ superClass }: Class, classes: ReadonlyMap<string, Sam
   if (superClass && same) add(same.group, superClass, `a class extends ${dotted(superClass)}: compare what it uses of it with the guide`);
 }
 
-function checkCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
+function checkRegistration(node: CallExpression, add: Add): void {
   const { callee } = node;
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
   const method = callee.property.name;
@@ -226,25 +280,39 @@ function checkCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add
     node.arguments.length > 1
   )
     add('server', node, `.${method}() is not here: write ${replacement}()`);
-  if (REGISTER.has(method) && last !== undefined) checkHandler(method, last, add);
+  if (!REGISTER.has(method) || last === undefined) return;
+  // A resource whose second argument is no text may be a template: its reader gets the variables before the context.
+  const mayBeTemplate = method === 'registerResource' && !/^(?:String|Template)Literal$/.test(node.arguments[1]?.type ?? '');
+  checkHandler(method, last, mayBeTemplate ? 2 : 1, add);
+}
+
+function checkClientCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
+  const { callee } = node;
+  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
+  const method = callee.property.name;
   const same = objects.get(dotted(callee.object) ?? '');
   if (same?.group !== 'client' || !same.members.includes(method) || method === 'connect' || node.arguments.length < 2) return;
   const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
   add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
 }
 
-/** A handler's last parameter is `extra`, which is the context here. */
-function checkHandler(method: string, handler: Node, add: Add): void {
+/**
+ * A handler's last parameter is `extra`, which is the context here.
+ *
+ * @param contextAt Where it stands: behind the arguments or the URI, and for a template behind the variables too.
+ */
+function checkHandler(method: string, handler: Node, contextAt: number, add: Add): void {
   if (handler.type !== 'ArrowFunctionExpression' && handler.type !== 'FunctionExpression')
     return add('server', handler, `the handler of ${method}() is not written in place: check what it reads of "extra"`);
-  for (const param of handler.params.slice(handler.params.length > 1 ? 1 : 0)) {
-    if (param.type === 'ObjectPattern' && handler.params.length > 1) {
+  const isSure = handler.params.length > contextAt;
+  for (const param of handler.params.slice(isSure ? contextAt : 0)) {
+    if (param.type === 'ObjectPattern') {
       const keys = param.properties.map((property) => (property.type === 'ObjectProperty' ? keyOf(property.key) : undefined));
       for (const key of keys)
-        if (key === undefined || !CONTEXT_MEMBERS.has(key))
+        if (isSure ? key === undefined || !CONTEXT_MEMBERS.has(key) : key === '_meta' || key === 'requestInfo')
           add('server', param, `"${key ?? '...'}" of "extra" has another name here: see the guide`);
     }
-    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add, method !== 'registerResource' && handler.params.length > 1);
+    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add, isSure);
   }
 }
 
@@ -267,6 +335,7 @@ function checkMember(
   node: Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>,
   parents: readonly Node[],
   objects: ReadonlyMap<string, Same>,
+  checksServer: boolean,
   add: Add,
 ): void {
   const object = dotted(node.object);
@@ -274,7 +343,7 @@ function checkMember(
   const parent = parents.at(-1);
   const inner =
     member === 'server' && parent?.type === 'MemberExpression' && parent.property.type === 'Identifier' ? parent.property.name : '';
-  if (INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
+  if (checksServer && INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
   const same = objects.get(object ?? '');
   if (same === undefined || (member !== undefined && (same.members.includes(member) || Object.hasOwn(OLD_METHODS, member)))) return;
   add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);

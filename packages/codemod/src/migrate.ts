@@ -4,9 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type Group } from './find-obstacles.ts';
+import { findObstacles, type Group, keepsLowLevelServer, takesServer } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
-import { parseModule } from './module-references.ts';
+import { type ParsedModule, parseModule } from './module-references.ts';
 import { rangeOf } from './ranges.ts';
 import { rewriteManifest } from './rewrite-manifest.ts';
 import { rewriteModule } from './rewrite-module.ts';
@@ -58,12 +58,13 @@ interface Imports {
  *
  * A file that cannot be read, parsed or written is listed.
  *
- * @throws {Error} The folder cannot be read.
+ * @throws {Error} The folder cannot be read, or its sources import the other version of the official SDK, and not this one.
  */
 export async function migrate(folder: string, options: MigrateOptions): Promise<Migration> {
   const { dryRun = false } = options;
   const files = await findFiles(folder);
   const mapping = await chooseMapping(files, options);
+  await checkVersion(files, mapping, options.from);
   const changed: string[] = [];
   const left: Left[] = [];
   let diff = '';
@@ -146,23 +147,53 @@ function toPackage(module: string): string {
   return module.split('/').slice(0, 2).join('/');
 }
 
+const ZOD_3 = 'package.json names zod 3, whose schemas need fromZodV3 of @mortise/server/zod. With zod 4.2 it moves';
+const WITH_ITS_SERVER = 'a server stays, and reads authInfo and requestInfo from it. It moves when no server stays';
+
 /** Chooses how to map. Onto our own API, first reads all files for uses that differ here. */
 async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
   if (from === 'v1' && !native) return compatV1;
   const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
-  const mapping = make(new Set());
-  const staying = new Set<Group>();
+  const mapping = make(new Map(), false);
+  const staying = new Map<Group, string | undefined>();
+  const modules: ParsedModule[] = [];
+  let keepsServer = false;
   for (const file of files) {
     const { source } = await readText(file).catch(() => ({ source: '' }));
-    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.add('server');
+    if (file.kind === 'manifest' && /"zod"\s*:\s*"[~^>=v\s]*3\b/.test(source)) staying.set('server', ZOD_3);
     if (file.kind !== 'source' || !mayMatter(source, mapping)) continue;
     try {
-      for (const { group } of findObstacles(parseModule(file.path, source, mapping.owns), names)) staying.add(group);
+      modules.push(parseModule(file.path, source, mapping.owns));
     } catch {
-      // It is listed when its turn comes.
+      // It is listed when its turn comes. It may hold a server.
+      keepsServer ||= mapping.owns(source);
     }
   }
-  return make(staying);
+  const hasServer = modules.some((module) => takesServer(module, names));
+  keepsServer ||= modules.some(keepsLowLevelServer);
+  for (const { group } of modules.flatMap((module) => findObstacles(module, names, hasServer))) staying.set(group, undefined);
+  if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);
+  return make(staying, hasServer);
+}
+
+/** @throws {Error} The sources import the other version of the official SDK, and not this one. */
+async function checkVersion(files: readonly FoundFile[], mapping: Mapping, from: 'v1' | 'v2'): Promise<void> {
+  const other = from === 'v1' ? 'v2' : 'v1';
+  const otherMapping = other === 'v1' ? compatV1 : mapV2(new Map(), false);
+  let found: string | undefined;
+  for (const file of files) {
+    if (file.kind !== 'source') continue;
+    const { source } = await readText(file).catch(() => ({ source: '' }));
+    if (mapping.owns(source)) return;
+    if (found !== undefined || !otherMapping.owns(source)) continue;
+    try {
+      found = parseModule(file.path, source, otherMapping.owns).references[0]?.specifier;
+    } catch {
+      // It says nothing of the version.
+    }
+  }
+  if (found !== undefined)
+    throw new Error(`no source imports the official SDK ${from}; this program uses ${other} ("${found}"): run "codemod ${other}" on it`);
 }
 
 /** Finds the manifests that name an official package. A source belongs to the nearest of them above it. */

@@ -3,7 +3,7 @@
  * sure: a group of names moves if no file of the folder uses a member, option or argument of it that differs here.
  */
 
-import { findObstacles, type Group, type NativeName, type NativeNames } from './find-obstacles.ts';
+import { findObstacles, findStaying, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
 import type { Finding, Mapping, Move } from './mapping.ts';
 import { lineOf, type ParsedModule, walk } from './module-references.ts';
 
@@ -164,8 +164,8 @@ export const namesV1: NativeNames = {
   groupsOf: (specifier) => Object.values(NAMES[toV1Path(specifier)] ?? {}).map(({ group }) => group),
 };
 
-/** The mapping of `--native` for a folder, given the groups that must stay on compat. */
-export function nativeV1(staying: ReadonlySet<Group>): Mapping {
+/** The mapping of `--native` for a folder, given the groups that must stay on compat, and whether a file takes a server. */
+export function nativeV1(staying: Staying, hasServer: boolean): Mapping {
   return {
     ...compatV1,
     packages: [V1_PACKAGE, COMPAT_PACKAGE],
@@ -174,6 +174,6 @@ export function nativeV1(staying: ReadonlySet<Group>): Mapping {
       const native = namesV1.find(specifier, name);
       return native === undefined || staying.has(native.group) ? toMove(specifier) : { to: native.to, name: native.name };
     },
-    find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1)],
+    find: (module) => [...findResumptions(module), ...findStaying(module, namesV1, staying), ...findObstacles(module, namesV1, hasServer)],
   };
 }

@@ -2,7 +2,7 @@
  * `codemod v2`: imports of the official SDK v2 onto Mortise. Names that mean the same here move; others stay and are listed.
  */
 
-import { findObstacles, type Group, type NativeName, type NativeNames } from './find-obstacles.ts';
+import { findObstacles, findStaying, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
 import type { Mapping } from './mapping.ts';
 
 const OFFICIAL = /@modelcontextprotocol\/(?:server|client|node|express|hono|fastify|core|server-legacy)(?![\w-])/;
@@ -39,7 +39,8 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   mcpAuthMetadataRouter: 'the option resourceMetadata of serveHttp and the mounts',
   OAuthTokenVerifier: 'TokenVerifier of @mortise/protocol/contracts',
   Server: 'Server of @mortise/server/low-level, whose methods differ',
-  ProtocolError: 'ProtocolError of @mortise/jsonrpc-core (to throw), RemoteError (to catch), with other arguments',
+  ProtocolError:
+    'ProtocolError of @mortise/jsonrpc-core (to throw; in a tool ToolError of @mortise/server), RemoteError (to catch, its number is rpcCode)',
   ProtocolErrorCode: 'ErrorCode of @mortise/jsonrpc-core',
   SdkError: 'MortiseError of @mortise/jsonrpc-core, with a string as code',
   SdkErrorCode: 'the codes of MortiseError',
@@ -68,8 +69,8 @@ export const namesV2: NativeNames = {
   groupsOf: () => Object.values(NAMES).map(({ group }) => group),
 };
 
-/** The mapping for a folder, given the groups that must stay. */
-export function mapV2(staying: ReadonlySet<Group>): Mapping {
+/** The mapping for a folder, given the groups that must stay, and whether a file takes a server. */
+export function mapV2(staying: Staying, hasServer: boolean): Mapping {
   return {
     packages: PACKAGES,
     owns: (text) => OFFICIAL.test(text),
@@ -80,6 +81,6 @@ export function mapV2(staying: ReadonlySet<Group>): Mapping {
       if (staying.has(found.group)) return { left: `"${name}" of ${specifier} stays, because of the uses that are listed` };
       return { to: found.to, name: found.name };
     },
-    find: (module) => findObstacles(module, namesV2),
+    find: (module) => [...findStaying(module, namesV2, staying), ...findObstacles(module, namesV2, hasServer)],
   };
 }

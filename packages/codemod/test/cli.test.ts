@@ -54,9 +54,27 @@ it('shows a diff alone on standard output on a dry run, and writes nothing', () 
 });
 
 it.each([
+  ['v1', 'v2', '@modelcontextprotocol/server'],
+  ['v2', 'v1', '@modelcontextprotocol/sdk/server/mcp.js'],
+])('refuses %s for a program of %s, names the right version, and ends with 2', (wrong, right, module) => {
+  const code = `import { McpServer } from '${module}';\nserver.tool('a', {});\n`;
+  put(code);
+  const { code: exitCode, stdout, stderr } = run(wrong, folder);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(new RegExp(`^error: .*this program uses ${right}.*run "codemod ${right}"[^\\n]*\\n$`));
+  expect(get()).toBe(code);
+});
+
+it('goes on in a program of both versions', () => {
+  put("import '@modelcontextprotocol/sdk/types.js';\nimport '@modelcontextprotocol/server';\n");
+  expect(run('v1', folder).code).toBe(0);
+});
+
+it.each([
   ['a version that is none', ['v3', '.']],
   ['no folder', ['v1']],
   ['a folder that is not there', ['v1', join(tmpdir(), 'no-such-folder')]],
+  ['--native with v2', ['v2', '.', '--native']],
   ['an unknown flag', ['v1', '.', '--force']],
 ])('ends with 2 and one line for %s', (_, args) => {
   const { code, stdout, stderr } = run(...args);

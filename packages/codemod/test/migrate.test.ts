@@ -363,6 +363,70 @@ describe('--native', () => {
     expect(left).toEqual([]);
   });
 
+  const http = `import { StreamableHTTPServerTransport } from '${SDK}/server/streamableHttp.js';`;
+
+  it.each([
+    ['a use of McpServer that differs', server('server.tool("a", async () => ({ content: [] }));')],
+    ['a low-level Server', `import { Server } from '${SDK}/server/index.js';`],
+    ['a low-level Server that is required', `const { Server } = require('${SDK}/server/index.js');`],
+    ['a server behind a text', `const { McpServer } = await import(\`${SDK}/server/mcp.js\`);`],
+    ['a file that cannot be parsed', `import { from '${SDK}/server/mcp.js'; ((`],
+  ])('keeps the HTTP transport on compat with its server because of %s, and lists it', async (_, code) => {
+    await put({ 'server.ts': code, 'http.ts': http });
+    const { left } = await run({ native: true });
+    expect(await get('http.ts')).toBe(http.replace(SDK, COMPAT));
+    expect(left).toContainEqual({ file: 'http.ts', line: 1, what: expect.stringContaining('reads authInfo and requestInfo') as string });
+  });
+
+  it.each([
+    "server.registerResource('a', new ResourceTemplate('a://{message}', {}), {}, async (uri, { message }) => read(uri, message));",
+    "server.registerResource('a', template, {}, async (uri, { message }, { signal }) => read(uri, message, signal));",
+    "server.registerTool('a', {}, async (args, ctx) => ctx.log.info(await ctx.elicit(form), ctx.client, ctx.origin, ctx.progress(1)));",
+    "server.registerTool('a', {}, async (args, { log, once }) => once('a', log));",
+    'import { fromZodV3 } from "@mortise/server/zod"; import { z } from "zod/v3";',
+  ])('moves a server that is written as the guide says: %s', async (code) => {
+    const [text, { left }] = await rewrite(server(code), { native: true });
+    expect(text).toContain("from '@mortise/server'");
+    expect(left).toEqual([]);
+  });
+
+  it('names for McpError what a tool throws, what the rest throws, and what a catch reads', async () => {
+    const [, { left }] = await rewrite(server(`import { McpError } from '${SDK}/types.js';`), { native: true });
+    expect(left).toEqual([
+      { file: 'file.ts', line: 4, what: expect.stringMatching(/ToolError.*isError.*ProtocolError.*rpcCode/) as string },
+    ]);
+  });
+
+  it('lists what differs in the reader of a template behind its variables', async () => {
+    const code = "server.registerResource('a', template, {}, async (uri, { message }, { requestInfo }) => read(message, requestInfo));";
+    const [, { left }] = await rewrite(server(code), { native: true });
+    expect(left).toEqual([{ file: 'file.ts', line: 4, what: expect.stringContaining('"requestInfo"') as string }]);
+  });
+
+  it.each(['v1', 'v2'] as const)('lists nothing of a finished program (%s)', async (from) => {
+    await put({
+      'a.ts':
+        "import { McpServer } from '@mortise/server';\nimport { add } from './b.js';\nadd(new McpServer({ name: 'a', version: '1' }));",
+      'b.ts':
+        'export const add = (s) => { s.registerTool("a", {}, handler); s.registerTool("b", {}, (a, ctx) => use(ctx)); s.server.request(); };',
+    });
+    expect(await run({ from, native: from === 'v1' })).toEqual({ changed: [], left: [], diff: '' });
+  });
+
+  it('moves the HTTP transport together with its server', async () => {
+    await put({ 'server.ts': server(''), 'http.ts': http });
+    expect((await run({ native: true })).left).toEqual([]);
+    expect(await get('server.ts')).toContain("from '@mortise/server'");
+    expect(await get('http.ts')).toContain("from '@mortise/transport-http/server'");
+  });
+
+  it('keeps the server on compat because of zod 3 in package.json, and lists it', async () => {
+    await put({ 'package.json': '{ "dependencies": { "zod": "^3.25.0" } }', 'a.ts': server('') });
+    const { left } = await run({ native: true });
+    expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
+    expect(left).toEqual([{ file: 'a.ts', line: 1, what: expect.stringContaining('zod 3') as string }]);
+  });
+
   it.each([
     'await client.callTool({ name: "add" }, CallToolResultSchema);',
     'client.setRequestHandler(ElicitRequestSchema, handler);',
@@ -391,6 +455,17 @@ describe('v2', () => {
       { file: 'package.json', line: 1, what: expect.stringContaining('stays') as string },
     ]);
     expect(await get('package.json')).toMatch(/"@modelcontextprotocol\/server": "\^2", "@mortise\/server": "[^"]+", "zod"/);
+  });
+
+  it('keeps the HTTP transport with its server, and lists it', async () => {
+    const code = [
+      "import { McpServer } from '@modelcontextprotocol/server';",
+      "import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';",
+      "server.registerTool('a', {}, async (args, ctx) => ctx.http.authInfo);",
+    ].join('\n');
+    const [text, { left }] = await rewrite(code, { from: 'v2' });
+    expect(text).toBe(code);
+    expect(left).toContainEqual({ file: 'file.ts', line: 2, what: expect.stringContaining('reads authInfo') as string });
   });
 
   it('keeps a server whose handlers read their context, since its members have other names', async () => {
