@@ -492,11 +492,11 @@ describe('callers', () => {
     expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
   });
 
-  it('without a token are asked about their own calls by a modern server', async () => {
-    const server = makeServer('asking');
+  it.each([false, true])('without a token are asked about their own calls by a modern server (in a task: %s)', async (inTask) => {
+    const server = makeServer('asking', inTask ? { extensions: [createTasks({ pollIntervalMs: 50 })] } : {});
     let onBoth: () => void = () => undefined;
     const both = new Promise<void>((resolve) => (onBoth = resolve));
-    server.registerTool('ask', {}, async (ctx) => {
+    server.registerTool('ask', inTask ? { execution: { taskSupport: 'required' } } : {}, async (ctx) => {
       await both;
       const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
       return String(content?.['name']);
@@ -505,7 +505,7 @@ describe('callers', () => {
       onBoth();
       return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
     });
-    const gateway = openGateway({ asking: behind(server, 'modern') });
+    const gateway = openGateway({ asking: behind(server, 'modern') }, { extensions: () => [taskClient()] });
     const open = (name: string): Promise<McpClient> =>
       connect(gateway, 'modern', { elicitation: () => ({ action: 'accept', content: { name } }) });
     const [ann, bob] = [await open('Ann'), await open('Bob')];
