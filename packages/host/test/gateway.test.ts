@@ -3,7 +3,7 @@
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { ClientCapabilities, Tool } from '@mortise/protocol/model';
+import type { ClientCapabilities, Resource, Tool } from '@mortise/protocol/model';
 import { completable, inputRequired, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
 import { Server } from '@mortise/server/low-level';
 import { type TaskClient, taskClient } from '@mortise/tasks/client';
@@ -736,6 +736,18 @@ describe('names, filters and failures', () => {
       expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
     }
   });
+
+  it.each([({ name }: Resource) => name !== 'secret', ({ mimeType }: Resource) => mimeType !== 'application/x-keys'])(
+    'does not read a resource that the filter leaves out by what the list says of it: %s',
+    async (resources) => {
+      const server = makeServer('docs');
+      server.registerResource('secret', 'x://keys', { mimeType: 'application/x-keys' }, () => 'secret');
+      server.registerResource('any', new ResourceTemplate('x://{name}', { list: undefined }), {}, (uri) => uri.href);
+      const client = await connect(openGateway({ docs: behind(server, 'modern', { resources }) }), 'modern');
+      await expect(client.readResource('x://keys')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+      expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
+    },
+  );
 
   it.each([false, true])(
     'serves the others when a server is broken, tells nothing of how it is reached, and lists it again later (pooled: %s)',

@@ -296,12 +296,17 @@ export class Caller {
     const listed = (await this.offers('resources')).places.get(uri);
     if (listed) return listed.backend;
     // What the filter leaves out of the list cannot be read by its URI either.
-    const offers = ({ given }: Backend): boolean => given.resources?.({ uri, name: uri }, this.#facts) !== false;
+    const offers = async (backend: Backend): Promise<boolean> => {
+      const { resources } = backend.given;
+      if (!resources) return true;
+      const items = await this.#use(backend, uri, (server) => server.list('resources'));
+      return resources(items.find((each) => each.uri === uri) ?? { uri, name: uri }, this.#facts);
+    };
     const { places } = await this.offers('resourceTemplates');
-    for (const [template, { backend }] of places) if (offers(backend) && fits(template, uri)) return backend;
+    for (const [template, { backend }] of places) if (fits(template, uri) && (await offers(backend))) return backend;
     const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);
     const [only] = having;
-    if (only && having.length === 1 && offers(only)) return only;
+    if (only && having.length === 1 && (await offers(only))) return only;
     throw resourceNotFoundError(uri, this.#revision.rules.resourceNotFoundCode);
   }
 
