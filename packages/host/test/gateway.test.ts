@@ -728,12 +728,14 @@ describe('names, filters and failures', () => {
     const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
     server.registerResource('secret', 'x://secret', {}, () => 'secret');
     server.registerResource('any', new ResourceTemplate('x://{name}', { list: undefined }), {}, (uri) => uri.href);
-    for (const resourceTemplates of [() => true, () => false]) {
+    for (const resourceTemplates of [() => true, () => false, undefined]) {
       const gateway = openGateway({ docs: behind(server, 'modern', { resources: ({ uri }) => uri !== 'x://secret', resourceTemplates }) });
       const client = await connect(gateway, 'legacy');
       await expect(client.readResource('x://secret')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
       await expect(client.subscribeResource('x://secret')).rejects.toThrow();
-      expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
+      const other = client.readResource('x://other');
+      if (resourceTemplates?.() === false) await expect(other).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+      else expect((await other).contents).toMatchObject([{ text: 'x://other' }]);
     }
   });
 

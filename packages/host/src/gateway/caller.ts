@@ -306,7 +306,7 @@ export class Caller {
     for (const [template, { backend }] of places) if (fits(template, uri) && (await offers(backend))) return backend;
     const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);
     const [only] = having;
-    if (only && having.length === 1 && (await offers(only))) return only;
+    if (only && having.length === 1 && only.given.resourceTemplates === undefined && (await offers(only))) return only;
     throw resourceNotFoundError(uri, this.#revision.rules.resourceNotFoundCode);
   }
 
