@@ -380,6 +380,20 @@ describe('callers', () => {
     expect([...(servers[0]?.sessions ?? [])].every(({ client }) => Object.keys(client.capabilities).length === 0)).toBe(true);
   });
 
+  it('[ROBUSTNESS-18] cannot subscribe to more at a pooled server than the gateway allows one listen', async () => {
+    const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
+    server.registerResource('a', 'x://a', {}, () => 'a');
+    const subscribed = vi.fn();
+    server.use('resources/subscribe', async (_call, next) => {
+      subscribed();
+      return next();
+    });
+    const client = await connect(openGateway({ docs: behind(server, 'legacy', { isPooled: true }) }), 'modern');
+    const resourceSubscriptions = Array.from({ length: 1_001 }, (_, index) => `x://${index}`);
+    await expect(client.listen({ resourceSubscriptions }).accepted).rejects.toMatchObject({ rpcCode: -32602 });
+    expect(subscribed).not.toHaveBeenCalled();
+  });
+
   it('each get a change once, however many sessions they have', async () => {
     const server = makeEcho('shared');
     server.registerResource('readme', 'docs://readme', {}, () => 'read me');

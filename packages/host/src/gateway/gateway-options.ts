@@ -26,6 +26,7 @@ export interface GatewayServer {
   readonly transportFor?: ((caller: GatewayCaller) => ClientTransportSource) | undefined;
   /**
    * Whether all callers share one connection. Only for a server that keeps nothing of its callers; it cannot ask them anything.
+   * Callers share its bounds, too, such as the number of its subscriptions.
    *
    * @default false: each caller has a connection of its own
    */

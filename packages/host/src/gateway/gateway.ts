@@ -195,6 +195,8 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
     this.use('subscriptions/listen', async ({ app, params }, next) => {
       const filter = params['notifications'] as JsonObject;
       const wanted = Array.isArray(filter['resourceSubscriptions']) ? filter['resourceSubscriptions'].map(String) : [];
+      // The endpoint refuses more than that.
+      if (new Set(wanted).size > (this.#options.endpoint?.maxSubscriptions ?? 1_000)) return next();
       const watched: string[] = [];
       // A connection to each server, which reports the changes that the client wants.
       const lists = LIST_FILTERS.flatMap(([key, , names]) => (filter[key] === true ? names : []));
