@@ -394,6 +394,28 @@ describe('callers', () => {
     expect(subscribed).not.toHaveBeenCalled();
   });
 
+  it.each(['legacy', 'modern'] as const)('of the %s era end subscriptions that they began at once', async (front) => {
+    const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
+    server.registerResource('a', 'x://a', {}, () => 'a');
+    const seen: string[] = [];
+    for (const method of ['resources/subscribe', 'resources/unsubscribe'])
+      server.use(method, async (_call, next) => {
+        seen.push(method);
+        return next();
+      });
+    const client = await connect(openGateway({ docs: behind(server, 'legacy', { isPooled: true }) }), front);
+    if (front === 'legacy') {
+      const subscribe = (): Promise<unknown> => client.requestRaw('resources/subscribe', { uri: 'x://a' });
+      await Promise.all([subscribe(), subscribe()]);
+      await client.requestRaw('resources/unsubscribe', { uri: 'x://a' });
+    } else {
+      const listens = [1, 2].map(() => client.listen({ resourceSubscriptions: ['x://a'] }));
+      await Promise.all(listens.map(({ accepted }) => accepted));
+      for (const listen of listens) listen.close();
+    }
+    await vi.waitFor(() => expect(seen).toEqual(['resources/subscribe', 'resources/unsubscribe']));
+  });
+
   it('each get a change once, however many sessions they have', async () => {
     const server = makeEcho('shared');
     server.registerResource('readme', 'docs://readme', {}, () => 'read me');

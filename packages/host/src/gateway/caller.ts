@@ -54,7 +54,7 @@ export class Caller {
   /** The tools that were read last. */
   #tools: Offers | undefined;
   /** How often each resource is subscribed to, and at which server. */
-  readonly #watched = new Map<string, { readonly backend: Backend; count: number }>();
+  readonly #watched = new Map<string, { readonly backend: Promise<Backend>; count: number }>();
   /** The lists that changed in this turn of the event loop: each is announced once. */
   readonly #changed = new Set<string>();
   #lastContext: GatewayContext | undefined;
@@ -85,7 +85,7 @@ export class Caller {
     for (const call of this.#pending.values()) call.stop(new ProtocolError(INTERNAL_ERROR, 'The caller has left the gateway'));
     await Promise.all(this.own.map((backend) => backend.close()));
     // The other callers of a pooled server go on.
-    for (const [uri, { backend }] of this.#watched) await backend.unwatch(uri).catch(() => undefined);
+    for (const [uri, { backend }] of this.#watched) await backend.then((at) => at.unwatch(uri)).catch(() => undefined);
     this.#watched.clear();
   }
 
@@ -367,11 +367,20 @@ export class Caller {
     if (known) {
       // A session subscribes once, however often it asks; several `subscriptions/listen` of a caller end one by one.
       if (!this.session) known.count += 1;
+      await known.backend;
       return;
     }
+    const watched = { backend: this.#watchAt(uri), count: 1 };
+    this.#watched.set(uri, watched);
+    // A refused one is forgotten.
+    watched.backend.catch(() => this.#watched.get(uri) === watched && this.#watched.delete(uri));
+    await watched.backend;
+  }
+
+  async #watchAt(uri: string): Promise<Backend> {
     const backend = await this.#backendOf(uri);
     await this.#use(backend, uri, () => backend.watch(uri));
-    this.#watched.set(uri, { backend, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
+    return backend;
   }
 
   async unwatch(uri: string): Promise<void> {
@@ -380,7 +389,7 @@ export class Caller {
     watched.count -= 1;
     if (watched.count > 0) return;
     this.#watched.delete(uri);
-    await watched.backend.unwatch(uri);
+    await (await watched.backend).unwatch(uri);
   }
 
   onUpdated(uri: string): void {
