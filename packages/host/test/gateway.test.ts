@@ -553,6 +553,25 @@ describe('callers', () => {
     await long;
   });
 
+  it('get the log messages after a question, however long those before it were', async () => {
+    const server = makeServer('asking', { capabilities: { logging: {} } });
+    server.registerTool('ask', {}, async (ctx) => {
+      await ctx.log.info('x'.repeat(1_100_000));
+      await ctx.log.info('before');
+      await ctx.elicit(who);
+      await ctx.log.info('after');
+      return 'done';
+    });
+    const client = await connect(openGateway({ asking: behind(server, 'legacy') }), 'modern', {
+      elicitation: () => ({ action: 'decline' }),
+    });
+    const logs: string[] = [];
+    client.onLog(({ data }) => logs.push(String(data).slice(0, 6)));
+    await client.setLoggingLevel('info');
+    await client.callTool('asking__ask');
+    expect(logs).toEqual(['xxxxxx', 'before', 'after']);
+  });
+
   it('may send answers with the first request, under the keys of the server behind', async () => {
     const server = makeServer('asking');
     server.registerTool('ask', {}, (ctx) =>
