@@ -870,6 +870,25 @@ describe('names, filters and failures', () => {
     expect(textOf(await called)).toBe('slow');
   });
 
+  it('finds a tool that keeps its name at a slow server while another server is down', async () => {
+    const slow = makeEcho('slow');
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    slow.use('tools/list', async (_call, next) => {
+      await gate;
+      return next();
+    });
+    const down = (): never => {
+      throw new Error('it is not there');
+    };
+    const servers = { down: { transport: down, keepsNames: true }, slow: behind(slow, 'modern', { keepsNames: true }) };
+    const client = await connect(openGateway(servers, { listWaitMs: 0, logger: { log: () => undefined } }), 'modern');
+    const called = client.callTool('echo');
+    release();
+    expect(textOf(await called)).toBe('slow');
+    await expect(client.callTool('other')).rejects.toThrow('The server "down" behind this gateway is not available');
+  });
+
   it.each(['legacy', 'modern'] as const)('lists what a %s server has now if it does not say when its lists change', async (era) => {
     let name = 'old';
     const server = new Server({ name: 'plain', version: '1.0.0' });

@@ -182,9 +182,12 @@ export class Caller {
         (given.keepsNames === true || labelOf(name) === serverLabel(server.name)) &&
         (server.state.status !== 'ready' || this.#lists.isLate(server, list)),
     );
-    for (const backend of slow) await this.#use(backend, undefined, (server) => server.list(list, signal));
+    const tried = await Promise.allSettled(slow.map((backend) => this.#use(backend, undefined, (server) => server.list(list, signal))));
     if (slow.length > 0) this.#offers.delete(list);
-    return (await this.offers(list, true)).places.get(name);
+    const place = (await this.offers(list, true)).places.get(name);
+    const failed = tried.find((each) => each.status === 'rejected');
+    if (!place && failed) throw failed.reason;
+    return place;
   }
 
   async read(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
