@@ -528,30 +528,38 @@ describe('callers', () => {
     expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
   });
 
-  it.each([false, true])('without a token are asked about their own calls by a modern server (in a task: %s)', async (inTask) => {
-    const server = makeServer('asking', inTask ? { extensions: [createTasks({ pollIntervalMs: 50 })] } : {});
-    let onBoth: () => void = () => undefined;
-    const both = new Promise<void>((resolve) => (onBoth = resolve));
-    server.registerTool('ask', inTask ? { execution: { taskSupport: 'required' } } : {}, async (ctx) => {
-      await both;
-      const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
-      return String(content?.['name']);
-    });
-    server.registerTool('long', {}, (ctx) => {
-      onBoth();
-      return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
-    });
-    const gateway = openGateway({ asking: behind(server, 'modern') }, { extensions: () => [taskClient()] });
-    const open = (name: string): Promise<McpClient> =>
-      connect(gateway, 'modern', { elicitation: () => ({ action: 'accept', content: { name } }) });
-    const [ann, bob] = [await open('Ann'), await open('Bob')];
-    const asked = ann.callTool('asking__ask');
-    const controller = new AbortController();
-    const long = bob.callTool('asking__long', {}, { signal: controller.signal }).catch(() => undefined);
-    expect(textOf(await asked)).toBe('Ann');
-    controller.abort();
-    await long;
-  });
+  it.each(['behind', 'of the gateway', undefined])(
+    'without a token are asked about their own calls by a modern server (task: %s)',
+    async (task) => {
+      const tasks = createTasks({ pollIntervalMs: 50 });
+      const server = makeServer('asking', task === 'behind' ? { extensions: [tasks] } : {});
+      let onBoth: () => void = () => undefined;
+      const both = new Promise<void>((resolve) => (onBoth = resolve));
+      server.registerTool('ask', task === 'behind' ? { execution: { taskSupport: 'required' } } : {}, async (ctx) => {
+        await both;
+        const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
+        return String(content?.['name']);
+      });
+      server.registerTool('long', {}, (ctx) => {
+        onBoth();
+        return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
+      });
+      const tools = (tool: Tool): Tool => (task && tool.name === 'ask' ? { ...tool, execution: { taskSupport: 'optional' } } : tool);
+      const gateway = openGateway(
+        { asking: behind(server, 'modern', { tools }) },
+        task === 'behind' ? { extensions: () => [taskClient()] } : { tasks },
+      );
+      const open = (name: string): Promise<McpClient> =>
+        connect(gateway, 'modern', { extensions: [taskClient()], elicitation: () => ({ action: 'accept', content: { name } }) });
+      const [ann, bob] = [await open('Ann'), await open('Bob')];
+      const asked = ann.callTool('asking__ask');
+      const controller = new AbortController();
+      const long = bob.callTool('asking__long', {}, { signal: controller.signal }).catch(() => undefined);
+      expect(textOf(await asked)).toBe('Ann');
+      controller.abort();
+      await long;
+    },
+  );
 
   it('get the log messages after a question, however long those before it were', async () => {
     const server = makeServer('asking', { capabilities: { logging: {} } });

@@ -226,7 +226,17 @@ export class Caller {
   }
 
   /** Runs a tool as a task of the gateway: its questions and its progress go to the task. */
-  async runTask({ tool, arguments: args, meta = {} }: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+  async runTask(record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+    this.inFlight += 1;
+    try {
+      return await this.#callInTask(record, run);
+    } finally {
+      this.inFlight -= 1;
+      this.lastUsedMs = this.#init.clock.monotonicMs();
+    }
+  }
+
+  async #callInTask({ tool, arguments: args, meta = {} }: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
     const { signal } = run;
     const place = (await this.offers('tools')).places.get(tool) ?? (await this.#findLate('tools', tool, signal));
     if (!place) throw invalidParamsError(`Unknown tool: ${tool.slice(0, 200)}`);
@@ -243,7 +253,6 @@ export class Caller {
     const params = withoutOwnMeta({ name, arguments: args, _meta: meta });
     const options = { signal, onProgress: token === undefined ? undefined : onProgress };
     backend.calls.add(call);
-    this.inFlight += 1;
     try {
       const result = await this.#use(backend, undefined, (server) =>
         server.run((client) => client.request('tools/call' as string, params, options), signal),
@@ -251,8 +260,6 @@ export class Caller {
       return withoutServerInfo(result) as unknown as CallToolResult;
     } finally {
       backend.calls.delete(call);
-      this.inFlight -= 1;
-      this.lastUsedMs = this.#init.clock.monotonicMs();
     }
   }
 
