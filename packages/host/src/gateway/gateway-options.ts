@@ -66,6 +66,7 @@ export interface GatewayOptions {
   /**
    * Lets clients run tools as tasks: `createTasks()` of `@mortise/tasks/server`. Tools whose `execution.taskSupport` allows it may be tasks;
    * servers of 2026-07-28 list no `execution`, so say it by `tools` of the server. A task ends with the session that began it.
+   * Keep its default queue: only this process has the caller's connections.
    *
    * @default none: the gateway waits for tasks itself, and its clients see results
    */

@@ -100,8 +100,11 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
 
   #learnParamHeaders({ places }: Offers): void {
     for (const [name, { headers }] of places)
-      if (headers) this.#paramHeaders.set(name, headers);
-      else this.#paramHeaders.delete(name);
+      if (headers) {
+        // The next lists fill it again.
+        if (this.#paramHeaders.size >= 10_000) this.#paramHeaders.clear();
+        this.#paramHeaders.set(name, headers);
+      } else this.#paramHeaders.delete(name);
   }
 
   health(): GatewayHealth {
