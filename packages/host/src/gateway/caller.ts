@@ -362,7 +362,8 @@ export class Caller {
 
   #log(backend: Backend, level: LogLevel, data: JsonObject, logger: string | undefined): void {
     const call = backend.findCall();
-    if (call) call.log(level, data, logger);
+    // Clients without a session may share this caller: with several calls, the message may be about another's.
+    if (call && (this.session || backend.calls.size === 1)) call.log(level, data, logger);
     else this.session?.sendLog(level, data, logger);
   }
 
