@@ -62,7 +62,11 @@ export class Changes {
     const subscription = known?.isOver === false ? known : this.#host.listen({ resourceSubscriptions: [uri] });
     if (subscription !== known) {
       this.#uris.set(uri, subscription);
-      void this.#pump(subscription);
+      // Who subscribes gets the refusal.
+      subscription.accepted.then(
+        () => this.#pump(subscription),
+        () => this.#uris.get(uri) === subscription && this.#uris.delete(uri),
+      );
     }
     const { resourceSubscriptions = [] } = await subscription.accepted;
     if (resourceSubscriptions.includes(uri)) return true;

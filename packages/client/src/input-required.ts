@@ -83,7 +83,7 @@ function readAsks(inputRequests: unknown, { method, signal }: AskedRequest, answ
     if (!answers.has(asked)) {
       throw new InputRequiredError(`"${method}" needs an answer to "${asked}", but this client has no handler for it: set one up first`);
     }
-    return [key, { method: asked, params: isJsonObject(params) ? params : {}, key, ...(signal && { signal }) }];
+    return [key, { method: asked, params: isJsonObject(params) ? params : {}, key, ...(signal && { callSignal: signal }) }];
   });
 }
 

@@ -314,6 +314,18 @@ describe.each(REVISIONS)('callbacks in $version', (revision) => {
     });
   });
 
+  it('get the refusal of a subscription to a resource, which is no other error of the client', async () => {
+    const method = isModern ? 'subscriptions/listen' : 'resources/subscribe';
+    const errors: Error[] = [];
+    const onError = (error: Error): unknown => errors.push(error);
+    const refused = (): Reply => ({ error: { code: -32602, message: 'no' } });
+    const { client, server } = await connect(script({ [method]: refused }), { protocolVersion: revision.version, onError });
+    for (const uri of ['a:b', 'a:b']) await expect(client.subscribeResource(uri)).rejects.toMatchObject({ rpcCode: -32602 });
+    await client.request('resources/read', { uri: 'a:b' });
+    expect(server.requests(method)).toHaveLength(2);
+    expect(errors).toEqual([]);
+  });
+
   it('[LOG-002] are told log messages of every level', async () => {
     const { client, server } = await connect(script(), { protocolVersion: revision.version });
     const seen: unknown[] = [];

@@ -29,7 +29,7 @@ type ModelOutput = ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>;
  * the model reads. The abort signal of the generation cancels calls. Read the tools again after a `list changed` event.
  *
  * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
- * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
+ * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call at its server.
  */
 export async function aiSdkTools(host: Host, options: ModelToolOptions = {}): Promise<ToolSet> {
   const { waitMs, signal, ...limits } = options;

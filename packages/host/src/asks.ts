@@ -46,7 +46,8 @@ export interface HostSampling {
   readonly maxTokens?: number | undefined;
   /**
    * How many requests of all servers may be in progress at once. Bounds the depth, too: a tool that the model calls for one sampling, and
-   * that samples itself, counts as a further one. One server has at most all places but one. @default 4
+   * that samples itself, counts as a further one. One server has at most all places but one.
+   * A cancelled request no longer counts. @default 4
    */
   readonly maxAtOnce?: number | undefined;
 }

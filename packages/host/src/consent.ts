@@ -103,9 +103,13 @@ export function allowTools(names: readonly string[], otherwise?: ToolPolicy): To
   };
 }
 
-/** A policy that refuses the tools of a list, and leaves the others to another policy. @param names As those of `allowTools`. */
+/**
+ * A policy that refuses the tools of a list, and leaves the others to another policy.
+ *
+ * @param names As those of `allowTools`; also the program's name of the server and the server's own name of the tool.
+ */
 export function denyTools(names: readonly string[], otherwise: ToolPolicy): ToolPolicy {
-  return (use) => !isIn(names, use.name) && otherwise(use);
+  return (use) => !isIn(names, use.name) && !isIn(names, `${use.server}__${use.tool.name}`) && otherwise(use);
 }
 
 /** A policy that allows tools of trusted servers with the hint `readOnlyHint`, unless they changed. Others are left to another policy. */

@@ -39,7 +39,7 @@ export type LangChainTool = DynamicStructuredTool<JsonObject, unknown, JsonObjec
  * tools again after a `list changed` event.
  *
  * @param options.waitMs How long to wait for servers that are slow: the tools lack those that take longer.
- * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call.
+ * @param options.signal Cancels reading the list. @param options.timeoutMs The longest time of a call at its server.
  */
 export async function langchainTools(host: Host, options: ModelToolOptions = {}): Promise<LangChainTool[]> {
   const { waitMs, signal, ...limits } = options;

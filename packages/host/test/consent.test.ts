@@ -102,6 +102,14 @@ describe('lists of tools', () => {
     await host.callTool('files__read', { path: 'a' });
     await expect(host.callTool('files__remove', { path: 'a' })).rejects.toMatchObject({ code: 'ERR_TOOL_REFUSED' });
   });
+
+  it.each(['my files__*', 'my files__delete.all'])('refuse %s, by the names that the program and the server use', async (listed) => {
+    const server = makeServer('docs');
+    server.registerTool('delete.all', {}, () => 'deleted');
+    const host = openHost({ servers: { 'my files': reach(server) }, policy: denyTools([listed], () => true) });
+    const [tool] = await host.tools();
+    await expect(host.callTool(String(tool?.name))).rejects.toMatchObject({ code: 'ERR_TOOL_REFUSED' });
+  });
 });
 
 describe('a remembered decision', () => {

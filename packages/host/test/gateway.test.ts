@@ -3,7 +3,7 @@
 import { type ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory, inMemoryTransport } from '@mortise/client/in-memory';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { ClientCapabilities, Tool } from '@mortise/protocol/model';
+import type { ClientCapabilities, Resource, Tool } from '@mortise/protocol/model';
 import { completable, inputRequired, type McpServer, ResourceTemplate, UrlElicitationRequiredError } from '@mortise/server';
 import { Server } from '@mortise/server/low-level';
 import { type TaskClient, taskClient } from '@mortise/tasks/client';
@@ -380,6 +380,42 @@ describe('callers', () => {
     expect([...(servers[0]?.sessions ?? [])].every(({ client }) => Object.keys(client.capabilities).length === 0)).toBe(true);
   });
 
+  it('[ROBUSTNESS-18] cannot subscribe to more at a pooled server than the gateway allows one listen', async () => {
+    const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
+    server.registerResource('a', 'x://a', {}, () => 'a');
+    const subscribed = vi.fn();
+    server.use('resources/subscribe', async (_call, next) => {
+      subscribed();
+      return next();
+    });
+    const client = await connect(openGateway({ docs: behind(server, 'legacy', { isPooled: true }) }), 'modern');
+    const resourceSubscriptions = Array.from({ length: 1_001 }, (_, index) => `x://${index}`);
+    await expect(client.listen({ resourceSubscriptions }).accepted).rejects.toMatchObject({ rpcCode: -32602 });
+    expect(subscribed).not.toHaveBeenCalled();
+  });
+
+  it.each(['legacy', 'modern'] as const)('of the %s era end subscriptions that they began at once', async (front) => {
+    const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
+    server.registerResource('a', 'x://a', {}, () => 'a');
+    const seen: string[] = [];
+    for (const method of ['resources/subscribe', 'resources/unsubscribe'])
+      server.use(method, async (_call, next) => {
+        seen.push(method);
+        return next();
+      });
+    const client = await connect(openGateway({ docs: behind(server, 'legacy', { isPooled: true }) }), front);
+    if (front === 'legacy') {
+      const subscribe = (): Promise<unknown> => client.requestRaw('resources/subscribe', { uri: 'x://a' });
+      await Promise.all([subscribe(), subscribe()]);
+      await client.requestRaw('resources/unsubscribe', { uri: 'x://a' });
+    } else {
+      const listens = [1, 2].map(() => client.listen({ resourceSubscriptions: ['x://a'] }));
+      await Promise.all(listens.map(({ accepted }) => accepted));
+      for (const listen of listens) listen.close();
+    }
+    await vi.waitFor(() => expect(seen).toEqual(['resources/subscribe', 'resources/unsubscribe']));
+  });
+
   it('each get a change once, however many sessions they have', async () => {
     const server = makeEcho('shared');
     server.registerResource('readme', 'docs://readme', {}, () => 'read me');
@@ -492,29 +528,56 @@ describe('callers', () => {
     expect(textOf(await client.callTool('asking__ask'))).toBe('done without an answer');
   });
 
-  it('without a token are asked about their own calls by a modern server', async () => {
-    const server = makeServer('asking');
-    let onBoth: () => void = () => undefined;
-    const both = new Promise<void>((resolve) => (onBoth = resolve));
+  it.each(['behind', 'of the gateway', undefined])(
+    'without a token are asked about their own calls by a modern server (task: %s)',
+    async (task) => {
+      const tasks = createTasks({ pollIntervalMs: 50 });
+      const server = makeServer('asking', task === 'behind' ? { extensions: [tasks] } : {});
+      let onBoth: () => void = () => undefined;
+      const both = new Promise<void>((resolve) => (onBoth = resolve));
+      server.registerTool('ask', task === 'behind' ? { execution: { taskSupport: 'required' } } : {}, async (ctx) => {
+        await both;
+        const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
+        return String(content?.['name']);
+      });
+      server.registerTool('long', {}, (ctx) => {
+        onBoth();
+        return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
+      });
+      const tools = (tool: Tool): Tool => (task && tool.name === 'ask' ? { ...tool, execution: { taskSupport: 'optional' } } : tool);
+      const gateway = openGateway(
+        { asking: behind(server, 'modern', { tools }) },
+        task === 'behind' ? { extensions: () => [taskClient()] } : { tasks },
+      );
+      const open = (name: string): Promise<McpClient> =>
+        connect(gateway, 'modern', { extensions: [taskClient()], elicitation: () => ({ action: 'accept', content: { name } }) });
+      const [ann, bob] = [await open('Ann'), await open('Bob')];
+      const asked = ann.callTool('asking__ask');
+      const controller = new AbortController();
+      const long = bob.callTool('asking__long', {}, { signal: controller.signal }).catch(() => undefined);
+      expect(textOf(await asked)).toBe('Ann');
+      controller.abort();
+      await long;
+    },
+  );
+
+  it('get the log messages after a question, however long those before it were', async () => {
+    const server = makeServer('asking', { capabilities: { logging: {} } });
     server.registerTool('ask', {}, async (ctx) => {
-      await both;
-      const { content } = (await ctx.elicit(who)) as { readonly content?: JsonObject };
-      return String(content?.['name']);
+      await ctx.log.info('x'.repeat(1_100_000));
+      await ctx.log.info('before');
+      await ctx.elicit(who);
+      await ctx.log.info('after');
+      return 'done';
     });
-    server.registerTool('long', {}, (ctx) => {
-      onBoth();
-      return new Promise<string>((resolve) => ctx.signal.addEventListener('abort', () => resolve('')));
+    const client = await connect(openGateway({ asking: behind(server, 'legacy') }), 'modern', {
+      elicitation: () => ({ action: 'decline' }),
     });
-    const gateway = openGateway({ asking: behind(server, 'modern') });
-    const open = (name: string): Promise<McpClient> =>
-      connect(gateway, 'modern', { elicitation: () => ({ action: 'accept', content: { name } }) });
-    const [ann, bob] = [await open('Ann'), await open('Bob')];
-    const asked = ann.callTool('asking__ask');
-    const controller = new AbortController();
-    const long = bob.callTool('asking__long', {}, { signal: controller.signal }).catch(() => undefined);
-    expect(textOf(await asked)).toBe('Ann');
-    controller.abort();
-    await long;
+    const logs: string[] = [];
+    client.onLog(({ data }) => logs.push(String(data).slice(0, 6)));
+    await client.setLoggingLevel('info');
+    await client.callTool('asking__ask');
+    expect(logs).toEqual(['xxxxxx', 'before', 'after']);
   });
 
   it('may send answers with the first request, under the keys of the server behind', async () => {
@@ -728,14 +791,28 @@ describe('names, filters and failures', () => {
     const server = makeServer('docs', { capabilities: { resources: { subscribe: true } } });
     server.registerResource('secret', 'x://secret', {}, () => 'secret');
     server.registerResource('any', new ResourceTemplate('x://{name}', { list: undefined }), {}, (uri) => uri.href);
-    for (const resourceTemplates of [() => true, () => false]) {
+    for (const resourceTemplates of [() => true, () => false, undefined]) {
       const gateway = openGateway({ docs: behind(server, 'modern', { resources: ({ uri }) => uri !== 'x://secret', resourceTemplates }) });
       const client = await connect(gateway, 'legacy');
       await expect(client.readResource('x://secret')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
       await expect(client.subscribeResource('x://secret')).rejects.toThrow();
-      expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
+      const other = client.readResource('x://other');
+      if (resourceTemplates?.() === false) await expect(other).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+      else expect((await other).contents).toMatchObject([{ text: 'x://other' }]);
     }
   });
+
+  it.each([({ name }: Resource) => name !== 'secret', ({ mimeType }: Resource) => mimeType !== 'application/x-keys'])(
+    'does not read a resource that the filter leaves out by what the list says of it: %s',
+    async (resources) => {
+      const server = makeServer('docs');
+      server.registerResource('secret', 'x://keys', { mimeType: 'application/x-keys' }, () => 'secret');
+      server.registerResource('any', new ResourceTemplate('x://{name}', { list: undefined }), {}, (uri) => uri.href);
+      const client = await connect(openGateway({ docs: behind(server, 'modern', { resources }) }), 'modern');
+      await expect(client.readResource('x://keys')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+      expect((await client.readResource('x://other')).contents).toMatchObject([{ text: 'x://other' }]);
+    },
+  );
 
   it.each([false, true])(
     'serves the others when a server is broken, tells nothing of how it is reached, and lists it again later (pooled: %s)',
@@ -799,6 +876,25 @@ describe('names, filters and failures', () => {
     const called = client.callTool('slow__one');
     release();
     expect(textOf(await called)).toBe('slow');
+  });
+
+  it('finds a tool that keeps its name at a slow server while another server is down', async () => {
+    const slow = makeEcho('slow');
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    slow.use('tools/list', async (_call, next) => {
+      await gate;
+      return next();
+    });
+    const down = (): never => {
+      throw new Error('it is not there');
+    };
+    const servers = { down: { transport: down, keepsNames: true }, slow: behind(slow, 'modern', { keepsNames: true }) };
+    const client = await connect(openGateway(servers, { listWaitMs: 0, logger: { log: () => undefined } }), 'modern');
+    const called = client.callTool('echo');
+    release();
+    expect(textOf(await called)).toBe('slow');
+    await expect(client.callTool('other')).rejects.toThrow('The server "down" behind this gateway is not available');
   });
 
   it.each(['legacy', 'modern'] as const)('lists what a %s server has now if it does not say when its lists change', async (era) => {

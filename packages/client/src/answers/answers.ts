@@ -130,7 +130,7 @@ export class Answers {
   }
 
   async #answer(ask: Ask, signal: AbortSignal, serverInfo: Implementation | undefined): Promise<JsonObject> {
-    const { method, params = {}, key, signal: callSignal } = ask;
+    const { method, params = {}, key, callSignal } = ask;
     const handler = this.#handlers.get(method);
     if (!handler) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const problem = checkServerParams(method, params);

@@ -29,7 +29,7 @@ export interface ConfigOptions {
 
 /** The servers of a configuration, for `createHost` or `createGateway`, and what is wrong in it. */
 export interface LoadedConfig {
-  /** For the option `servers` of `createHost`. */
+  /** For the option `servers` of `createHost` or `createGateway`. */
   readonly servers: Readonly<Record<string, Pick<HostServer, 'transport'>>>;
   readonly problems: readonly ConfigProblem[];
 }

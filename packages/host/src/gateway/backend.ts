@@ -107,10 +107,10 @@ export class Backend {
     });
   }
 
-  /** Returns the call with this signal, else the one that a message of the server is most likely about: the newest. */
+  /** Returns the call with this signal; without one, the newest, which a message is most likely about. */
   findCall(signal?: AbortSignal): OpenCall | undefined {
     const calls = [...this.calls];
-    return calls.find((call) => call.signal === signal) ?? calls.at(-1);
+    return signal ? calls.find((call) => call.signal === signal) : calls.at(-1);
   }
 
   /** Asks the server for log messages of this level. */

@@ -54,7 +54,7 @@ export class Caller {
   /** The tools that were read last. */
   #tools: Offers | undefined;
   /** How often each resource is subscribed to, and at which server. */
-  readonly #watched = new Map<string, { readonly backend: Backend; count: number }>();
+  readonly #watched = new Map<string, { readonly backend: Promise<Backend>; count: number }>();
   /** The lists that changed in this turn of the event loop: each is announced once. */
   readonly #changed = new Set<string>();
   #lastContext: GatewayContext | undefined;
@@ -85,7 +85,7 @@ export class Caller {
     for (const call of this.#pending.values()) call.stop(new ProtocolError(INTERNAL_ERROR, 'The caller has left the gateway'));
     await Promise.all(this.own.map((backend) => backend.close()));
     // The other callers of a pooled server go on.
-    for (const [uri, { backend }] of this.#watched) await backend.unwatch(uri).catch(() => undefined);
+    for (const [uri, { backend }] of this.#watched) await backend.then((at) => at.unwatch(uri)).catch(() => undefined);
     this.#watched.clear();
   }
 
@@ -182,9 +182,12 @@ export class Caller {
         (given.keepsNames === true || labelOf(name) === serverLabel(server.name)) &&
         (server.state.status !== 'ready' || this.#lists.isLate(server, list)),
     );
-    for (const backend of slow) await this.#use(backend, undefined, (server) => server.list(list, signal));
+    const tried = await Promise.allSettled(slow.map((backend) => this.#use(backend, undefined, (server) => server.list(list, signal))));
     if (slow.length > 0) this.#offers.delete(list);
-    return (await this.offers(list, true)).places.get(name);
+    const place = (await this.offers(list, true)).places.get(name);
+    const failed = tried.find((each) => each.status === 'rejected');
+    if (!place && failed) throw failed.reason;
+    return place;
   }
 
   async read(params: JsonObject, context: GatewayContext): Promise<JsonObject> {
@@ -223,7 +226,17 @@ export class Caller {
   }
 
   /** Runs a tool as a task of the gateway: its questions and its progress go to the task. */
-  async runTask({ tool, arguments: args, meta = {} }: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+  async runTask(record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+    this.inFlight += 1;
+    try {
+      return await this.#callInTask(record, run);
+    } finally {
+      this.inFlight -= 1;
+      this.lastUsedMs = this.#init.clock.monotonicMs();
+    }
+  }
+
+  async #callInTask({ tool, arguments: args, meta = {} }: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
     const { signal } = run;
     const place = (await this.offers('tools')).places.get(tool) ?? (await this.#findLate('tools', tool, signal));
     if (!place) throw invalidParamsError(`Unknown tool: ${tool.slice(0, 200)}`);
@@ -240,7 +253,6 @@ export class Caller {
     const params = withoutOwnMeta({ name, arguments: args, _meta: meta });
     const options = { signal, onProgress: token === undefined ? undefined : onProgress };
     backend.calls.add(call);
-    this.inFlight += 1;
     try {
       const result = await this.#use(backend, undefined, (server) =>
         server.run((client) => client.request('tools/call' as string, params, options), signal),
@@ -248,8 +260,6 @@ export class Caller {
       return withoutServerInfo(result) as unknown as CallToolResult;
     } finally {
       backend.calls.delete(call);
-      this.inFlight -= 1;
-      this.lastUsedMs = this.#init.clock.monotonicMs();
     }
   }
 
@@ -296,12 +306,17 @@ export class Caller {
     const listed = (await this.offers('resources')).places.get(uri);
     if (listed) return listed.backend;
     // What the filter leaves out of the list cannot be read by its URI either.
-    const offers = ({ given }: Backend): boolean => given.resources?.({ uri, name: uri }, this.#facts) !== false;
+    const offers = async (backend: Backend): Promise<boolean> => {
+      const { resources } = backend.given;
+      if (!resources) return true;
+      const items = await this.#use(backend, uri, (server) => server.list('resources'));
+      return resources(items.find((each) => each.uri === uri) ?? { uri, name: uri }, this.#facts);
+    };
     const { places } = await this.offers('resourceTemplates');
-    for (const [template, { backend }] of places) if (offers(backend) && fits(template, uri)) return backend;
+    for (const [template, { backend }] of places) if (fits(template, uri) && (await offers(backend))) return backend;
     const having = this.#backends.filter(({ server }) => server.client?.serverCapabilities.resources !== undefined);
     const [only] = having;
-    if (only && having.length === 1 && offers(only)) return only;
+    if (only && having.length === 1 && only.given.resourceTemplates === undefined && (await offers(only))) return only;
     throw resourceNotFoundError(uri, this.#revision.rules.resourceNotFoundCode);
   }
 
@@ -347,7 +362,8 @@ export class Caller {
 
   #log(backend: Backend, level: LogLevel, data: JsonObject, logger: string | undefined): void {
     const call = backend.findCall();
-    if (call) call.log(level, data, logger);
+    // Clients without a session may share this caller: with several calls, the message may be about another's.
+    if (call && (this.session || backend.calls.size === 1)) call.log(level, data, logger);
     else this.session?.sendLog(level, data, logger);
   }
 
@@ -362,11 +378,20 @@ export class Caller {
     if (known) {
       // A session subscribes once, however often it asks; several `subscriptions/listen` of a caller end one by one.
       if (!this.session) known.count += 1;
+      await known.backend;
       return;
     }
+    const watched = { backend: this.#watchAt(uri), count: 1 };
+    this.#watched.set(uri, watched);
+    // A refused one is forgotten.
+    watched.backend.catch(() => this.#watched.get(uri) === watched && this.#watched.delete(uri));
+    await watched.backend;
+  }
+
+  async #watchAt(uri: string): Promise<Backend> {
     const backend = await this.#backendOf(uri);
     await this.#use(backend, uri, () => backend.watch(uri));
-    this.#watched.set(uri, { backend, count: (this.#watched.get(uri)?.count ?? 0) + 1 });
+    return backend;
   }
 
   async unwatch(uri: string): Promise<void> {
@@ -375,7 +400,7 @@ export class Caller {
     watched.count -= 1;
     if (watched.count > 0) return;
     this.#watched.delete(uri);
-    await watched.backend.unwatch(uri);
+    await (await watched.backend).unwatch(uri);
   }
 
   onUpdated(uri: string): void {

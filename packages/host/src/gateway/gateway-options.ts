@@ -26,6 +26,7 @@ export interface GatewayServer {
   readonly transportFor?: ((caller: GatewayCaller) => ClientTransportSource) | undefined;
   /**
    * Whether all callers share one connection. Only for a server that keeps nothing of its callers; it cannot ask them anything.
+   * Callers share its bounds, too, such as the number of its subscriptions.
    *
    * @default false: each caller has a connection of its own
    */
@@ -65,6 +66,7 @@ export interface GatewayOptions {
   /**
    * Lets clients run tools as tasks: `createTasks()` of `@mortise/tasks/server`. Tools whose `execution.taskSupport` allows it may be tasks;
    * servers of 2026-07-28 list no `execution`, so say it by `tools` of the server. A task ends with the session that began it.
+   * Keep its default queue: only this process has the caller's connections.
    *
    * @default none: the gateway waits for tasks itself, and its clients see results
    */

@@ -100,8 +100,11 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
 
   #learnParamHeaders({ places }: Offers): void {
     for (const [name, { headers }] of places)
-      if (headers) this.#paramHeaders.set(name, headers);
-      else this.#paramHeaders.delete(name);
+      if (headers) {
+        // The next lists fill it again.
+        if (this.#paramHeaders.size >= 10_000) this.#paramHeaders.clear();
+        this.#paramHeaders.set(name, headers);
+      } else this.#paramHeaders.delete(name);
   }
 
   health(): GatewayHealth {
@@ -195,6 +198,8 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
     this.use('subscriptions/listen', async ({ app, params }, next) => {
       const filter = params['notifications'] as JsonObject;
       const wanted = Array.isArray(filter['resourceSubscriptions']) ? filter['resourceSubscriptions'].map(String) : [];
+      // The endpoint refuses more than that.
+      if (new Set(wanted).size > (this.#options.endpoint?.maxSubscriptions ?? 1_000)) return next();
       const watched: string[] = [];
       // A connection to each server, which reports the changes that the client wants.
       const lists = LIST_FILTERS.flatMap(([key, , names]) => (filter[key] === true ? names : []));

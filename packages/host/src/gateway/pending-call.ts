@@ -37,6 +37,7 @@ const RETRY_MS = 600_000;
 const MAX_LOGS = 1_000;
 /** How many characters of JSON they may have. */
 const MAX_LOG_CHARACTERS = 1_000_000;
+const LEFT_OUT = '(left out: the log messages of this call are too long)';
 
 export class PendingCall implements OpenCall {
   readonly id: string = crypto.randomUUID();
@@ -134,7 +135,8 @@ export class PendingCall implements OpenCall {
     // Only modern calls have rounds, and they say whether they want log messages.
     if (this.context.meta[META_LOG_LEVEL] !== undefined && this.#logs.length < MAX_LOGS) {
       this.#logCharacters += JSON.stringify(data).length;
-      if (this.#logCharacters <= MAX_LOG_CHARACTERS) this.#logs.push([level, data, logger]);
+      // Each keeps its place: the endpoint drops as many repeated messages as it sent.
+      this.#logs.push([level, this.#logCharacters <= MAX_LOG_CHARACTERS ? data : LEFT_OUT, logger]);
     }
     void this.context.log(level, data, logger);
   }

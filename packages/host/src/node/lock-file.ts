@@ -9,7 +9,8 @@ import type { ToolLock } from '../consent.ts';
 /**
  * Keeps texts in a JSON file that people can read and review: the option `lock` of a host, or the `memory` of `rememberConsent`.
  *
- * The file is read at the first use, and replaced as a whole at each change, so that it is never half written. One program at a time.
+ * The file is read once, at the first use in the program: end the program before you change or delete it. It is replaced as a whole at each
+ * change, so that it is never half written. One program at a time.
  *
  * @param path Made when first needed, with its folder; only its owner can read it.
  * @throws {TypeError} At its first use: the file is not JSON with one object of texts. Mend or delete it.

@@ -28,6 +28,8 @@ export interface Ask {
   /** A stable name of this request to the client. Needed if a handler that runs again may send other ones, or in another order. */
   readonly key?: string;
   readonly signal?: AbortSignal;
+  /** In a client: the signal of its request that the question belongs to. */
+  readonly callSignal?: AbortSignal | undefined;
   /** How long to wait for the client's answer, in milliseconds. */
   readonly timeoutMs?: number;
   /** Called with the client's progress on the request. Never in the modern era, whose clients answer without progress. @default none */

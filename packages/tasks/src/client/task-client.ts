@@ -131,7 +131,7 @@ class Tasks implements TaskClient {
     const params = { name: tool, ...(args && { arguments: args }) };
     if (generationOf(host) !== 'legacy') {
       const result = await host.request('tools/call', params, { ...(signal && { signal }) });
-      return result['resultType'] === 'task' ? this.#toTask(result, readModernTask(result)) : toSettledHandle(result);
+      return result['resultType'] === 'task' ? this.#toTask(result, readModernTask(result), signal) : toSettledHandle(result);
     }
     const support = this.#support?.find(tool) ?? (await this.#support?.look(tool));
     if (support === 'forbidden' || !hasToolTasks(host))
@@ -140,7 +140,7 @@ class Tasks implements TaskClient {
   }
 
   resumeTask(taskId: string): TaskHandle {
-    return toHandle(this.#follow(taskId, undefined));
+    return toHandle(this.#follow(taskId));
   }
 
   async pending(): Promise<readonly TaskHandle[]> {
@@ -168,7 +168,7 @@ class Tasks implements TaskClient {
       return this.#drive(await this.#callAsTask(host, params, call), tool, call);
     }
     if (result['resultType'] !== 'task' || generationOf(host) !== 'modern') return result;
-    return this.#drive(await this.#toTask(result, readModernTask(result)), tool, call);
+    return this.#drive(await this.#toTask(result, readModernTask(result), call.signal), tool, call);
   }
 
   /** Whether to call a tool of a 2025-11-25 server as a task. Reads `tools/list` only if the program wishes a task and the tool is unknown. */
@@ -226,7 +226,7 @@ class Tasks implements TaskClient {
     const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
       if (!isJsonObject(result['task']))
         throw new InvalidResponseError('the tool was called as a task, but the server responded without a task');
-      return this.#toTask(result, readLegacyTask(result['task']), stopProgress);
+      return this.#toTask(result, readLegacyTask(result['task']), signal, stopProgress);
     });
     created.catch(() => stopProgress?.());
     return abortable(created, signal).catch((error: unknown) => {
@@ -235,8 +235,8 @@ class Tasks implements TaskClient {
     });
   }
 
-  async #toTask(result: JsonObject, state: DetailedState, onOver?: () => void): Promise<TaskHandle> {
-    const follower = this.#follow(state.taskId, state, onOver);
+  async #toTask(result: JsonObject, state: DetailedState, callSignal: AbortSignal | undefined, onOver?: () => void): Promise<TaskHandle> {
+    const follower = this.#follow(state.taskId, state, callSignal, onOver);
     try {
       await this.#store.add({ server: this.#server, taskId: state.taskId, method: 'tools/call', createdAtMs: this.#clock.now() });
     } catch (error) {
@@ -248,7 +248,7 @@ class Tasks implements TaskClient {
     return toHandle(follower, typeof response === 'string' ? response : undefined);
   }
 
-  #follow(taskId: string, state: DetailedState | undefined, onOver?: () => void): TaskFollower {
+  #follow(taskId: string, state?: DetailedState, callSignal?: AbortSignal, onOver?: () => void): TaskFollower {
     const known = this.#followers.get(taskId);
     if (known) return known;
     const host = this.#installed();
@@ -261,6 +261,7 @@ class Tasks implements TaskClient {
     const follower = new TaskFollower(
       {
         host,
+        callSignal,
         wire: wireOf(generation, host),
         clock: this.#clock,
         onOver: () => {

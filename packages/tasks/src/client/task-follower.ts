@@ -12,6 +12,8 @@ import { type DetailedState, readModernTask, type TaskState, type TaskWire } fro
 /** The client, task requests, clock and callback that a `TaskFollower` uses to follow one task. */
 export interface FollowerParts {
   readonly host: ClientExtensionHost;
+  /** The signal of the call that became the task; undefined if the call had none, or the task was resumed. */
+  readonly callSignal: AbortSignal | undefined;
   readonly wire: TaskWire;
   readonly clock: Clock;
   /** Called once the task's result was delivered to a caller, or the task cannot have a result any more. */
@@ -64,7 +66,7 @@ export class TaskFollower {
     this.#parts = parts;
     this.#state = state;
     this.#answers = new InputAnswers({
-      answer: (ask) => parts.host.answer(ask),
+      answer: (ask) => parts.host.answer({ ...ask, callSignal: parts.callSignal }),
       send: async (inputResponses, signal) => {
         await parts.wire.answer?.(taskId, inputResponses, signal);
         this.#wake?.();
