@@ -10,7 +10,7 @@ const edgeSafe = {
   protocol: undefined,
   server: undefined,
   client: undefined,
-  tasks: undefined,
+  tasks: ['.', './client', './server', './pg-boss'],
   'auth-oauth': undefined,
   'auth-proxy': undefined,
   'transport-http': ['.', './server', './client'],
