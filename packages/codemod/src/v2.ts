@@ -63,7 +63,7 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   StreamableHTTPServerTransport: 'StreamableHTTPServerTransport of @mortise/transport-http/server',
 };
 
-/** The names of v2 whose own place here is sure. They are told apart by name alone: its packages have no name twice with two meanings. */
+/** The names of v2 whose place here is certain. The name alone decides: no two packages of v2 use one name with two meanings. */
 export const namesV2: NativeNames = {
   find: (_specifier, name) => (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined),
   groupsOf: () => Object.values(NAMES).map(({ group }) => group),

@@ -266,7 +266,7 @@ describe('a client on compat', () => {
     await other.close();
   });
 
-  it('follows a redirect to another origin, if it is told to', async () => {
+  it('follows a redirect to another origin where redirectPolicy is "follow"', async () => {
     const [target, from] = [await listen(), await listen()];
     target.app.post('/mcp', async (request, response) => {
       const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });

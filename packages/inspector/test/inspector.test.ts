@@ -56,7 +56,7 @@ describe.each(ways)('the inspector over $transport in the $era era', ({ transpor
     expect(JSON.stringify((await call('roots')).result)).toContain('file:///work');
   });
 
-  it('follows a resource until it is told not to', async () => {
+  it('follows a resource until it is asked to stop', async () => {
     const { link, server } = await start();
     const touch = () => link.ask('request', { server, method: 'tools/call', params: { name: 'touch' } });
     const countUpdates = () => link.events.filter(({ type }) => type === 'resource updated').length;

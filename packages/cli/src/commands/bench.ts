@@ -65,7 +65,7 @@ async function measure(client: McpClient, tool: string, args: JsonObject, option
   return measured;
 }
 
-/** Messages of errors often have an id or a time in them: so many kinds are told apart, by so many characters. */
+/** Error messages often contain an id or a time: at most this many different ones are listed, each cut to this many characters. */
 const MAX_KINDS = 20;
 const MAX_MESSAGE = 200;
 
