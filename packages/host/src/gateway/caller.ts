@@ -17,6 +17,7 @@ import { collectOffers, type Offers, type Place } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
 import { META_CALLER } from './tasks.ts';
 import { toProtocolError } from './to-protocol-error.ts';
+import { Watches } from './watches.ts';
 
 export interface CallerInit {
   readonly options: GatewayOptions;
@@ -41,6 +42,8 @@ export class Caller {
   readonly id: string = crypto.randomUUID();
   readonly principal: Principal;
   readonly session: RawSession | undefined;
+  /** The resources that the caller is subscribed to. */
+  readonly watches: Watches;
   lastUsedMs = 0;
   /** How many requests are being served now. */
   inFlight = 0;
@@ -53,8 +56,6 @@ export class Caller {
   readonly #offers = new Map<ListName, Promise<Offers>>();
   /** The tools that were read last. */
   #tools: Offers | undefined;
-  /** How often each resource is subscribed to, and at which server. */
-  readonly #watched = new Map<string, { readonly backend: Promise<Backend>; count: number }>();
   /** The lists that changed in this turn of the event loop: each is announced once. */
   readonly #changed = new Set<string>();
   #lastContext: GatewayContext | undefined;
@@ -65,6 +66,7 @@ export class Caller {
     this.principal = call.principal;
     this.#facts = { principal: call.principal, auth: call.auth };
     this.session = call.session;
+    this.watches = new Watches(this.session !== undefined, (uri) => this.#watchAt(uri));
     this.#revision = call.revision;
     this.#lists = new ListReader(clock, options.listWaitMs ?? 5_000, (_server, list) => this.onListChanged(list));
     const capabilities = pickAsked(call.client.capabilities);
@@ -73,7 +75,7 @@ export class Caller {
 
   /** Whether the caller has requests in flight, subscriptions, or calls that wait for its answers. */
   get isBusy(): boolean {
-    return this.inFlight > 0 || this.#pending.size > 0 || this.#watched.size > 0;
+    return this.inFlight > 0 || this.#pending.size > 0 || this.watches.size > 0;
   }
 
   /** The connections of this caller alone. */
@@ -85,8 +87,7 @@ export class Caller {
     for (const call of this.#pending.values()) call.stop(new ProtocolError(INTERNAL_ERROR, 'The caller has left the gateway'));
     await Promise.all(this.own.map((backend) => backend.close()));
     // The other callers of a pooled server go on.
-    for (const [uri, { backend }] of this.#watched) await backend.then((at) => at.unwatch(uri)).catch(() => undefined);
-    this.#watched.clear();
+    await this.watches.close();
   }
 
   #createBackend(name: string, capabilities: ClientCapabilities): Backend {
@@ -367,46 +368,14 @@ export class Caller {
     else this.session?.sendLog(level, data, logger);
   }
 
-  // ---- subscriptions
-
-  watches(uri: string): boolean {
-    return this.#watched.has(uri);
-  }
-
-  async watch(uri: string): Promise<void> {
-    const known = this.#watched.get(uri);
-    if (known) {
-      // A session subscribes once, however often it asks; several `subscriptions/listen` of a caller end one by one.
-      if (!this.session) known.count += 1;
-      await known.backend;
-      return;
-    }
-    const watched = { backend: this.#watchAt(uri), count: 1 };
-    this.#watched.set(uri, watched);
-    // A refused one is forgotten.
-    watched.backend.catch(() => this.#watched.get(uri) === watched && this.#watched.delete(uri));
-    await watched.backend;
-  }
-
   async #watchAt(uri: string): Promise<Backend> {
     const backend = await this.#backendOf(uri);
     await this.#use(backend, uri, () => backend.watch(uri));
     return backend;
   }
 
-  async unwatch(uri: string): Promise<void> {
-    const watched = this.#watched.get(uri);
-    if (!watched) return;
-    watched.count -= 1;
-    if (watched.count > 0) return;
-    this.#watched.delete(uri);
-    await (await watched.backend).unwatch(uri);
-  }
-
   onUpdated(uri: string): void {
-    // A server may report a part of what was subscribed to.
-    const payload = { uri };
-    for (const watched of this.#watched.keys()) if (uri.startsWith(watched)) this.#publish({ topic: `resource:${watched}`, payload });
+    for (const watched of this.watches.within(uri)) this.#publish({ topic: `resource:${watched}`, payload: { uri } });
   }
 }
 

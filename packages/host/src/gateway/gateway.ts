@@ -181,18 +181,18 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
   #addSubscriptions(): void {
     this.use('resources/subscribe', async ({ app, params }, next) => {
       const uri = String(params['uri']);
-      const isNew = !app.watches(uri);
-      await app.watch(uri);
+      const isNew = !app.watches.has(uri);
+      await app.watches.add(uri);
       try {
         return await next();
       } catch (error) {
         // The session has too many subscriptions.
-        if (isNew) await app.unwatch(uri).catch(() => undefined);
+        if (isNew) await app.watches.remove(uri).catch(() => undefined);
         throw error;
       }
     });
     this.use('resources/unsubscribe', async ({ app, params }, next) => {
-      await app.unwatch(String(params['uri']));
+      await app.watches.remove(String(params['uri']));
       return next();
     });
     this.use('subscriptions/listen', async ({ app, params }, next) => {
@@ -207,14 +207,14 @@ class GatewayEndpoint extends Server<Caller> implements Gateway {
       try {
         // What the server behind refuses is left out of what the gateway acknowledges.
         for (const uri of wanted)
-          await app.watch(uri).then(
+          await app.watches.add(uri).then(
             () => watched.push(uri),
             () => undefined,
           );
         const accepted = wanted.length > 0 ? { ...filter, resourceSubscriptions: watched as JsonValue } : filter;
         return await next({ ...params, notifications: accepted });
       } finally {
-        for (const uri of watched) await app.unwatch(uri).catch(() => undefined);
+        for (const uri of watched) await app.watches.remove(uri).catch(() => undefined);
       }
     });
   }
