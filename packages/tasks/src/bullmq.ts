@@ -7,10 +7,13 @@ import { type ConnectionOptions, Queue, Worker } from 'bullmq';
 
 /** The options of `createBullmqTaskQueue`. */
 export interface BullmqTaskQueueOptions {
-  /** A connected client of `redis`, `@redis/client` or `ioredis`. The program closes it, after the queue. Workers connect by copies of it. */
+  /** A connected client of `redis`, `@redis/client` or `ioredis`. Workers connect by copies of it. The program closes it, after the server. */
   readonly connection: ConnectionOptions;
-  /** The name of the queue. Processes that share it share the tasks. @default 'mortise-tasks' */
-  readonly name?: string | undefined;
+  /**
+   * The name of the queue. Processes with one task store take the same; every other program in this Redis needs another, or takes their
+   * tasks. For a Redis Cluster write it in braces: `{reports-tasks}`.
+   */
+  readonly name: string;
   /** The most tasks that one worker has in hand. A task that waits for a user's answer is not in hand. @default 100 */
   readonly maxConcurrent?: number | undefined;
   /** How long after the crash of a process its tasks are given to another, in milliseconds. @default 30_000 */
@@ -36,12 +39,13 @@ export function createBullmqTaskQueue(options: BullmqTaskQueueOptions): TaskQueu
     connection: 'object',
     name: 'string',
     maxConcurrent: 1,
-    leaseMs: 1,
+    leaseMs: 1000,
     logger: { methods: ['log'] },
   });
-  const { connection, name = 'mortise-tasks', maxConcurrent = 100, leaseMs = 30_000 } = options;
+  const { connection, name, maxConcurrent = 100, leaseMs = 30_000 } = options;
   if (connection === undefined)
     throw new TypeError('createBullmqTaskQueue options: "connection" is missing: pass a connected client of Redis');
+  if (!name) throw new TypeError('createBullmqTaskQueue options: "name" is missing: name the queue after the program');
   const logger = guardLogger(options.logger ?? silentLogger);
   const onError = (error: Error): void => logger.log('error', 'The task queue has an error', { error: String(error) });
   const queue = new Queue(name, { connection, skipMetasUpdate: true });
@@ -66,8 +70,9 @@ export function createBullmqTaskQueue(options: BullmqTaskQueueOptions): TaskQueu
       const worker = new Worker<{ readonly taskId: string }>(name, ({ data }) => handler(data.taskId, controller.signal), {
         connection,
         concurrency: maxConcurrent,
-        lockDuration: leaseMs,
-        stalledInterval: leaseMs,
+        // A job is given out again at the first look after its lock is over.
+        lockDuration: leaseMs / 2,
+        stalledInterval: leaseMs / 2,
         maxStalledCount: NEVER,
       });
       worker.on('error', onError);

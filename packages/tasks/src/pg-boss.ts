@@ -15,10 +15,10 @@ export interface PgBossClient {
 
 /** The options of `createPgBossTaskQueue`. */
 export interface PgBossTaskQueueOptions {
-  /** A `PgBoss` of pg-boss 10 or later that was started. The program stops it, after the queue. */
+  /** A `PgBoss` of pg-boss 10 or later that was started. The program stops it, after the server. */
   readonly boss: PgBossClient;
-  /** The name of the queue. Processes that share it share the tasks. @default 'mortise-tasks' */
-  readonly name?: string | undefined;
+  /** The name of the queue. Processes with one task store take the same; every other program of this PgBoss needs another, or takes their tasks. */
+  readonly name: string;
   /** The most tasks that one worker has in hand. A task that waits for a user's answer is not in hand. @default 100 */
   readonly maxConcurrent?: number | undefined;
   /** How long after the crash of a process its tasks are given to another, in milliseconds. pg-boss looks at intervals too. @default 30_000 */
@@ -59,7 +59,8 @@ export async function createPgBossTaskQueue(options: PgBossTaskQueueOptions): Pr
     logger: { methods: ['log'] },
   });
   if (options.boss === undefined) throw new TypeError('createPgBossTaskQueue options: "boss" is missing: pass a PgBoss that was started');
-  const { boss, name = 'mortise-tasks', maxConcurrent = 100, leaseMs = 30_000, pollMs = 1000 } = options;
+  if (!options.name) throw new TypeError('createPgBossTaskQueue options: "name" is missing: name the queue after the program');
+  const { boss, name, maxConcurrent = 100, leaseMs = 30_000, pollMs = 1000 } = options;
   const logger = guardLogger(options.logger ?? silentLogger);
   // Of jobs with one key, a queue of the policy `short` has one that waits, and any that are in hand.
   await boss.createQueue(name, { name, policy: 'short' } as never);
@@ -122,7 +123,7 @@ class Worker {
       this.#isWoken = false;
       const batchSize = maxConcurrent - this.#running.size;
       const jobs = batchSize > 0 ? await this.#try(() => boss.fetch(name, { batchSize })) : undefined;
-      for (const { id, data } of jobs ?? []) this.#start(id, (data as { readonly taskId: string }).taskId);
+      for (const { id, data } of jobs ?? []) this.#start(id, data);
       if (!jobs?.length && !this.#isWoken) await this.#pause();
     }
   }
@@ -134,17 +135,10 @@ class Worker {
     });
   }
 
-  #start(id: string, taskId: string): void {
-    const { boss, name, handler } = this.#init;
-    const { signal } = this.#controller;
+  #start(id: string, data: unknown): void {
+    const { boss, name } = this.#init;
     const run = async (): Promise<void> => {
-      let isDone = false;
-      // Fetched while the worker stopped: given back.
-      if (!signal.aborted)
-        isDone = await handler(taskId, signal).then(
-          () => true,
-          () => false,
-        );
+      const isDone = await this.#handle(data);
       await this.#try(() => (isDone ? boss.complete(name, id) : boss.fail(name, id)));
     };
     const running: Promise<void> = run().finally(() => {
@@ -152,6 +146,23 @@ class Worker {
       this.wake();
     });
     this.#running.add(running);
+  }
+
+  /** @returns false for a job that comes again. */
+  #handle(data: unknown): Promise<boolean> | boolean {
+    const { name, handler, onError } = this.#init;
+    const { signal } = this.#controller;
+    const taskId = (data as { readonly taskId?: unknown } | null)?.taskId;
+    if (typeof taskId !== 'string') {
+      onError(new TypeError(`A job of the queue "${name}" names no task, and is dropped: other programs need queues of their own`));
+      return true;
+    }
+    // Fetched while the worker stopped.
+    if (signal.aborted) return false;
+    return handler(taskId, signal).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** An error is logged. A job whose end could not be stored comes again, as after a crash. */

@@ -7,7 +7,8 @@ import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { describeKit } from '@mortise/transport-testkit/vitest';
 import { createClient } from '@redis/client';
 import PgBoss from 'pg-boss';
-import { afterAll, beforeAll, describe } from 'vitest';
+import type { Logger } from '@mortise/jsonrpc-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Engine, hasPostgres, hasRedis } from './support/engines.ts';
 
 // Reached only where something never happens: a busy machine takes its time.
@@ -36,7 +37,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
       const ends: (() => Promise<void>)[] = [];
       const open = async () => {
         const client = await connect(`${name}-${ends.length}`);
-        const queue = createBullmqTaskQueue({ connection: client, name, leaseMs: 1000 });
+        const queue = createBullmqTaskQueue({ connection: client, name, leaseMs: 2000 });
         ends.push(async () => {
           if (!client.isReady) return;
           await queue.close();
@@ -89,4 +90,27 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
       };
     },
   });
+
+  it('is not ended by jobs of others that name no task', async () => {
+    const boss = new PgBoss({ host: postgres.folder, user: 'postgres', database: 'postgres', max: 2 });
+    boss.on('error', () => undefined);
+    await boss.start();
+    onTestFinished(() => boss.stop({ graceful: false }));
+    const log = vi.fn<Logger['log']>();
+    const name = nextName();
+    const queue = await createPgBossTaskQueue({ boss, name, pollMs: 50, logger: { log } });
+    await boss.send(name, null as never);
+    await boss.send(name, { taskId: 7 }, { singletonKey: 'other' });
+    await queue.enqueue('task-1');
+    const handled = await new Promise((resolve) => queue.work(async (taskId) => resolve(taskId)));
+    expect(handled).toBe('task-1');
+    await vi.waitUntil(() => log.mock.calls.length === 2, { timeout: 60_000 });
+    expect(String(log.mock.calls[0]?.[2]?.['error'])).toContain('names no task');
+    await queue.close();
+  });
+});
+
+it('needs a name, because two programs in one engine must not take the tasks of each other', async () => {
+  expect(() => createBullmqTaskQueue({ connection: {}, name: '' })).toThrow('"name" is missing');
+  await expect(createPgBossTaskQueue({ boss: {} as never, name: '' })).rejects.toThrow('createPgBossTaskQueue options');
 });
