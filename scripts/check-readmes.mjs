@@ -19,7 +19,7 @@ import { packageManifests } from './workspace-packages.mjs';
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
 /** What programs import that is installed for one package alone, by package. */
-const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'] };
+const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'], tasks: ['pg-boss'] };
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 

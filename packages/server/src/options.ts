@@ -158,10 +158,12 @@ export function checkServer(info: Implementation, options: ServerOptions & Value
       'cache: "listTtlMs" and "readTtlMs" must be integers of 0 or more milliseconds, "listScope" must be "public" or "private"',
     );
   const { clusterKey } = options;
-  if (clusterKey !== undefined && !(clusterKey instanceof Uint8Array && clusterKey.length >= KEY_BYTES))
+  if (clusterKey !== undefined && !(clusterKey instanceof Uint8Array && clusterKey.length >= KEY_BYTES)) {
+    const given = clusterKey instanceof Uint8Array ? `${clusterKey.length} bytes` : typeof clusterKey;
     throw new RegistrationError(
-      `clusterKey must be a Uint8Array of ${KEY_BYTES} random bytes or more, the same on all machines: create it once with crypto.getRandomValues`,
+      `clusterKey must be a Uint8Array of ${KEY_BYTES} random bytes or more, the same on all machines, not ${given}: create it once with "openssl rand -base64 ${KEY_BYTES}"`,
     );
+  }
   for (const key of options.requestState?.keys ?? []) {
     if (ArrayBuffer.isView(key) && key.length === KEY_BYTES) continue;
     throw new RegistrationError(
