@@ -53,14 +53,17 @@ describe.each(Object.entries(sources))('over %s', (_, reach) => {
   });
 });
 
-it.each(['mortise-server.mjs', 'mortise-modern-server.mjs'])('the option "listChanged" of a v1 client hears the first change of %s', async (name) => {
-  let client: Client | undefined;
-  const tools = new Promise<readonly { name: string }[] | null>((resolve, reject) => {
-    const onChanged = (error: Error | null, items: readonly { name: string }[] | null): void => (error ? reject(error) : resolve(items));
-    client = new Client(info, { listChanged: { tools: { onChanged, debounceMs: 0 } } });
-  });
-  onTestFinished(() => client?.close());
-  await client?.connect(new StdioClientTransport(program(name)));
-  await client?.callTool({ name: 'hide_add' });
-  expect((await tools)?.map(({ name: tool }) => tool)).not.toContain('add');
-});
+it.each(['mortise-server.mjs', 'mortise-modern-server.mjs'])(
+  'the option "listChanged" of a v1 client hears the first change of %s',
+  async (name) => {
+    let client: Client | undefined;
+    const tools = new Promise<readonly { name: string }[] | null>((resolve, reject) => {
+      const onChanged = (error: Error | null, items: readonly { name: string }[] | null): void => (error ? reject(error) : resolve(items));
+      client = new Client(info, { listChanged: { tools: { onChanged, debounceMs: 0 } } });
+    });
+    onTestFinished(() => client?.close());
+    await client?.connect(new StdioClientTransport(program(name)));
+    await client?.callTool({ name: 'hide_add' });
+    expect((await tools)?.map(({ name: tool }) => tool)).not.toContain('add');
+  },
+);

@@ -354,7 +354,13 @@ describe('connecting with a callback for a list', () => {
   async function begin(
     options: ClientOptions = {},
     signal?: AbortSignal,
-  ): Promise<{ client: McpClient; connected: Promise<void>; onTools: ReturnType<typeof vi.fn>; acknowledge: () => Promise<void>; change: () => Promise<void> }> {
+  ): Promise<{
+    client: McpClient;
+    connected: Promise<void>;
+    onTools: ReturnType<typeof vi.fn>;
+    acknowledge: () => Promise<void>;
+    change: () => Promise<void>;
+  }> {
     const server = new ScriptedServer(modernScript({ ...listenScript(), 'subscriptions/listen': () => 'silence' }));
     const client = new McpClient(info, options);
     open.push(client);
