@@ -125,7 +125,7 @@ const OLD_METHODS: Readonly<Record<string, string>> = { tool: 'registerTool', re
 const REGISTER = new Set(['registerTool', 'registerResource', 'registerPrompt']);
 /** What is the same in `extra` and in the context that handlers get here, and what only the context has: that is already written for it. */
 const CONTEXT_MEMBERS = new Set([
-  ...['signal', 'authInfo', 'sessionId', 'requestId', 'sendNotification', 'sendRequest'],
+  ...['signal', 'sessionId', 'requestId', 'sendNotification', 'sendRequest'],
   ...['principal', 'auth', 'revision', 'era', 'client', 'meta', 'origin', 'app', 'state', 'run', 'log', 'progress', 'notify'],
   ...['closeStream', 'elicit', 'sample', 'listRoots', 'once', 'inputResponses', 'requestState', 'completeElicitation'],
 ]);

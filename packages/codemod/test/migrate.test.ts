@@ -323,6 +323,7 @@ describe('--native', () => {
     ['server.registerTool("a", { inputSchema }, async (args, e = {}) => e.taskStore);', 'e.taskStore'],
     ['server.registerTool("a", { inputSchema }, async (args, { signal, ...rest }) => rest);', '"extra" as a whole'],
     ['server.registerTool("a", { inputSchema }, async (...all) => all[1].taskStore);', 'in another way than by name'],
+    ['server.registerTool("a", { inputSchema }, async (args, { authInfo }) => authInfo?.extra);', 'extra.authInfo'],
     ['new ResourceTemplate("a://{b}", { list: (e) => e.requestInfo });', 'e.requestInfo'],
     ['new ResourceTemplate("a://{b}", { list: listAll });', '"list" of ResourceTemplate is not written in place'],
   ])('keeps the server on compat because of %s, and lists it', async (code, what) => {
