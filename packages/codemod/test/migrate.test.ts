@@ -398,6 +398,17 @@ describe('--native', () => {
     ]);
   });
 
+  it('keeps the comments of an import whose names stay together, and lists one that it splits', async () => {
+    const code = `import {\n  // eslint-disable-next-line\n  Client, // ours\n} from '${SDK}/client/index.js';\n`;
+    expect(await rewrite(code, { native: true })).toMatchObject([
+      code.replace('Client', 'McpClient as Client').replace(`${SDK}/client/index.js`, '@mortise/client'),
+      { left: [] },
+    ]);
+    const split = `import { isInitializeRequest, /* c */ Tool } from '${SDK}/types.js';\n`;
+    const [, { left }] = await rewrite(split, { native: true });
+    expect(left).toContainEqual({ file: 'file.ts', line: 1, what: expect.stringContaining('without the comments') as string });
+  });
+
   const http = `import { StreamableHTTPServerTransport } from '${SDK}/server/streamableHttp.js';`;
 
   it.each([
