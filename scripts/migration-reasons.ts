@@ -1,5 +1,7 @@
 /** What the table of the official SDKs' exports says of names that differ, or have another place here. */
 
+import { ABSENT } from '../packages/codemod/src/v1.ts';
+
 export type Reason = string;
 
 /** v1: same name and path, and something is different. The key is the path and the name. */
@@ -22,24 +24,6 @@ export const differences: Readonly<Record<string, Reason>> = {
   'server/webStandardStreamableHttp WebStandardStreamableHTTPServerTransportOptions':
     '`enableDnsRebindingProtection` and `keepAliveMs` have no effect: always on, and 15 seconds',
   'server/auth/providers/proxyProvider ProxyOAuthServerProvider': 'of the protected members only `endpoints`',
-};
-
-/** v1: names that compat lacks. */
-const absentV1: Readonly<Record<string, Reason>> = {
-  isWithinOrigin: 'internal to v1',
-  followWithinOrigin: 'internal to v1',
-  fetchLeavingRedirects: 'internal to v1',
-  fetchWithinOrigin: 'internal to v1',
-  unfollowedRedirect: 'internal to v1',
-  StartSSEOptions: 'options of `resumeStream`, which is not here: broken streams are resumed by themselves',
-  BaseToolCallback: 'internal to v1: `ToolCallback` of `/server/mcp` is the type of a handler',
-  ClientTasksCapabilitySchema: 'at `/types`, where v1 has it too',
-  ServerTasksCapabilitySchema: 'at `/types`, where v1 has it too',
-  CompletableDef: 'internal to v1',
-  McpZodTypeKind: 'internal to v1',
-  ZodV3Internal: 'internal to v1',
-  ZodV4Internal: 'internal to v1',
-  IsomorphicHeaders: 'a name of no use: `Record<string, string>`',
 };
 
 /** v2: names that we have too, and what is different about them. */
@@ -262,7 +246,7 @@ const placeOfV2 = new Map(placesV2.flatMap(([where, names]) => names.split(' ').
 
 /** Says where a name of v1 is here, or why it is not; undefined if nobody has said. */
 export function reasonOfV1(name: string): Reason | undefined {
-  return absentV1[name];
+  return ABSENT[name];
 }
 
 /**

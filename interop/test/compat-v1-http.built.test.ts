@@ -204,7 +204,9 @@ describe('a client on compat', () => {
             // A notification prints a prompt wherever it comes.
             .replaceAll(/^(?:> )+/gm, '')
             .split('\n');
-          return lines.filter((line) => line.trim() !== '' && !DIFFERS_ON_PURPOSE.test(line)).toSorted();
+          // How often a client sees a task at work is a matter of time.
+          const isRepeated = (line: string, index: number): boolean => line.trim() === 'working' && lines.indexOf(line) !== index;
+          return lines.filter((line, index) => line.trim() !== '' && !DIFFERS_ON_PURPOSE.test(line) && !isRepeated(line, index)).toSorted();
         }),
       );
       expect(compat).toEqual(official);

@@ -1,15 +1,19 @@
 /** Callbacks for changes of the server's lists and resources, in both eras. */
 
-import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import { LIST_CHANGES } from './lists.ts';
 import type { Subscription } from './subscription.ts';
+
+/** How long `whenListening` waits for an acknowledgement. A later one counts as a gap, so that no change is lost. */
+const ACKNOWLEDGE_MS = 3000;
 
 /** The key of a list in a `subscriptions/listen` filter. */
 type ListKey = keyof typeof LIST_CHANGES;
 
 /** The parts of the client that `Changes` uses. */
 export interface ChangesHost {
+  readonly clock: Clock;
   /** Whether the server reports changes only to subscriptions (modern era); undefined while no session is open. */
   readonly needsListen: boolean | undefined;
   listen(filter: SubscriptionFilter): Subscription;
@@ -56,6 +60,12 @@ export class Changes {
     for (const [list, watch] of this.#lists) this.#open(list, watch);
   }
 
+  /** Resolves when the server has acknowledged or refused the subscriptions of all callbacks, or after `ACKNOWLEDGE_MS`. Never rejects. */
+  async whenListening(): Promise<void> {
+    const open = [...this.#lists.values()].flatMap(({ subscription }) => subscription ?? []);
+    await Promise.all(open.map((subscription) => this.#whenAcknowledged(subscription)));
+  }
+
   /** Subscribes to `notifications/resources/updated` of a resource. @returns Whether the server agreed to send them. */
   async subscribe(uri: string): Promise<boolean> {
     const known = this.#uris.get(uri);
@@ -83,6 +93,24 @@ export class Changes {
     if (watch.count === 0 || watch.subscription?.isOver === false || this.#host.needsListen !== true) return;
     watch.subscription = this.#host.listen({ [list]: true });
     void this.#pump(watch.subscription);
+  }
+
+  #whenAcknowledged({ accepted, filter }: Subscription): Promise<void> {
+    return new Promise((resolve) => {
+      const onLate = (): void => {
+        accepted.then(
+          () => this.#dispatchAll(filter),
+          () => undefined,
+        );
+        resolve();
+      };
+      const timer = this.#host.clock.schedule(onLate, ACKNOWLEDGE_MS, { keepAlive: true });
+      const onSettled = (): void => {
+        timer.cancel();
+        resolve();
+      };
+      accepted.then(onSettled, onSettled);
+    });
   }
 
   #dispatchAll(filter: SubscriptionFilter): void {

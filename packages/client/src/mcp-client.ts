@@ -1,8 +1,9 @@
 /** The client for most programs: a method for each MCP feature, on top of the low-level `Client`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type {
   CallToolRequestParams,
   CallToolResult,
@@ -52,6 +53,7 @@ export class McpClient extends Client {
     super(info, options);
     const client = this;
     this.#changes = new Changes({
+      clock: options.clock ?? systemClock,
       get needsListen() {
         return client.isConnected ? client.revision.rules.changeNotifications === 'listen' : undefined;
       },
@@ -80,9 +82,21 @@ export class McpClient extends Client {
     return client;
   }
 
+  /**
+   * Connects as `Client` does. If callbacks for list changes are set, it then waits as `whenListening` does, so that they miss no change
+   * after `connect`.
+   */
   override async connect(source: ClientTransportSource, options: ConnectOptions = {}): Promise<void> {
     await super.connect(source, options);
     this.#changes.onConnected();
+    try {
+      await abortable(this.#changes.whenListening(), options.signal);
+      // Rejects if the client was closed in the meantime.
+      await this.whenOpen();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
   }
 
   // ---- lists
@@ -188,19 +202,34 @@ export class McpClient extends Client {
 
   // ---- changes
 
-  /** Calls the handler, which may be async, when the list of tools changes. @returns A function that removes the handler. */
+  /**
+   * Calls the handler, which may be async, when the list of tools changes. Set it before `connect`, or await `whenListening` afterwards:
+   * changes before the server listens are not reported.
+   *
+   * @returns A function that removes the handler.
+   */
   onToolsChanged(handler: () => unknown): () => void {
     return this.#changes.onListChanged('toolsListChanged', handler);
   }
 
-  /** Calls the handler, which may be async, when the list of prompts changes. @returns A function that removes the handler. */
+  /** The same for the list of prompts. @returns A function that removes the handler. */
   onPromptsChanged(handler: () => unknown): () => void {
     return this.#changes.onListChanged('promptsListChanged', handler);
   }
 
-  /** Calls the handler, which may be async, when the list of resources changes. @returns A function that removes the handler. */
+  /** The same for the list of resources. @returns A function that removes the handler. */
   onResourcesChanged(handler: () => unknown): () => void {
     return this.#changes.onListChanged('resourcesListChanged', handler);
+  }
+
+  /**
+   * Resolves when the server reports the list changes that callbacks are set for. In the modern era the server acknowledges subscriptions
+   * for that. A refusal is reported to `onError`.
+   *
+   * Waits 3,000 ms at most. If a server acknowledges later, the callbacks are called, since changes may have been missed.
+   */
+  whenListening(): Promise<void> {
+    return this.#changes.whenListening();
   }
 
   /**

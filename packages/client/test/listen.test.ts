@@ -3,7 +3,7 @@
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { NEWEST, REVISIONS, revisionsOf } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ClientOptions, createResultCache, McpClient, type Subscription } from '../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, legacyScript, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
@@ -347,6 +347,88 @@ it('a callback costs a modern server one subscription a list, and none when all 
   expect(server.methods).not.toContain('notifications/cancelled');
   offs[1]?.();
   await server.nextMethod('notifications/cancelled');
+});
+
+describe('connecting with a callback for a list', () => {
+  /** Begins to connect to a server whose acknowledgement the test sends. */
+  async function begin(
+    options: ClientOptions = {},
+    signal?: AbortSignal,
+  ): Promise<{
+    client: McpClient;
+    connected: Promise<void>;
+    onTools: ReturnType<typeof vi.fn>;
+    acknowledge: () => Promise<void>;
+    change: () => Promise<void>;
+  }> {
+    const server = new ScriptedServer(modernScript({ ...listenScript(), 'subscriptions/listen': () => 'silence' }));
+    const client = new McpClient(info, options);
+    open.push(client);
+    const onTools = vi.fn();
+    client.onToolsChanged(onTools);
+    const connected = client.connect(server.factory, { signal });
+    connected.catch(() => undefined);
+    const { id } = await server.nextMethod('subscriptions/listen');
+    const acknowledge = (): Promise<void> => tell(server, id, ACKNOWLEDGED, { notifications: { toolsListChanged: true } });
+    return { client, connected, onTools, acknowledge, change: () => tell(server, id, TOOLS) };
+  }
+
+  it('waits for the acknowledgement, so that no later change is missed', async () => {
+    const { client, connected, onTools, acknowledge, change } = await begin();
+    await client.listTools();
+    expect(await Promise.race([connected.then(() => 'connected'), 'not yet'])).toBe('not yet');
+    await acknowledge();
+    await connected;
+    expect(onTools).not.toHaveBeenCalled();
+    await change();
+    await client.ping();
+    expect(onTools).toHaveBeenCalledTimes(1);
+  });
+
+  it('calls the callback for an acknowledgement that comes later than connecting waits', async () => {
+    const clock = new FakeClock();
+    const { client, connected, onTools, acknowledge } = await begin({ clock });
+    clock.advance(3000);
+    await connected;
+    expect(onTools).not.toHaveBeenCalled();
+    await acknowledge();
+    await client.ping();
+    expect(onTools).toHaveBeenCalledTimes(1);
+  });
+
+  it('succeeds with a server that refuses the subscription, and reports the refusal', async () => {
+    const onError = vi.fn();
+    const client = new McpClient(info, { onError });
+    open.push(client);
+    client.onToolsChanged(() => undefined);
+    await client.connect(new ScriptedServer(modernScript()).factory);
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ rpcCode: -32601 }));
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const controller = new AbortController();
+    const { client, connected } = await begin({}, controller.signal);
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(connected).rejects.toBe(reason);
+    expect(client.isConnected).toBe(false);
+  });
+
+  it('fails when the client is closed meanwhile', async () => {
+    const { client, connected } = await begin();
+    await client.close();
+    await expect(connected).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+  });
+
+  it('leaves a later callback to whenListening', async () => {
+    const { client, server } = await connect(modernScript(listenScript()));
+    const onTools = vi.fn();
+    client.onToolsChanged(onTools);
+    await client.whenListening();
+    await tell(server, server.requests('subscriptions/listen')[0]?.id ?? 0, TOOLS);
+    await client.ping();
+    expect(onTools).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('what was not seen', () => {

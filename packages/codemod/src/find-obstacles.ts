@@ -1,6 +1,6 @@
 /** Finds the uses of official classes that differ here: members, options, arguments, and what handlers read of their context. */
 
-import type { CallExpression, Class, Expression, NewExpression, Node, ObjectExpression } from '@babel/types';
+import type { CallExpression, Class, NewExpression, Node, ObjectExpression, ObjectPattern, VariableDeclarator } from '@babel/types';
 import type { Finding } from './mapping.ts';
 import { dotted, lineOf, type ParsedModule, walk } from './module-references.ts';
 
@@ -27,19 +27,8 @@ export interface Obstacle extends Finding {
   readonly group: Group;
 }
 
-/** The groups that stay. The value says why, if no use of the group itself is listed. */
-export type Staying = ReadonlyMap<Group, string | undefined>;
-
-/** Lists the names of groups that stay for a reason outside their own uses. */
-export function findStaying(module: ParsedModule, names: NativeNames, staying: Staying): readonly Finding[] {
-  return module.references.flatMap(({ specifier, declaration, line }) =>
-    (declaration?.names ?? []).flatMap(({ imported }) => {
-      const group = names.find(specifier, imported)?.group;
-      const why = group === undefined ? undefined : staying.get(group);
-      return why === undefined ? [] : [{ line, what: `${imported} stays: ${why}` }];
-    }),
-  );
-}
+/** The groups that stay, each with the reason. */
+export type Staying = ReadonlyMap<Group, string>;
 
 /** Whether a file takes something of which no group moves, and which reads `authInfo` and headers from an HTTP transport. */
 export function keepsLowLevelServer({ references, mentions }: ParsedModule): boolean {
@@ -136,7 +125,7 @@ const OLD_METHODS: Readonly<Record<string, string>> = { tool: 'registerTool', re
 const REGISTER = new Set(['registerTool', 'registerResource', 'registerPrompt']);
 /** What is the same in `extra` and in the context that handlers get here, and what only the context has: that is already written for it. */
 const CONTEXT_MEMBERS = new Set([
-  ...['signal', 'authInfo', 'sessionId', 'requestId', 'sendNotification', 'sendRequest'],
+  ...['signal', 'sessionId', 'requestId', 'sendNotification', 'sendRequest'],
   ...['principal', 'auth', 'revision', 'era', 'client', 'meta', 'origin', 'app', 'state', 'run', 'log', 'progress', 'notify'],
   ...['closeStream', 'elicit', 'sample', 'listRoots', 'once', 'inputResponses', 'requestState', 'completeElicitation'],
 ]);
@@ -183,8 +172,7 @@ export function findObstacles(module: ParsedModule, names: NativeNames, hasServe
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
     if (declaration?.isPlain !== true) {
-      const what = `"${specifier}" is imported as a whole, or mocked: its classes move only where all files import them by name`;
-      for (const group of names.groupsOf(specifier)) if (group !== 'free') found.push({ group, line, what });
+      for (const group of names.groupsOf(specifier)) if (group !== 'free') found.push({ group, line, what: asWhole(specifier) });
     }
     for (const { imported, local } of declaration?.names ?? []) {
       const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
@@ -196,14 +184,20 @@ export function findObstacles(module: ParsedModule, names: NativeNames, hasServe
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
+    if (node.type === 'VariableDeclarator') checkDestructured(node, objects, add);
     if (node.type === 'CallExpression') checkClientCall(node, objects, add);
     if (node.type === 'CallExpression' && checksServer) checkRegistration(node, add);
+    if (node.type === 'NewExpression' && checksServer) checkTemplate(node, add);
     if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3' && checksServer && !own.has('@mortise/server/zod'))
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
     if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression')
       checkMember(node, parents, objects, checksServer, add);
   });
   return found;
+}
+
+export function asWhole(specifier: string): string {
+  return `"${specifier}" is imported as a whole, or mocked: its names move only where all files import them by name`;
 }
 
 /** The modules of Mortise that a file imports. */
@@ -280,10 +274,28 @@ function checkRegistration(node: CallExpression, add: Add): void {
     node.arguments.length > 1
   )
     add('server', node, `.${method}() is not here: write ${replacement}()`);
-  if (!REGISTER.has(method) || last === undefined) return;
-  // A resource whose second argument is no text may be a template: its reader gets the variables before the context.
-  const mayBeTemplate = method === 'registerResource' && !/^(?:String|Template)Literal$/.test(node.arguments[1]?.type ?? '');
-  checkHandler(method, last, mayBeTemplate ? 2 : 1, add);
+  if (REGISTER.has(method) && last !== undefined)
+    checkHandler(`the handler of ${method}()`, last, contextAt(method, node.arguments[1]), add);
+}
+
+/** Which parameter of a handler is the context: the first, or the one behind the arguments or the URI, or behind the variables of a template. */
+function contextAt(method: string, second: Node | undefined): number {
+  // A resource whose second argument is no text may be a template.
+  if (method === 'registerResource') return /^(?:String|Template)Literal$/.test(second?.type ?? '') ? 1 : 2;
+  const keys = second?.type === 'ObjectExpression' ? keysOf(second) : [undefined];
+  return keys.some((key) => key === undefined || key === 'inputSchema' || key === 'argsSchema') ? 1 : 0;
+}
+
+function checkTemplate({ callee, arguments: [, callbacks] }: NewExpression, add: Add): void {
+  if (dotted(callee) !== 'ResourceTemplate' || callbacks?.type !== 'ObjectExpression') return;
+  const list = callbacks.properties.find((property) => property.type !== 'SpreadElement' && keyOf(property) === 'list');
+  const handler = list?.type === 'ObjectProperty' ? list.value : list;
+  if (handler && dotted(handler) !== 'undefined') checkHandler('"list" of ResourceTemplate', handler, 0, add);
+}
+
+function checkDestructured({ id, init }: VariableDeclarator, objects: ReadonlyMap<string, Same>, add: Add): void {
+  const same = id.type === 'ObjectPattern' && init ? objects.get(dotted(init) ?? '') : undefined;
+  if (same) add(same.group, id, `members of "${dotted(init as Node)}" are taken out of it: call them on it`);
 }
 
 function checkClientCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
@@ -291,44 +303,46 @@ function checkClientCall(node: CallExpression, objects: ReadonlyMap<string, Same
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
   const method = callee.property.name;
   const same = objects.get(dotted(callee.object) ?? '');
-  if (same?.group !== 'client' || !same.members.includes(method) || method === 'connect' || node.arguments.length < 2) return;
+  if (same?.group !== 'client' || !same.members.includes(method) || node.arguments.length <= (method === 'ping' ? 0 : 1)) return;
   const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
   add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
 }
 
 /**
- * A handler's last parameter is `extra`, which is the context here.
+ * Checks that a handler only reads members of its context that are the same here.
  *
- * @param contextAt Where it stands: behind the arguments or the URI, and for a template behind the variables too.
+ * @param at Which parameter is the context. A handler without it may get the context as an earlier one.
  */
-function checkHandler(method: string, handler: Node, contextAt: number, add: Add): void {
-  if (handler.type !== 'ArrowFunctionExpression' && handler.type !== 'FunctionExpression')
-    return add('server', handler, `the handler of ${method}() is not written in place: check what it reads of "extra"`);
-  const isSure = handler.params.length > contextAt;
-  for (const param of handler.params.slice(isSure ? contextAt : 0)) {
-    if (param.type === 'ObjectPattern') {
-      const keys = param.properties.map((property) => (property.type === 'ObjectProperty' ? keyOf(property.key) : undefined));
-      for (const key of keys)
-        if (isSure ? key === undefined || !CONTEXT_MEMBERS.has(key) : key === '_meta' || key === 'requestInfo')
-          add('server', param, `"${key ?? '...'}" of "extra" has another name here: see the guide`);
-    }
-    if (param.type === 'Identifier') checkExtra(param.name, handler.body, add, isSure);
+function checkHandler(what: string, handler: Node, at: number, add: Add): void {
+  if (handler.type !== 'ArrowFunctionExpression' && handler.type !== 'FunctionExpression' && handler.type !== 'ObjectMethod')
+    return add('server', handler, `${what} is not written in place: check what it reads of "extra"`);
+  const isSure = handler.params.length > at;
+  for (const [index, param] of handler.params.entries()) {
+    const target = param.type === 'AssignmentPattern' ? param.left : param;
+    if (isSure && index < at) continue;
+    if (target.type === 'Identifier') checkContext(target.name, handler.body, isSure, add);
+    else if (target.type === 'ObjectPattern') for (const key of keysOf(target)) checkContextMember('extra', key, isSure, target, add);
+    else add('server', target, `${what} takes "extra" in another way than by name: check what it reads of it`);
   }
 }
 
-function checkExtra(name: string, body: Node, add: Add, isSecond: boolean): void {
+function checkContext(name: string, body: Node, isSure: boolean, add: Add): void {
   walk(body, (node, parents) => {
     if (node.type !== 'Identifier' || node.name !== name) return;
     const parent = parents.at(-1);
     const isMember = parent?.type === 'MemberExpression' || parent?.type === 'OptionalMemberExpression';
     if (isMember && parent.property === node && !parent.computed) return;
     if (parent?.type === 'ObjectProperty' && parent.key === node && !parent.shorthand) return;
-    const member = isMember && parent.property.type === 'Identifier' ? parent.property.name : undefined;
-    const isContext = isSecond || name === 'extra' || name === 'ctx' || name === 'context';
-    // A first parameter may be the arguments or a URI. Then only `_meta` and `requestInfo` show that it is `extra`.
-    if (member === '_meta' || member === 'requestInfo' || (isContext && (member === undefined || !CONTEXT_MEMBERS.has(member))))
-      add('server', node, `"${member === undefined ? name : `${name}.${member}`}" has another name here: see "extra is ctx" in the guide`);
+    const member = isMember && parent.property.type === 'Identifier' && !parent.computed ? parent.property.name : undefined;
+    checkContextMember(name, member, isSure || ['extra', 'ctx', 'context'].includes(name), node, add);
   });
+}
+
+/** @param isSure Whether this is the context. Arguments or a URI may stand in its place; then only two members show that it is the context. */
+function checkContextMember(name: string, member: string | undefined, isSure: boolean, node: Node, add: Add): void {
+  if (isSure ? member !== undefined && CONTEXT_MEMBERS.has(member) : member !== '_meta' && member !== 'requestInfo') return;
+  const what = member === undefined ? `"${name}" as a whole, or a member under a computed name,` : `"${name}.${member}"`;
+  add('server', node, `${what} may differ here: see "extra is ctx" in the guide`);
 }
 
 function checkMember(
@@ -349,11 +363,12 @@ function checkMember(
   add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);
 }
 
-function keysOf(object: ObjectExpression): readonly (string | undefined)[] {
-  return object.properties.map((property) => (property.type === 'SpreadElement' ? undefined : keyOf(property.key)));
+/** The names in an object or a pattern; undefined for a computed one, and for the rest. */
+function keysOf(object: ObjectExpression | ObjectPattern): readonly (string | undefined)[] {
+  return object.properties.map((property) => ('key' in property ? keyOf(property) : undefined));
 }
 
-function keyOf(key: Expression | Node): string | undefined {
-  if (key.type === 'Identifier') return key.name;
-  return key.type === 'StringLiteral' ? key.value : undefined;
+function keyOf({ key, computed }: { readonly key: Node; readonly computed?: boolean | undefined }): string | undefined {
+  if (key.type === 'StringLiteral') return key.value;
+  return key.type === 'Identifier' && computed !== true ? key.name : undefined;
 }

@@ -29,4 +29,6 @@ export interface Mapping {
   moveName(specifier: string, name: string): Move;
   /** What else in a parsed file works differently and cannot be rewritten. */
   find(module: ParsedModule): readonly Finding[];
+  /** In a file that imports our own packages: what an earlier run has moved, and whose kind stays now. */
+  findTorn?(module: ParsedModule): readonly Finding[];
 }

@@ -107,8 +107,10 @@ function rewriteSource(file: FoundFile, source: string, mapping: Mapping, import
     const result = mayMatter(source, mapping) ? rewriteModule(source, parseModule(file.path, source, mapping.owns), mapping) : undefined;
     const { text = source, keepsOfficial = false } = result ?? {};
     imports.keepsOfficial ||= keepsOfficial;
-    if (text.includes(OWN)) for (const { specifier } of parseModule(file.path, text, isOwn).references) imports.modules.add(specifier);
-    return result ?? { left: [] };
+    if (!text.includes(OWN)) return result ?? { left: [] };
+    const own = parseModule(file.path, text, isOwn);
+    for (const { specifier } of own.references) imports.modules.add(specifier);
+    return { text, left: [...(result?.left ?? []), ...(mapping.findTorn?.(own) ?? [])] };
   } catch (error) {
     if (!mapping.owns(source)) return { left: [] };
     imports.keepsOfficial = true;
@@ -148,6 +150,7 @@ function toPackage(module: string): string {
 }
 
 const ZOD_3 = 'package.json names zod 3, whose schemas need fromZodV3 of @mortise/server/zod. With zod 4.2 it moves';
+const LISTED = 'because of the uses that are listed';
 const WITH_ITS_SERVER = 'a server stays, and reads authInfo and requestInfo from it. It moves when no server stays';
 
 /** Chooses how to map. Onto our own API, first reads all files for uses that differ here. */
@@ -155,7 +158,7 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
   if (from === 'v1' && !native) return compatV1;
   const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
   const mapping = make(new Map(), false);
-  const staying = new Map<Group, string | undefined>();
+  const staying = new Map<Group, string>();
   const modules: ParsedModule[] = [];
   let keepsServer = false;
   for (const file of files) {
@@ -171,7 +174,7 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
   }
   const hasServer = modules.some((module) => takesServer(module, names));
   keepsServer ||= modules.some(keepsLowLevelServer);
-  for (const { group } of modules.flatMap((module) => findObstacles(module, names, hasServer))) staying.set(group, undefined);
+  for (const { group } of modules.flatMap((module) => findObstacles(module, names, hasServer))) staying.set(group, LISTED);
   if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);
   return make(staying, hasServer);
 }

@@ -5,6 +5,8 @@ import type { File, Node, StringLiteral } from '@babel/types';
 
 /** A name in the braces of an import or export declaration. */
 export interface TakenName {
+  readonly start: number;
+  readonly end: number;
   readonly imported: string;
   readonly local: string;
   /** Whether the name itself is marked `type`. */
@@ -195,9 +197,9 @@ function toDeclaration(node: Node): NamedDeclaration | undefined {
   const names: TakenName[] = [];
   for (const taken of node.specifiers) {
     if (taken.type === 'ImportSpecifier')
-      names.push({ imported: nameOf(taken.imported), local: taken.local.name, isType: taken.importKind === 'type' });
+      names.push({ ...spanOf(taken), imported: nameOf(taken.imported), local: taken.local.name, isType: taken.importKind === 'type' });
     else if (taken.type === 'ExportSpecifier')
-      names.push({ imported: taken.local.name, local: nameOf(taken.exported), isType: taken.exportKind === 'type' });
+      names.push({ ...spanOf(taken), imported: taken.local.name, local: nameOf(taken.exported), isType: taken.exportKind === 'type' });
   }
   const isPlain = names.length > 0 && names.length === node.specifiers.length && (node.attributes?.length ?? 0) === 0;
   return { ...spanOf(node), keyword: `${isImport ? 'import' : 'export'}${isType ? ' type' : ''}`, names, isPlain };

@@ -25,7 +25,11 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
     if (declaration?.isPlain === true) {
       const moves = declaration.names.map((name) => mapping.moveName(specifier, name.imported));
       for (const move of moves) note(line, move);
-      rewriteDeclaration(edit, source, reference, declaration, moves);
+      if (
+        rewriteDeclaration(edit, source, reference, declaration, moves) &&
+        /\/[/*]/.test(source.slice(declaration.start, reference.start))
+      )
+        left.push({ line, what: 'this import is split, without the comments in it: put them where they belong' });
     } else {
       const move = mapping.moveModule(specifier);
       note(line, move);
@@ -37,24 +41,28 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
   return { text: edit.toString(), keepsOfficial, left: unique([...left, ...mapping.find(module)]) };
 }
 
+/** @returns Whether the names part, so that the declaration is written anew. */
 function rewriteDeclaration(
   edit: MagicString,
   source: string,
   reference: ModuleReference,
   declaration: NamedDeclaration,
   moves: readonly Move[],
-): void {
+): boolean {
   const { specifier } = reference;
   const homes = new Map<string, string[]>();
   declaration.names.forEach((name, index) => {
     const { to = specifier, name: renamed = name.imported } = moves[index] ?? {};
     homes.set(to, [...(homes.get(to) ?? []), writeName(name, renamed)]);
   });
-  const isRenamed = moves.some(({ name }) => name !== undefined);
   const [only = specifier] = homes.keys();
-  if (homes.size === 1 && !isRenamed) {
+  if (homes.size === 1) {
+    declaration.names.forEach((name, index) => {
+      const renamed = moves[index]?.name;
+      if (renamed !== undefined) edit.update(name.start, name.end, writeName(name, renamed));
+    });
     if (only !== specifier) edit.update(reference.start, reference.end, quoteLike(source, reference, only));
-    return;
+    return false;
   }
   const end = source.slice(declaration.start, declaration.end).endsWith(';') ? ';' : '';
   const lineEnd = source.includes('\r\n') ? '\r\n' : '\n';
@@ -64,6 +72,7 @@ function rewriteDeclaration(
     ([to, names]) => `${declaration.keyword} { ${names.join(', ')} } from ${quoteLike(source, reference, to)}${end}`,
   );
   edit.update(declaration.start, declaration.end, statements.join(lineEnd + indent));
+  return true;
 }
 
 function writeName({ local, isType }: TakenName, renamed: string): string {

@@ -3,7 +3,7 @@
  * sure: a group of names moves if no file of the folder uses a member, option or argument of it that differs here.
  */
 
-import { findObstacles, findStaying, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
+import { asWhole, findObstacles, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
 import type { Finding, Mapping, Move } from './mapping.ts';
 import { lineOf, type ParsedModule, walk } from './module-references.ts';
 
@@ -89,12 +89,29 @@ export const compatV1: Mapping = {
   find: findResumptions,
 };
 
-function toMove(specifier: string): Move {
+function toMove(specifier: string, name = ''): Move {
   const to = toCompat(specifier);
-  return to === undefined
-    ? { left: `"${specifier}" is no entry of @mortise/compat-v1: see the guide for what stands in its place` }
-    : { to };
+  if (to === undefined) return { left: `"${specifier}" is no entry of @mortise/compat-v1: see the guide for what stands in its place` };
+  const why = Object.hasOwn(ABSENT, name) && toV1Path(specifier) !== 'types' ? ABSENT[name] : undefined;
+  return why === undefined ? { to } : { left: `"${name}" is not in @mortise/compat-v1: ${why}` };
 }
+
+/** Names of v1 that compat lacks. The table of all exports is made of them, too. */
+export const ABSENT: Readonly<Record<string, string>> = {
+  isWithinOrigin: 'internal to v1',
+  followWithinOrigin: 'internal to v1',
+  fetchLeavingRedirects: 'internal to v1',
+  fetchWithinOrigin: 'internal to v1',
+  unfollowedRedirect: 'internal to v1',
+  StartSSEOptions: 'options of `resumeStream`, which is not here: broken streams are resumed by themselves',
+  BaseToolCallback: 'internal to v1: `ToolCallback` of `/server/mcp` is the type of a handler',
+  ClientTasksCapabilitySchema: 'at `/types`, where v1 has it too',
+  ServerTasksCapabilitySchema: 'at `/types`, where v1 has it too',
+  CompletableDef: 'internal to v1',
+  McpZodTypeKind: 'internal to v1',
+  ZodV3Internal: 'internal to v1',
+  ZodV4Internal: 'internal to v1',
+};
 
 const RESUMPTIONS = new Set(['resumptionToken', 'onresumptiontoken', 'resumeStream']);
 
@@ -164,16 +181,35 @@ export const namesV1: NativeNames = {
   groupsOf: (specifier) => Object.values(NAMES[toV1Path(specifier)] ?? {}).map(({ group }) => group),
 };
 
+/** The group of a class under its own name here. */
+const OWN_GROUPS = new Map(
+  Object.values(NAMES).flatMap((names) =>
+    Object.entries(names).map(([imported, { to, name = imported, group }]) => [`${to} ${name}`, group] as const),
+  ),
+);
+
 /** The mapping of `--native` for a folder, given the groups that must stay on compat, and whether a file takes a server. */
 export function nativeV1(staying: Staying, hasServer: boolean): Mapping {
   return {
     ...compatV1,
     packages: [V1_PACKAGE, COMPAT_PACKAGE],
     owns: (text) => OFFICIAL_OR_COMPAT.test(text),
+    moveModule: (specifier) => ({ left: asWhole(specifier), ...toMove(specifier) }),
     moveName: (specifier, name) => {
       const native = namesV1.find(specifier, name);
-      return native === undefined || staying.has(native.group) ? toMove(specifier) : { to: native.to, name: native.name };
+      const why =
+        native === undefined ? 'it has no sure place elsewhere, see the table of exports in the guide' : staying.get(native.group);
+      if (native !== undefined && why === undefined) return { to: native.to, name: native.name };
+      return { left: `${name} stays on ${COMPAT_PACKAGE}: ${why}`, ...toMove(specifier, name) };
     },
-    find: (module) => [...findResumptions(module), ...findStaying(module, namesV1, staying), ...findObstacles(module, namesV1, hasServer)],
+    find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1, hasServer)],
+    findTorn: ({ references }) =>
+      references.flatMap(({ specifier, declaration, line }) =>
+        (declaration?.names ?? []).flatMap(({ imported }) => {
+          const group = OWN_GROUPS.get(`${specifier} ${imported}`);
+          const why = group === undefined ? undefined : staying.get(group);
+          return why === undefined ? [] : [{ line, what: `${imported} is Mortise's own here, and others of its kind stay: ${why}` }];
+        }),
+      ),
   };
 }

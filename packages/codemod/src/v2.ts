@@ -2,7 +2,7 @@
  * `codemod v2`: imports of the official SDK v2 onto Mortise. Names that mean the same here move; others stay and are listed.
  */
 
-import { findObstacles, findStaying, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
+import { findObstacles, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
 import type { Mapping } from './mapping.ts';
 
 const OFFICIAL = /@modelcontextprotocol\/(?:server|client|node|express|hono|fastify|core|server-legacy)(?![\w-])/;
@@ -78,9 +78,10 @@ export function mapV2(staying: Staying, hasServer: boolean): Mapping {
     moveName: (specifier, name) => {
       const found = namesV2.find(specifier, name);
       if (found === undefined) return { left: `"${name}" of ${specifier}: ${DIFFERENCES[name] ?? 'see the guide'}` };
-      if (staying.has(found.group)) return { left: `"${name}" of ${specifier} stays, because of the uses that are listed` };
+      const why = staying.get(found.group);
+      if (why !== undefined) return { left: `"${name}" of ${specifier} stays: ${why}` };
       return { to: found.to, name: found.name };
     },
-    find: (module) => [...findStaying(module, namesV2, staying), ...findObstacles(module, namesV2, hasServer)],
+    find: (module) => findObstacles(module, namesV2, hasServer),
   };
 }

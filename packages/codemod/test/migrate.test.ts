@@ -154,6 +154,19 @@ describe('imports of v1', () => {
     expect(await run()).toEqual({ changed: [], left: [], diff: '' });
   });
 
+  it('leaves names that compat lacks where they are, and says why', async () => {
+    const [text, { left }] = await rewrite(
+      `import { StreamableHTTPClientTransport, type StartSSEOptions } from '${SDK}/client/streamableHttp.js';`,
+    );
+    expect(text).toBe(
+      [
+        `import { StreamableHTTPClientTransport } from '${COMPAT}/client/streamableHttp.js';`,
+        `import { type StartSSEOptions } from '${SDK}/client/streamableHttp.js';`,
+      ].join('\n'),
+    );
+    expect(left).toEqual([{ file: 'file.ts', line: 1, what: expect.stringContaining('"StartSSEOptions" is not in') as string }]);
+  });
+
   it('lists the tokens of resumed streams, which compat has no use for', async () => {
     const code = [
       `import { Client } from '${SDK}/client/index.js';`,
@@ -303,6 +316,16 @@ describe('--native', () => {
     ['function add(s: McpServer) { s.isConnected(); }', 'isConnected'],
     ['class Own extends McpServer {}', 'extends McpServer'],
     ['server.registerTool("a", {}, async (args, e) => ({ content: [e.taskStore] }));', 'e.taskStore'],
+    ['server.registerTool("a", {}, async (e) => ({ content: [e.taskStore] }));', 'e.taskStore'],
+    ['server.registerTool("a", { inputSchema }, async (args, e) => helper(e));', '"e" as a whole'],
+    ['server.registerTool("a", { inputSchema }, async (args, e) => { const { _meta } = e; });', '"e" as a whole'],
+    ['server.registerTool("a", { inputSchema }, async (args, e) => e["taskStore"]);', '"e" as a whole'],
+    ['server.registerTool("a", { inputSchema }, async (args, e = {}) => e.taskStore);', 'e.taskStore'],
+    ['server.registerTool("a", { inputSchema }, async (args, { signal, ...rest }) => rest);', '"extra" as a whole'],
+    ['server.registerTool("a", { inputSchema }, async (...all) => all[1].taskStore);', 'in another way than by name'],
+    ['server.registerTool("a", { inputSchema }, async (args, { authInfo }) => authInfo?.extra);', 'extra.authInfo'],
+    ['new ResourceTemplate("a://{b}", { list: (e) => e.requestInfo });', 'e.requestInfo'],
+    ['new ResourceTemplate("a://{b}", { list: listAll });', '"list" of ResourceTemplate is not written in place'],
   ])('keeps the server on compat because of %s, and lists it', async (code, what) => {
     const [text, { left }] = await rewrite(server(code), { native: true });
     expect(text).toContain(`import { McpServer } from '${COMPAT}/server/mcp.js';`);
@@ -328,7 +351,10 @@ describe('--native', () => {
     await put({ 'a.ts': server(''), 'b.ts': 'export const add = (server) => { server.tool("a", async () => ({})); };' });
     const { left } = await run({ native: true });
     expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
-    expect(left).toMatchObject([{ file: 'b.ts', line: 1 }]);
+    expect(left).toMatchObject([
+      { file: 'a.ts', line: 1, what: `McpServer stays on ${COMPAT}: because of the uses that are listed` },
+      { file: 'b.ts', line: 1 },
+    ]);
   });
 
   it.each([
@@ -340,10 +366,13 @@ describe('--native', () => {
     const { left } = await run({ native: true });
     expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
     expect(await get('b.ts')).toContain(to);
-    expect(left).toEqual([{ file: 'b.ts', line: 1, what: expect.stringContaining('as a whole') as string }]);
+    expect(left).toMatchObject([
+      { file: 'a.ts', line: 1, what: expect.stringContaining('McpServer stays') as string },
+      { file: 'b.ts', line: 1, what: expect.stringContaining('as a whole') as string },
+    ]);
   });
 
-  it('renames Client, splits a declaration whose names part, and keeps schemas on compat', async () => {
+  it('renames Client, splits a declaration whose names part, and lists the schema that stays on compat', async () => {
     const code = [
       `import { Client } from '${SDK}/client/index.js';`,
       `  import { isInitializeRequest, CallToolResultSchema as Schema } from '${SDK}/types.js';`,
@@ -360,7 +389,24 @@ describe('--native', () => {
         'await client.callTool({ name: "add" });',
       ].join('\n'),
     );
-    expect(left).toEqual([]);
+    expect(left).toEqual([
+      {
+        file: 'file.ts',
+        line: 2,
+        what: expect.stringContaining(`CallToolResultSchema stays on ${COMPAT}: it has no sure place`) as string,
+      },
+    ]);
+  });
+
+  it('keeps the comments of an import whose names stay together, and lists one that it splits', async () => {
+    const code = `import {\n  // eslint-disable-next-line\n  Client, // ours\n} from '${SDK}/client/index.js';\n`;
+    expect(await rewrite(code, { native: true })).toMatchObject([
+      code.replace('Client', 'McpClient as Client').replace(`${SDK}/client/index.js`, '@mortise/client'),
+      { left: [] },
+    ]);
+    const split = `import { isInitializeRequest, /* c */ Tool } from '${SDK}/types.js';\n`;
+    const [, { left }] = await rewrite(split, { native: true });
+    expect(left).toContainEqual({ file: 'file.ts', line: 1, what: expect.stringContaining('without the comments') as string });
   });
 
   const http = `import { StreamableHTTPServerTransport } from '${SDK}/server/streamableHttp.js';`;
@@ -383,6 +429,10 @@ describe('--native', () => {
     "server.registerResource('a', template, {}, async (uri, { message }, { signal }) => read(uri, message, signal));",
     "server.registerTool('a', {}, async (args, ctx) => ctx.log.info(await ctx.elicit(form), ctx.client, ctx.origin, ctx.progress(1)));",
     "server.registerTool('a', {}, async (args, { log, once }) => once('a', log));",
+    "server.registerTool('a', { inputSchema }, async ({ b }) => b);",
+    "server.registerPrompt('a', config, async (args) => args.b);",
+    "new ResourceTemplate('a://{b}', { list: undefined });",
+    "new ResourceTemplate('a://{b}', { list: async ({ signal }) => read(signal) });",
     'import { fromZodV3 } from "@mortise/server/zod"; import { z } from "zod/v3";',
   ])('moves a server that is written as the guide says: %s', async (code) => {
     const [text, { left }] = await rewrite(server(code), { native: true });
@@ -392,15 +442,17 @@ describe('--native', () => {
 
   it('names for McpError what a tool throws, what the rest throws, and what a catch reads', async () => {
     const [, { left }] = await rewrite(server(`import { McpError } from '${SDK}/types.js';`), { native: true });
-    expect(left).toEqual([
-      { file: 'file.ts', line: 4, what: expect.stringMatching(/ToolError.*isError.*ProtocolError.*rpcCode/) as string },
-    ]);
+    expect(left).toContainEqual({
+      file: 'file.ts',
+      line: 4,
+      what: expect.stringMatching(/ToolError.*isError.*ProtocolError.*rpcCode/) as string,
+    });
   });
 
   it('lists what differs in the reader of a template behind its variables', async () => {
     const code = "server.registerResource('a', template, {}, async (uri, { message }, { requestInfo }) => read(message, requestInfo));";
     const [, { left }] = await rewrite(server(code), { native: true });
-    expect(left).toEqual([{ file: 'file.ts', line: 4, what: expect.stringContaining('"requestInfo"') as string }]);
+    expect(left).toContainEqual({ file: 'file.ts', line: 4, what: expect.stringContaining('"extra.requestInfo"') as string });
   });
 
   it.each(['v1', 'v2'] as const)('lists nothing of a finished program (%s)', async (from) => {
@@ -411,6 +463,14 @@ describe('--native', () => {
         'export const add = (s) => { s.registerTool("a", {}, handler); s.registerTool("b", {}, (a, ctx) => use(ctx)); s.server.request(); };',
     });
     expect(await run({ from, native: from === 'v1' })).toEqual({ changed: [], left: [], diff: '' });
+  });
+
+  it('lists the classes that an earlier run has moved, where others of their kind stay now', async () => {
+    await put({ 'moved.ts': server('') });
+    expect((await run({ native: true })).left).toEqual([]);
+    await put({ 'staying.ts': server('server.tool("a", async () => ({}));') });
+    const { left } = await run({ native: true });
+    expect(left).toContainEqual({ file: 'moved.ts', line: 1, what: expect.stringContaining('others of its kind stay') as string });
   });
 
   it('moves the HTTP transport together with its server', async () => {
@@ -431,12 +491,15 @@ describe('--native', () => {
     'await client.callTool({ name: "add" }, CallToolResultSchema);',
     'client.setRequestHandler(ElicitRequestSchema, handler);',
     'client.onerror = console.error;',
+    'await client.connect(transport, { timeout: 5 });',
+    'await client.ping({ timeout: 5 });',
+    'const { onerror, request } = client;',
   ])('keeps the client on compat because of %s', async (code) => {
     const [text, { left }] = await rewrite(`import { Client } from '${SDK}/client/index.js';\nconst client = new Client(info);\n${code}`, {
       native: true,
     });
     expect(text).toContain(`from '${COMPAT}/client/index.js'`);
-    expect(left).toMatchObject([{ line: 3 }]);
+    expect(left).toMatchObject([{ line: 1, what: expect.stringContaining('Client stays') as string }, { line: 3 }]);
   });
 });
 

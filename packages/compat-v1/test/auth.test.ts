@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
-import { auth, type OAuthClientProvider, UnauthorizedError } from '@mortise/compat-v1/client/auth.js';
+import { auth, discoverAuthorizationServerMetadata, type OAuthClientProvider, UnauthorizedError } from '@mortise/compat-v1/client/auth.js';
 import { ClientCredentialsProvider, createPrivateKeyJwtAuth } from '@mortise/compat-v1/client/auth-extensions.js';
 import { applyMiddlewares, withLogging, withOAuth } from '@mortise/compat-v1/client/middleware.js';
 import { StreamableHTTPClientTransport } from '@mortise/compat-v1/client/streamableHttp.js';
@@ -303,4 +303,10 @@ describe('a client on compat', () => {
     const [, claims = ''] = (params.get('client_assertion') ?? '').split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ iss: 'c', sub: 'c', aud: 'https://as.example/token' });
   });
+});
+
+it('[ROBUSTNESS-7] refuses metadata that is too long', async () => {
+  const { app, url } = await listen();
+  app.get('/.well-known/oauth-authorization-server', (_request, response) => void response.json({ issuer: 'x'.repeat(1_048_576) }));
+  await expect(discoverAuthorizationServerMetadata(url)).rejects.toThrow('longer than 1048576 bytes');
 });

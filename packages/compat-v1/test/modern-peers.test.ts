@@ -33,14 +33,6 @@ async function connect(
   return client;
 }
 
-/** A modern client's subscription opens beside its other requests: a change is announced until the client hears of it. */
-function untilHeard(listener: () => void, announce: () => unknown): Promise<void> {
-  return vi.waitFor(async () => {
-    await announce();
-    expect(listener).toHaveBeenCalled();
-  }, 60_000);
-}
-
 describe.each(['modern', 'legacy'] as const)('a v1 server and a %s client', (era) => {
   it('reports progress by its token', async () => {
     const server = new McpServer({ name: 'server', version: '1.0.0' });
@@ -85,11 +77,12 @@ describe.each(['modern', 'legacy'] as const)('a v1 server and a %s client', (era
     const client = await connect(server, era);
     const [onChange, onLog] = [vi.fn<() => void>(), vi.fn<(data: unknown) => void>()];
     client.onToolsChanged(onChange);
+    await client.whenListening();
     client.onLog(({ data }) => onLog(data));
     await client.setLoggingLevel('debug');
     await client.callTool('log');
     server.tool('more', () => ({ content: [] }));
-    await untilHeard(onChange, () => server.sendToolListChanged());
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalled());
     await vi.waitFor(() => expect(onLog).toHaveBeenCalledWith('from a tool'));
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['log', 'more']);
   });
@@ -179,7 +172,7 @@ describe('a v1 client and a server of the modern era alone', () => {
     await client.callTool({ name: 'log' });
     expect(onLog).toHaveBeenCalledWith('from a tool');
     server.registerTool('more', {}, () => 'x');
-    await untilHeard(onChange, () => server.sendToolListChanged());
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalled());
     const error = await client.callTool({ name: 'missing' }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(McpError);
     expect(error).toMatchObject({ code: -32602 });

@@ -90,6 +90,7 @@ export class Client<
       instructions: core.getInstructions(),
     };
     this.#watchLists(this.#server.capabilities);
+    await core.whenListening();
   }
 
   /** @internal */

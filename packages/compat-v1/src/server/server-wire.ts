@@ -2,6 +2,7 @@
 
 import {
   type JsonObject,
+  type JsonRpcRequest,
   isMortiseError,
   ProtocolError,
   type RequestId,
@@ -11,6 +12,7 @@ import {
 import { type Revision, revisionsOf } from '@mortise/protocol';
 import type { EndpointTransport, ExtensionCall } from '@mortise/protocol/contracts';
 import type { HandlerContext } from '@mortise/server';
+import { isModernParams } from '@mortise/protocol/wire';
 import { type MiddlewareCall, Server as Core } from '@mortise/server/low-level';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import type { Transport } from '../shared/transport.ts';
@@ -26,6 +28,19 @@ const OWN_METHODS: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/
 const OPENING = 'notifications/initialized';
 /** Notifications that v1 handles itself, so that its fallback handler never gets them. */
 const OWN_NOTIFICATIONS: ReadonlySet<string> = new Set([OPENING, 'notifications/cancelled', 'notifications/progress']);
+
+/** `initialize` for a client that sends requests without it, which v1 serves. Nobody gets its response. */
+const SILENT_OPENING: JsonRpcRequest = {
+  jsonrpc: '2.0',
+  id: 'compat-v1: initialize',
+  method: 'initialize',
+  params: {
+    protocolVersion: v1.LATEST_PROTOCOL_VERSION,
+    // v1 lets the client refuse what it does not know.
+    capabilities: { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } },
+    clientInfo: { name: 'unknown', version: '0' },
+  },
+};
 
 /** What the server says of itself. */
 interface Declared {
@@ -44,6 +59,8 @@ export class ServerWire implements Wire {
   readonly #transport: Transport;
   readonly #onClosed: () => void;
   #connection: ServerConnection | undefined;
+  /** The result of the first `initialize`. */
+  #opened: Promise<JsonObject> | undefined;
   #client: ClientFacts | undefined;
   /** The way to the client outside of its requests. */
   #session: ExtensionCall | undefined;
@@ -65,8 +82,11 @@ export class ServerWire implements Wire {
       logger: { log: (_level, _message, data) => data?.['error'] !== undefined && server._report(data['error']) },
     });
     this.#core.use('initialize', (call, next) => {
-      this.#client = toClient(call.client);
-      return server._handles('initialize') ? this.#initialize(call, next()) : next();
+      if (call.requestId !== SILENT_OPENING.id) this.#client = toClient(call.client);
+      const opened = next();
+      this.#opened = opened;
+      opened.catch(() => (this.#opened = undefined));
+      return server._handles('initialize') ? this.#initialize(call, opened) : opened;
     });
     this.#core.onAnyRequest(({ method }) => {
       // Removed when the request ends, because a client can invent any number of methods.
@@ -92,9 +112,16 @@ export class ServerWire implements Wire {
         const method = 'method' in message && !('id' in message) ? message.method : OPENING;
         const isUnhandled = !OWN_NOTIFICATIONS.has(method) && !server._hears(method);
         if (server.fallbackNotificationHandler && isUnhandled) server._notice(message as v1.Notification);
+        if ('method' in message && 'id' in message && message.method !== 'ping' && !isModernParams(message.params)) {
+          if (this.#opened && message.method === 'initialize') return void this.#openAgain(message).catch((error) => server._report(error));
+          if (!this.#opened && message.method !== 'initialize') next(SILENT_OPENING);
+        }
         // Also without `info`, if this message is delivered while another is handled.
         if (info || incoming.getStore()) incoming.run(info as v1.MessageExtraInfo, () => next(message));
         else next(message);
+      },
+      send: async (message, options, next) => {
+        if ('method' in message || message.id !== SILENT_OPENING.id) await next(message, options);
       },
       error: (error, next) => {
         next(error);
@@ -135,6 +162,15 @@ export class ServerWire implements Wire {
       if (this.#server._hears(method)) this.#server._notice({ method, params });
       else if (isOpening) this.#server.oninitialized?.();
     });
+  }
+
+  /** Answers a further `initialize` on the connection, such as that of a second client behind a bridge. The session stays as it is. */
+  async #openAgain({ id, params = {} }: JsonRpcRequest): Promise<void> {
+    const { protocolVersion, capabilities, clientInfo } = params as Partial<v1.InitializeRequest['params']>;
+    this.#client = toClient({ info: clientInfo, capabilities: capabilities ?? {} });
+    const result = { ...(await this.#opened) } as v1.InitializeResult;
+    if (v1.SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion ?? '')) result.protocolVersion = protocolVersion ?? '';
+    await this.#transport.send({ jsonrpc: '2.0', id, result });
   }
 
   /** Opens the session as always, and answers what the program's own handler of `initialize` says. */
