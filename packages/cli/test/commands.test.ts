@@ -40,8 +40,8 @@ function createCalculator(): McpServer {
     (uri) => uri.href,
   );
   server.registerPrompt('greet', { argsSchema: { name: z.string() } }, ({ name }) => `Say hello to ${name}`);
-  const people = (value: string, { arguments: { team } = {} }: { arguments?: Record<string, string> } = {}): string[] =>
-    (team === 'math' ? ['emmy', 'emil'] : []).filter((name) => name.startsWith(value));
+  const people = (value: unknown, context?: { readonly arguments?: Readonly<Record<string, string>> | undefined }): string[] =>
+    (context?.arguments?.['team'] === 'math' ? ['emmy', 'emil'] : []).filter((name) => name.startsWith(String(value)));
   server.registerPrompt('meet', { argsSchema: { team: z.string(), person: completable(z.string(), people) } }, () => 'Meet them');
   return server;
 }
@@ -329,6 +329,16 @@ describe('mortise listen', () => {
         .split('\n')
         .map((line) => (JSON.parse(line) as { method: string }).method),
     ).toContain('notifications/tools/list_changed');
+  });
+
+  it('says that the server ended the subscription, with exit code 3', async () => {
+    const serving = await serveHttp(createCalculator(), { port: 0 });
+    const listening = withResolvers<undefined>();
+    const onOutput = (shown: string): void => void (shown.includes('listening') && listening.resolve(undefined));
+    const ran = run(['listen', serving.url], { onOutput });
+    await listening.promise;
+    await serving.close();
+    expect(await ran).toMatchObject({ code: 3, err: expect.stringContaining('error: the server ended the subscription') as string });
   });
 });
 
