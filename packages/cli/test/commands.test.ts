@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ProtocolError } from '@mortise/jsonrpc-core';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { serveHttp } from '@mortise/transport-http/node';
@@ -356,6 +357,31 @@ describe('mortise bench', () => {
     expect(calls).toBeGreaterThan(0);
     expect(latencyMs.max).toBeGreaterThanOrEqual(latencyMs.p50);
     expect((await run(['bench', url, 'fail', '--duration', '0.1'])).code).toBe(1);
+  });
+
+  it('names twenty kinds of errors, cut to 200 characters, and counts the others together', async () => {
+    const server = new McpServer({ name: 'failing', version: '1.0.0' });
+    let calls = 0;
+    server.registerTool('fail', {}, () => {
+      calls += 1;
+      if (calls === 1) return 'done';
+      throw new ProtocolError(-32_603, `error ${calls} ${'x'.repeat(1000)}`);
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    const args = ['bench', serving.url, 'fail', '--duration', '0.5', '--connections', '40'];
+    const { code, out } = await run([...args, '--json']);
+    expect(code).toBe(1);
+    const { errors } = JSON.parse(out) as { errors: Record<string, number> };
+    const kinds = Object.entries(errors);
+    expect(kinds).toHaveLength(21);
+    expect(Object.keys(errors).every((message) => message.length <= 200)).toBe(true);
+    expect(kinds.reduce((sum, [, count]) => sum + count, 0)).toBe(calls - 1);
+    expect(errors['other errors']).toBe(calls - 21);
+    calls = 0;
+    const { out: shown } = await run(args);
+    expect(shown).toContain('1 × The server answered with error -32603: error 2');
+    expect(shown).not.toContain('NaN');
   });
 
   it('divides by the time until the last answer, not by the time that was asked for', async () => {

@@ -145,3 +145,12 @@ it('a server that leaves in the middle ends the replay with what was waited for'
   expect(err).toMatch(/The server does not send the answer to initialize/);
   expect(code).toBe(3);
 });
+
+it('record says that the server was not reached, with exit code 3', async () => {
+  const folder = createFolder();
+  for (const server of [`"${process.execPath}" -e "process.exit(3)"`, 'there-is-no-such-program']) {
+    const { code, err } = await run(['record', server, 'session.jsonl'], { cwd: folder });
+    expect(code).toBe(3);
+    expect(err).not.toBe('');
+  }
+});
