@@ -58,6 +58,7 @@ export function createAnswerer(fault) {
     'tools/call': ({ name }) => {
       if (fault === 'unknown tool called') return { content: [] };
       oneOf(tools, name, 'tool');
+      if (fault === 'tool that starts a timer') setInterval(() => undefined, 1000);
       return fault === 'result without content' || name !== 'hello' ? {} : { content: [{ type: 'text', text: 'hello' }] };
     },
     'resources/read': ({ uri }, isModern) => {
