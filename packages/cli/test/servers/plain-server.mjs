@@ -69,7 +69,7 @@ export function createAnswerer(fault) {
   };
 
   function open(method, params, isModern) {
-    if (isModern && method === 'server/discover')
+    if (isModern && method === 'server/discover' && fault !== 'one era only')
       return {
         supportedVersions: [MODERN],
         capabilities: fault === 'undeclared capability' ? { tools: {} } : CAPABILITIES,
