@@ -63,7 +63,10 @@ const hintOf = ({ state: { value } }: ServerModel): string =>
   value.era === 'modern' && value.capabilities?.logging !== undefined ? ': choose the level from which the server sends them' : '';
 
 function Filters({ server }: { server: ServerModel }): JSX.Element {
-  const setLevel = (level: string): void => void ask('setLogLevel', { server: server.id, level: level as LoggingLevel }).catch(report);
+  const setLevel = (level: LoggingLevel): void => {
+    server.logLevel.value = level;
+    ask('setLogLevel', { server: server.id, level }).catch(report);
+  };
   return (
     <div class="filters" role="search">
       <label>
@@ -79,8 +82,8 @@ function Filters({ server }: { server: ServerModel }): JSX.Element {
       {server.state.value.capabilities?.logging !== undefined && (
         <label>
           The server sends from{' '}
-          <select onChange={({ currentTarget }) => setLevel(currentTarget.value)}>
-            <option value="" disabled selected>
+          <select value={server.logLevel.value} onChange={({ currentTarget }) => setLevel(currentTarget.value as LoggingLevel)}>
+            <option value="" disabled>
               {server.state.value.era === 'modern' ? 'no level' : 'its own level'}
             </option>
             <Levels />
