@@ -11,7 +11,7 @@ export const ExitCode = {
   failed: 1,
   /** The command line is wrong: an unknown option, a missing argument, a value of the wrong type. */
   usage: 2,
-  /** The server could not be started or reached, or it did not answer in time. */
+  /** The server could not be started or reached, it did not answer in time, or it ended what the command follows. */
   unreachable: 3,
   /** The user interrupted the command. */
   interrupted: 130,

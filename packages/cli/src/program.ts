@@ -32,7 +32,7 @@ Examples:
   mortise run server.ts --http --port 3000
   mortise dev server.ts
 
-Exit codes: 0 done, 1 the server or a tool answered with an error, 2 wrong command line, 3 server not reached, 130 interrupted.`;
+Exit codes: 0 done, 1 the server or a tool answered with an error, 2 wrong command line, 3 server not reached or gone, 130 interrupted.`;
 
 export function createProgram(terminal: Terminal): Command {
   const { stdout, stderr } = terminal.io;

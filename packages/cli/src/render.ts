@@ -20,7 +20,7 @@ export function renderTool(terminal: Terminal, tool: Tool): string {
 function hintsOf({ annotations }: Tool): string {
   const hints = [annotations?.readOnlyHint === true && 'read-only', annotations?.destructiveHint === true && 'destructive'];
   const said = hints.filter((hint) => hint !== false);
-  return said.length === 0 ? '' : `  says it is ${said.join(' and ')}`;
+  return said.length === 0 ? '' : `  ${said.join(' and ')}, as the server says`;
 }
 
 export function renderPrompt(terminal: Terminal, prompt: Prompt): string {

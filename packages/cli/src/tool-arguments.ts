@@ -160,6 +160,22 @@ function describeTypes(schema: unknown, root: object): string {
   const found = resolveRef(schema, root);
   const values = isSchema(found) ? listOf(found['enum']) : [];
   if (values.length > 0 && values.length <= 6) return values.map((value) => JSON.stringify(value)).join(' | ');
-  const types = [...typesOf(schema, root)];
+  const types = [...typesOf(schema, root)].map((type) => (type === 'array' ? describeItems(found, root) : describeMembers(type, found)));
   return types.length === 0 ? 'any' : types.join(' | ');
+}
+
+/** A list with its items, one level deep. */
+function describeItems(list: unknown, root: object): string {
+  const item = resolveRef(Object(list)['items'], root);
+  const types = [...typesOf(item, root)].map((type) => describeMembers(type, item));
+  if (types.length === 0) return 'array';
+  return types.length === 1 ? `${types[0]}[]` : `(${types.join(' | ')})[]`;
+}
+
+/** An object with the names of its members; other types as they are. */
+function describeMembers(type: string, schema: unknown): string {
+  const { properties, required } = Object(schema) as Schema;
+  if (type !== 'object' || !isSchema(properties)) return type;
+  const names = Object.keys(properties).map((name) => (listOf(required).includes(name) ? name : `${name}?`));
+  return names.length === 0 ? type : `{ ${names.join(', ')} }`;
 }

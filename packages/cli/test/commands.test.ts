@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { McpServer, ResourceTemplate } from '@mortise/server';
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import { completable, McpServer, ResourceTemplate } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { serveHttp } from '@mortise/transport-http/node';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
@@ -25,6 +26,9 @@ function createCalculator(): McpServer {
     { inputSchema: { text: z.string(), tags: z.array(z.string()).optional(), on: z.boolean().optional() } },
     (args) => JSON.stringify(args),
   );
+  const edits = z.array(z.object({ from: z.string(), to: z.string().optional() }));
+  const about = z.object({ author: z.string() });
+  server.registerTool('edit', { annotations: { readOnlyHint: true }, inputSchema: { edits, about } }, () => 'done');
   server.registerTool('fail', {}, () => ({ content: [{ type: 'text', text: 'It is broken.' }], isError: true }));
   server.registerTool('picture', {}, () => [{ type: 'image', data: Buffer.alloc(2048).toString('base64'), mimeType: 'image/png' }]);
   server.registerTool('ask', {}, async (ctx) => (await ctx.elicit({ message: 'Who?', requestedSchema: { name: z.string() } })).action);
@@ -37,6 +41,9 @@ function createCalculator(): McpServer {
     (uri) => uri.href,
   );
   server.registerPrompt('greet', { argsSchema: { name: z.string() } }, ({ name }) => `Say hello to ${name}`);
+  const people = (value: unknown, context?: { readonly arguments?: Readonly<Record<string, string>> | undefined }): string[] =>
+    (context?.arguments?.['team'] === 'math' ? ['emmy', 'emil'] : []).filter((name) => name.startsWith(String(value)));
+  server.registerPrompt('meet', { argsSchema: { team: z.string(), person: completable(z.string(), people) } }, () => 'Meet them');
   return server;
 }
 
@@ -68,6 +75,8 @@ describe('mortise inspect and list', () => {
     expect(out).toContain('calc 1.2.3\n  protocol      2026-07-28 (modern era)');
     expect(out).toContain('  Adds numbers.');
     expect(out).toContain('  add(a: number, b: number, note?: string)\n    Add two numbers');
+    expect(out).toContain('  edit(edits: { from, to? }[], about: { author })  read-only, as the server says');
+    expect(out).toContain('echo(text: string, tags?: string[], on?: boolean)');
     expect(out).toContain('Resource templates (1)\n  user://{name}  user');
   });
 
@@ -78,7 +87,12 @@ describe('mortise inspect and list', () => {
     expect(Object.keys(shown).sort()).toEqual(
       ['capabilities', 'era', 'instructions', 'prompts', 'protocolVersion', 'resourceTemplates', 'resources', 'server', 'tools'].sort(),
     );
-    expect(shown).toMatchObject({ era: 'legacy', protocolVersion: '2025-06-18', server: { name: 'calc' }, prompts: [{ name: 'greet' }] });
+    expect(shown).toMatchObject({
+      era: 'legacy',
+      protocolVersion: '2025-06-18',
+      server: { name: 'calc' },
+      prompts: [{ name: 'greet' }, { name: 'meet' }],
+    });
     expect(Object.keys(JSON.parse((await run(['list', url, '--json'])).out) as object).sort()).toEqual(
       ['prompts', 'resourceTemplates', 'resources', 'tools'].sort(),
     );
@@ -133,7 +147,7 @@ describe('mortise call', () => {
     [['add', 'a=1'], 2, 'argument "b" is missing: add(a: number, b: number, note?: string), so add b=<value>'],
     [['add', 'nonsense'], 2, '"nonsense" is not a valid argument: write key=value'],
     [['add', 'a=1', 'b=2', 'c=3'], 2, '"add" has no argument "c": it has a, b, note (one JSON object is sent as it is)'],
-    [['sub'], 2, 'The server has no tool "sub": it has add, echo, fail'],
+    [['sub'], 2, 'The server has no tool "sub": it has add, echo, edit, fail'],
     [['ask'], 1, 'run the command in a terminal'],
   ])('refuses %s', async (words, code, message) => {
     const { url } = await serveCalculator();
@@ -145,6 +159,18 @@ describe('mortise call', () => {
   it('prints the result of a failed tool, with exit code 1', async () => {
     const { url } = await serveCalculator();
     expect(await run(['call', url, 'fail'])).toEqual({ code: 1, out: 'It is broken.\n', err: 'The tool failed:\n' });
+  });
+
+  it.each([
+    ['hello', { content: 'hello\n' }, ''],
+    ['3 lines', { content: 'hello' }, '{\n  "content": "hello"\n}\n'],
+    ['3 lines', { lines: 3 }, '{\n  "lines": 3\n}\n'],
+  ])('prints what is structured beside "%s", unless the text has all of %j', async (text, structuredContent, more) => {
+    const server = new McpServer({ name: 'twice', version: '1.0.0' });
+    server.registerTool('twice', {}, () => ({ content: [{ type: 'text', text }], structuredContent }));
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    expect((await run(['call', serving.url, 'twice'])).out).toBe(`${text}\n${more}`);
   });
 
   it('describes binary content', async () => {
@@ -177,7 +203,7 @@ it('[ROBUSTNESS-6] shows a tool whose schema refers to itself many times', async
   server.registerTool('deep', { inputSchema: { type: 'object', properties: { x: { anyOf }, list } } }, () => 'done');
   const serving = await serveHttp(server, { port: 0 });
   onTestFinished(() => serving.close());
-  expect((await run(['list', serving.url])).out).toContain('deep(x?: any, list?: array)');
+  expect((await run(['list', serving.url])).out).toContain('deep(x?: any, list?: array[])');
   expect((await run(['call', serving.url, 'deep', 'list=a'])).err).toContain('"list" must be array');
 });
 
@@ -221,6 +247,8 @@ describe('mortise read, prompt and complete', () => {
     const { url } = await serveCalculator();
     expect((await run(['prompt', url, 'greet', 'name=Ada'])).out).toBe('user:\n  Say hello to Ada\n');
     expect((await run(['complete', url, 'user://{name}', 'name', 'a'])).out).toBe('ada\nalan\n');
+    expect((await run(['complete', url, 'meet', 'person', 'em', 'team=math'])).out).toBe('emmy\nemil\n');
+    expect(await run(['complete', url, 'meet', 'person', 'em'])).toEqual({ code: 0, out: '', err: 'no suggestions\n' });
   });
 });
 
@@ -303,6 +331,16 @@ describe('mortise listen', () => {
         .map((line) => (JSON.parse(line) as { method: string }).method),
     ).toContain('notifications/tools/list_changed');
   });
+
+  it('says that the server ended the subscription, with exit code 3', async () => {
+    const serving = await serveHttp(createCalculator(), { port: 0 });
+    const listening = withResolvers<undefined>();
+    const onOutput = (shown: string): void => void (shown.includes('listening') && listening.resolve(undefined));
+    const ran = run(['listen', serving.url], { onOutput });
+    await listening.promise;
+    await serving.close();
+    expect(await ran).toMatchObject({ code: 3, err: expect.stringContaining('error: the server ended the subscription') as string });
+  });
 });
 
 it('mortise task takes an id that begins with "-"', async () => {
@@ -319,6 +357,31 @@ describe('mortise bench', () => {
     expect(calls).toBeGreaterThan(0);
     expect(latencyMs.max).toBeGreaterThanOrEqual(latencyMs.p50);
     expect((await run(['bench', url, 'fail', '--duration', '0.1'])).code).toBe(1);
+  });
+
+  it('names twenty kinds of errors, cut to 200 characters, and counts the others together', async () => {
+    const server = new McpServer({ name: 'failing', version: '1.0.0' });
+    let calls = 0;
+    server.registerTool('fail', {}, () => {
+      calls += 1;
+      if (calls === 1) return 'done';
+      throw new ProtocolError(-32_603, `error ${calls} ${'x'.repeat(1000)}`);
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    const args = ['bench', serving.url, 'fail', '--duration', '0.5', '--connections', '40'];
+    const { code, out } = await run([...args, '--json']);
+    expect(code).toBe(1);
+    const { errors } = JSON.parse(out) as { errors: Record<string, number> };
+    const kinds = Object.entries(errors);
+    expect(kinds).toHaveLength(21);
+    expect(Object.keys(errors).every((message) => message.length <= 200)).toBe(true);
+    expect(kinds.reduce((sum, [, count]) => sum + count, 0)).toBe(calls - 1);
+    expect(errors['other errors']).toBe(calls - 21);
+    calls = 0;
+    const { out: shown } = await run(args);
+    expect(shown).toContain('1 × The server answered with error -32603: error 2');
+    expect(shown).not.toContain('NaN');
   });
 
   it('divides by the time until the last answer, not by the time that was asked for', async () => {

@@ -103,6 +103,18 @@ describe('mortise doctor', () => {
     expect((await examineProgram('empty result of a tool with empty schemas', '--call')).rows).toEqual(['TOOL-027']);
   });
 
+  it('says that a server speaks one era only', async () => {
+    const { out } = await run(['doctor', `"${process.execPath}" "${program}" "one era only"`]);
+    expect(out).toMatch(
+      /^The legacy era\n[^]*\nThe server does not speak the modern era: nothing of it was tried\.\n\n(\d+) of \1 checks passed/,
+    );
+  });
+
+  it('ends another program than that whose tools it called', async () => {
+    expect((await examineProgram('tool that starts a timer', '--call')).rows).toEqual([]);
+    expect((await examineProgram('stays when its input ends', '--call')).rows).toEqual(['STDIO-013']);
+  });
+
   it('never calls a tool that takes an argument, or that says that it destroys something', async () => {
     expect((await examineProgram('tools that must not be called', '--call')).rows).toEqual([]);
   });

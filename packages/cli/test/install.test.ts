@@ -41,6 +41,24 @@ describe('mortise install', () => {
     expect((await install('https://www.example.com/mcp', 'vscode', '--yes')).out).toContain('has this entry already');
   });
 
+  it('changes no line of others, and indents as the file does', async () => {
+    const { folder, install } = createHome();
+    const file = join(folder, '.mcp.json');
+    const after = async (before: string): Promise<string> => {
+      writeFileSync(file, before);
+      expect((await install('https://www.example.com/mcp', 'claude-code', '--yes')).code).toBe(0);
+      return readFileSync(file, 'utf8');
+    };
+    const entry = (indent: string): string =>
+      ['"example-com": {', '  "type": "http",', '  "url": "https://www.example.com/mcp"', '}'].join(`\n${indent}`);
+    const old = '"old": { "command": "x", "args": ["-y"] }';
+    const wide = (entries: string): string => `{\n    "mcpServers": {\n        ${entries}\n    }\n}\n`;
+    expect(await after(wide(old))).toBe(wide(`${old},\n        ${entry('        ').replaceAll('  "', '    "')}`));
+    expect(await after('{ "theme": "dark", "mcpServers": {} }')).toBe(`{ "theme": "dark", "mcpServers": {\n    ${entry('    ')}\n  } }\n`);
+    const tabs = (entries: string): string => `{\n\t"mcpServers": {\n\t\t${entries}\n\t}\n}\n`;
+    expect(await after(tabs(old))).toBe(tabs(`${old},\n\t\t${entry('\t\t').replaceAll('  "', '\t"')}`));
+  });
+
   it('writes nothing without consent, into a broken file, or where a host starts no such server', async () => {
     const { folder, install } = createHome();
     expect(await install('node server.js', 'cursor')).toMatchObject({

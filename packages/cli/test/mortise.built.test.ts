@@ -1,13 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { McpClient } from '@mortise/client';
+import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';
+import { serveHttp } from '@mortise/transport-http/node';
+import { stdioTransport } from '@mortise/transport-stdio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 const mortise = fileURLToPath(new URL('../bin/mortise.js', import.meta.url));
@@ -52,6 +55,29 @@ describe('the command mortise', () => {
       child.stdin.end();
       expect(await once(child, 'exit')).toEqual([0, null]);
     }
+  });
+
+  it.skipIf(process.platform === 'win32')('goes on with a session whose recording the disk has no room for', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mortise-record-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const serving = await serveHttp(new McpServer({ name: 'empty', version: '1.0.0' }), { port: 0 });
+    onTestFinished(() => serving.close());
+    const file = join(folder, 'session.jsonl');
+    const notes: string[] = [];
+    // No file may become longer than 1 or 2 KiB, depending on the shell.
+    const script = 'ulimit -f 2; exec "$0" "$@"';
+    const transport = stdioTransport({
+      command: 'sh',
+      args: ['-c', script, process.execPath, mortise, 'record', serving.url, file],
+      stderr: (line) => void notes.push(line),
+    });
+    const client = await McpClient.connect(transport, { name: 'test', version: '1.0.0' });
+    for (let request = 0; request < 20; request++) await client.ping();
+    await client.close();
+    expect(notes.filter((line) => line.includes('the recording ended'))).toEqual([expect.stringMatching(/EFBIG.*; the session goes on$/)]);
+    expect(readFileSync(file, 'utf8').length).toBeLessThanOrEqual(2048);
+    // What there is of it can be read.
+    expect((await start('replay', file, serving.url)).out).toMatch(/ 0 different\n$/);
   });
 
   it.each([

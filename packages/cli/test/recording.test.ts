@@ -113,7 +113,7 @@ describe.each(versions)('a recorded session of %s', (version) => {
     const results = await record(await serve(), folder, version);
     const client = await connectTo(['replay', 'session.jsonl'], folder, version);
     expect(await useAll(client)).toEqual(results);
-    await expect(client.callTool('count', { to: 4 })).rejects.toThrow(/no such request: tools\/call/);
+    await expect(client.callTool('count', { to: 4 })).rejects.toThrow('The recording has no tools/call count with these params');
     await client.close();
     expect(await client.ended).toBe(0);
   });
@@ -144,4 +144,13 @@ it('a server that leaves in the middle ends the replay with what was waited for'
   );
   expect(err).toMatch(/The server does not send the answer to initialize/);
   expect(code).toBe(3);
+});
+
+it('record says that the server was not reached, with exit code 3', async () => {
+  const folder = createFolder();
+  for (const server of [`"${process.execPath}" -e "process.exit(3)"`, 'there-is-no-such-program']) {
+    const { code, err } = await run(['record', server, 'session.jsonl'], { cwd: folder });
+    expect(code).toBe(3);
+    expect(err).not.toBe('');
+  }
 });

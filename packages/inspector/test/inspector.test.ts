@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { McpServer } from '@mortise/server';
+import { serveHttp } from '@mortise/transport-http/node';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openLink } from './page-link.ts';
 import { serveEverything, type TransportName } from './targets.ts';
 
@@ -209,6 +211,22 @@ describe('the inspector', () => {
     const characters = servers[0]?.logs.reduce((sum, { text }) => sum + text.length, 0);
     expect(characters).toBeLessThanOrEqual(16 * 1024 * 1024);
     expect(characters).toBeGreaterThan(15 * 1024 * 1024);
+  });
+
+  it('[ROBUSTNESS-7] cuts the text of a log message, and the name of its logger', async () => {
+    const server = new McpServer({ name: 'noisy', version: '1.0.0' }, { capabilities: { logging: {} } });
+    server.registerTool('log', {}, async (ctx) => {
+      await ctx.log.info('t'.repeat(100_000), 'l'.repeat(100_000));
+      return 'logged';
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    const link = await openLink();
+    const id = await link.connect({ type: 'http', url: serving.url });
+    await link.ask('setLogLevel', { server: id, level: 'info' });
+    await link.ask('request', { server: id, method: 'tools/call', params: { name: 'log' } });
+    const { entry } = await link.event('log');
+    expect([entry.text.length, entry.logger?.length]).toEqual([65_536, 200]);
   });
 
   it('drops the oldest messages when they are too large together, and says so', async () => {

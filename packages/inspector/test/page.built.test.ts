@@ -174,6 +174,28 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     TIMEOUT_MS,
   );
 
+  it(
+    'shows the beginning of a long message, and all of it when the user wants it',
+    async () => {
+      const { page } = await openPage(browser, { servers: [await serveEverything('http')] });
+      await page.getByRole('button', { name: /^blob / }).click();
+      await page.getByLabel('size (required)').fill('90000');
+      await page.getByRole('button', { name: 'Call', exact: true }).click();
+      await page.getByText('done after').waitFor();
+      await page.getByRole('tab', { name: 'Wire' }).click();
+      await page.getByLabel('Filter').fill('tools/call');
+      await page.getByRole('listbox').getByRole('option').last().click();
+      const message = page.getByRole('region', { name: 'Message' });
+      await message.getByText('Only the beginning is shown.').waitFor();
+      expect((await message.locator('pre').textContent())?.length).toBe(65_536);
+      await message.getByRole('button', { name: 'Load all' }).click();
+      await message.getByRole('button', { name: 'show all 90000 characters' }).click();
+      expect((await message.locator('.value.string').allTextContents()).map(({ length }) => length)).toContain(90_002);
+      expect(await message.getByText('Only the beginning is shown.').count()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
   const screens = [
     { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
     { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
@@ -202,7 +224,20 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       await press('Connect a server');
       await page.getByRole('region', { name: 'Connect' }).waitFor();
       await look('connect');
+      await type('Command', 'there-is-no-such-program');
+      await press('Connect$');
+      await page.getByText('could not be started').first().waitFor();
+      await page.getByText('The server is not connected.').waitFor();
+      await look('failed');
+      await press('Remove');
       await press('everything');
+      await page.getByRole('tab', { name: 'Logs' }).click();
+      await page.getByText('choose the level').waitFor();
+      await page.getByLabel('The server sends from').selectOption('debug');
+      await page.getByRole('tab', { name: 'Tools' }).click();
+      await page.getByRole('tab', { name: 'Logs' }).click();
+      expect(await page.getByLabel('The server sends from').inputValue()).toBe('debug');
+      await page.getByRole('tab', { name: 'Tools' }).click();
       await press('order');
       await look('order');
       for (const name of ['table', 'media', 'fail', 'log', 'ask']) {

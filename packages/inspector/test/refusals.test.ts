@@ -56,6 +56,7 @@ describe('what the inspector refuses', () => {
     expect(await get(new URL('/', url), {})).toBe(404);
     expect(await get(new URL('/inspector', url), {})).toBe(404);
     expect(await get(new URL(`${url.pathname.slice(0, -2)}x/`, url), {})).toBe(404);
+    expect(await get(new URL(url.pathname.slice(0, -1), url), {})).toBe(308);
     expect(await get(url, { host: 'evil.example' })).toBe(403);
     expect(await getWithHosts(url, url.host, 'evil.example')).toContain('403');
     expect(await get(url, { origin: 'https://evil.example' })).toBe(403);

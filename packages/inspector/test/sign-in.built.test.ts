@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { executablePath, expectAccessible, launch, openPage, TIMEOUT_MS } from './chromium.ts';
+import { executablePath, expectAccessible, launch, openPage, shoot, TIMEOUT_MS } from './chromium.ts';
 import { serveProtected } from './protected.ts';
 
 /** Goes through the pages of the authorization server until it sends the browser back. */
@@ -24,10 +24,15 @@ describe.skipIf(executablePath === undefined)('sign-in', () => {
     async (era) => {
       const browser = await launch();
       try {
-        const { page, complaints } = await openPage(browser, { servers: [{ type: 'http', url: await serveProtected(), era }] });
+        const { page, complaints } = await openPage(
+          browser,
+          { servers: [{ type: 'http', url: await serveProtected(), era }] },
+          { colorScheme: era === 'legacy' ? 'light' : 'dark' },
+        );
         const link = page.getByRole('link', { name: 'Open the sign-in page' });
         await link.waitFor();
         await expectAccessible(page);
+        await shoot(page, `sign-in-${era}`);
         const [popup] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
         await popup.waitForLoadState();
         expect(await popup.evaluate('window.opener')).toBeNull();
@@ -36,6 +41,7 @@ describe.skipIf(executablePath === undefined)('sign-in', () => {
         await page.getByRole('tab', { name: 'Server' }).click();
         const steps = page.getByRole('region', { name: 'Sign-in' });
         const titles = await steps.locator('li > strong').allTextContents();
+        await shoot(page, `signed-in-${era}`);
         expect(titles).toEqual([
           'Metadata of the protected server',
           'Metadata of the authorization server',

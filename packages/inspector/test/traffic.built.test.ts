@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { executablePath, launch, openPage, TIMEOUT_MS } from './chromium.ts';
 import { serveEverything } from './targets.ts';
@@ -36,12 +37,13 @@ describe.skipIf(executablePath === undefined || process.platform !== 'linux')('1
         const session = await browser.newBrowserCDPSession();
         const { processInfo } = await session.send('SystemInfo.getProcessInfo');
         const bytes = readMemory(processInfo);
-        const clicks = (await page.evaluate(clickRows)) as readonly number[];
-        console.log(`the page: ${Math.round(bytes / MIB)} MiB; clicks: ${clicks.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+        const clicks = await clickRows(page);
+        console.log(
+          `the page: ${Math.round(bytes / MIB)} MiB; clicks: ${clicks.map(({ ms, cpuMs }) => `${ms} (CPU ${cpuMs})`).join(', ')} ms`,
+        );
         expect(bytes).toBeLessThan(MAX_PAGE_BYTES);
-        // How soon a click is answered without the time that others ran: the quickest of five, for short requests and for responses of 1 MiB.
-        expect(Math.min(...clicks.filter((_, at) => at % 2 === 0))).toBeLessThan(MAX_CLICK_MS);
-        expect(Math.min(...clicks.filter((_, at) => at % 2 === 1))).toBeLessThan(MAX_CLICK_MS);
+        // The rows are short requests and responses of 1 MiB in turn.
+        for (const kind of [0, 1]) expect(median(clicks.filter((_, at) => at % 2 === kind))).toBeLessThan(MAX_CLICK_MS);
       } finally {
         await browser.close();
       }
@@ -50,17 +52,37 @@ describe.skipIf(executablePath === undefined || process.platform !== 'linux')('1
   );
 });
 
-/** Clicks on ten rows, and measures how long each takes until its message is drawn. Runs in the page. */
-const clickRows = `(async () => {
-  const box = document.querySelector('[role=listbox]');
-  const rows = [...box.querySelectorAll('[role=option]')].slice(-10);
-  const times = [];
-  for (const row of rows) {
-    const start = performance.now();
-    row.click();
-    while (!document.querySelector('[aria-label=Message] :is(pre, .branch)') || row.getAttribute('aria-selected') !== 'true')
-      await new Promise(requestAnimationFrame);
-    times.push(performance.now() - start);
+interface Click {
+  readonly ms: number;
+  /** What of it the page's main thread ran: the rest it waited for, as for other programs of a busy machine. */
+  readonly cpuMs: number;
+}
+
+const median = (clicks: readonly Click[]): number => clicks.map(({ cpuMs }) => cpuMs).sort((a, b) => a - b)[clicks.length >> 1] ?? NaN;
+
+/** Clicks on the last ten rows, and measures how long each takes until its message is drawn. */
+async function clickRows(page: Page): Promise<readonly Click[]> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const readCpuMs = async (): Promise<number> => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'ThreadTime')?.value ?? NaN) * 1000;
+  };
+  const clicks: Click[] = [];
+  for (let row = -10; row < 0; row++) {
+    const startMs = await readCpuMs();
+    const ms = (await page.evaluate(`(${clickRow})(${row})`)) as number;
+    clicks.push({ ms: Math.round(ms), cpuMs: Math.round((await readCpuMs()) - startMs) });
   }
-  return times;
-})()`;
+  return clicks;
+}
+
+/** Runs in the page. */
+const clickRow = `async (at) => {
+  const row = [...document.querySelectorAll('[role=listbox] [role=option]')].at(at);
+  const start = performance.now();
+  row.click();
+  while (!document.querySelector('[aria-label=Message] :is(pre, .branch)') || row.getAttribute('aria-selected') !== 'true')
+    await new Promise(requestAnimationFrame);
+  return performance.now() - start;
+}`;

@@ -110,9 +110,10 @@ function report({ latenciesMs, errors, seconds }: Measured, { connections }: Ben
     return terminal.printJson(found);
   }
   terminal.print(`${terminal.style('bold', String(callsPerSecond))} calls a second (${sorted.length} calls, ${connections} at once)`);
-  terminal.print(
-    `latency: half within ${latencyMs.p50} ms, 90 % ${latencyMs.p90} ms, 99 % ${latencyMs.p99} ms, slowest ${latencyMs.max} ms`,
-  );
+  if (sorted.length > 0)
+    terminal.print(
+      `latency: half within ${latencyMs.p50} ms, 90 % ${latencyMs.p90} ms, 99 % ${latencyMs.p99} ms, slowest ${latencyMs.max} ms`,
+    );
   for (const [message, count] of errors) terminal.print(terminal.style('red', `${count} × ${clean(message)}`));
 }
 

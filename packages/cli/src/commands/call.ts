@@ -2,6 +2,7 @@
 
 import type { McpClient } from '@mortise/client';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Tool } from '@mortise/protocol/model';
 import type { TaskHandle } from '@mortise/tasks/client';
 import type { Command } from 'commander';
@@ -88,12 +89,13 @@ export function printResult(result: CallToolResult, terminal: Terminal): void {
   if (structuredContent !== undefined && !isMirrored(result)) terminal.print(clean(JSON.stringify(structuredContent, null, 2)));
 }
 
-/** Whether the only block of text says the same as the structured content, as the specification recommends. */
+/** Whether the text says the same as the structured content: as JSON, as the specification recommends, or with each of its strings. */
 function isMirrored({ content, structuredContent }: CallToolResult): boolean {
-  const [block] = content;
-  if (content.length !== 1 || block?.type !== 'text') return false;
+  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+  const values = isJsonObject(structuredContent) ? Object.values(structuredContent) : [];
+  if (values.length > 0 && values.every((value) => typeof value === 'string' && text.includes(value.trim()))) return true;
   try {
-    return JSON.stringify(JSON.parse(block.text)) === JSON.stringify(structuredContent);
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(structuredContent);
   } catch {
     return false;
   }

@@ -33,12 +33,14 @@ export function addGetters(program: Command, terminal: Terminal): void {
 
   addServerCommand(
     program,
-    'complete <of> <argument> [value]',
-    'Complete an argument of a prompt (its name) or a resource template (its URI)',
-  ).action((server: string, of: string, name: string, value: string | undefined, options: ServerCommandOptions) =>
+    'complete <of> <argument> [value] [others...]',
+    'Complete an argument of a prompt (its name) or a resource template (its URI); others: key=value for what is filled in already',
+  ).action((server: string, of: string, name: string, value = '', words: readonly string[], options: ServerCommandOptions) =>
     useServer(terminal, server, options, async ({ client }) => {
-      const { completion } = await client.complete({ ref: toReference(of), argument: { name, value: value ?? '' } }, { signal });
+      const context = words.length === 0 ? {} : { context: { arguments: toTexts(words) } };
+      const { completion } = await client.complete({ ref: toReference(of), argument: { name, value }, ...context }, { signal });
       if (terminal.isJson) return terminal.printJson(completion);
+      if (completion.values.length === 0) terminal.note('no suggestions');
       for (const found of completion.values) terminal.print(clean(found));
       if (completion.hasMore === true) terminal.note(terminal.styleNote('dim', `of ${completion.total ?? 'more'}`));
     }),

@@ -67,10 +67,11 @@ async function serve(
   terminal: Terminal,
   whileServing?: (inspector: InspectorServing) => Promise<() => Promise<void>>,
 ): Promise<void> {
-  const inspector = await serveInspector({ port, servers });
+  // Whoever types the command wants it, whatever NODE_ENV the shell has.
+  const inspector = await serveInspector({ port, servers, allowProduction: true });
   const stop = await whileServing?.(inspector);
   try {
-    terminal.note(`${terminal.styleNote('green', 'inspector')} ${inspector.url} (Ctrl-C ends)`);
+    terminal.note(`${terminal.styleNote('green', 'inspector')} ${inspector.url} (a page for your browser; Ctrl-C ends)`);
     if (open && terminal.isInteractive)
       await openBrowser(inspector.url).catch(() => terminal.note('No browser could be opened: open the address yourself'));
     await aborted(terminal.io.signal);

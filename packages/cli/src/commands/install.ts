@@ -5,7 +5,18 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
-import { applyEdits, findNodeAtLocation, getNodeValue, modify, type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser';
+import {
+  applyEdits,
+  type Edit,
+  findNodeAtLocation,
+  format,
+  getNodeValue,
+  modify,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
 import stringArgv from 'string-argv';
 import { CliError } from '../errors.ts';
 import { collect } from '../server-command.ts';
@@ -139,14 +150,23 @@ function addEntry(text: string, path: readonly string[], entry: object, file: st
     const line = text.slice(0, fault.offset).split('\n').length;
     throw new CliError(`${clean(file)}, line ${line}: ${printParseErrorCode(fault.error)}; correct the file first, nothing was written`);
   }
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes('\r\n') ? '\r\n' : '\n' };
   const start = text.trim() === '' ? '{}' : text;
   try {
-    const edited = applyEdits(start, modify(start, [...path], entry, { formattingOptions }));
+    const edits = modify(start, [...path], entry, {});
+    const edited = edits.reduce((before, edit) => formatEdit(applyEdits(before, [edit]), edit), start);
     return edited.endsWith('\n') ? edited : `${edited}\n`;
   } catch (error) {
     throw new CliError(`${clean(file)} has no place for "${path[0]}", nothing was written`, undefined, { cause: error });
   }
+}
+
+/** Formats what an edit has written, and nothing else. */
+function formatEdit(text: string, { offset, content }: Edit): string {
+  const [, indentation = '  '] = /^([ \t]+)\S/m.exec(text) ?? [];
+  const insertSpaces = !indentation.startsWith('\t');
+  const options = { insertSpaces, tabSize: insertSpaces ? indentation.length : 1, eol: text.includes('\r\n') ? '\r\n' : '\n' };
+  // With the character before and behind it, for the line breaks between.
+  return applyEdits(text, format(text, { offset: offset - 1, length: content.length + 2 }, options));
 }
 
 /** Writes beside the file and renames, so that a host never reads half of it. A link, as people keep for such files, stays a link. */

@@ -4,6 +4,7 @@ import type { McpClient } from '@mortise/client';
 import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { Command } from 'commander';
+import { CliError, ExitCode } from '../errors.ts';
 import { addServerCommand, collect, type ServerCommandOptions, useServer } from '../server-command.ts';
 import { clean, type Terminal } from '../terminal.ts';
 
@@ -35,7 +36,7 @@ async function follow(client: McpClient, resources: readonly string[], terminal:
   await subscription.accepted;
   terminal.note(terminal.styleNote('dim', `listening to ${clean(client.serverInfo?.name ?? 'the server')}; Ctrl-C ends`));
   for await (const event of subscription) print(event, terminal);
-  terminal.note('the server ended the subscription');
+  throw new CliError('the server ended the subscription', ExitCode.unreachable);
 }
 
 function print({ method, params }: JsonRpcNotification, terminal: Terminal): void {

@@ -8,7 +8,7 @@ import { diffJson } from 'diff';
 import { ExitCode } from '../errors.ts';
 import { type Compared, playClient } from '../recording/play-client.ts';
 import { RecordedServer } from '../recording/play-server.ts';
-import { type Entry, readRecording } from '../recording/recording.ts';
+import { describeRequest, type Entry, readRecording } from '../recording/recording.ts';
 import { toComparable } from '../recording/volatile.ts';
 import { addTargetOptions, toPositive } from '../server-command.ts';
 import { type TargetOptions, toTransport } from '../target.ts';
@@ -60,7 +60,7 @@ function show({ request, recorded, live, isSame }: Compared, terminal: Terminal)
   const { id, method } = request;
   if (terminal.isJson) return terminal.printJson({ id, method, isSame, ...(!isSame && { recorded, live }) }, true);
   const mark = isSame ? terminal.style('green', '✓') : terminal.style('red', '✗');
-  terminal.print(`${mark} ${clean(describe(request))}`);
+  terminal.print(`${mark} ${clean(describeRequest(request))}`);
   if (isSame) return;
   for (const { added, removed, value } of diffJson(toComparable(recorded) as object, toComparable(live) as object)) {
     if (!added && !removed) continue;
@@ -69,11 +69,6 @@ function show({ request, recorded, live, isSame }: Compared, terminal: Terminal)
       .replaceAll(/^/gm, removed ? '  - ' : '  + ');
     terminal.print(terminal.style(removed ? 'red' : 'green', lines));
   }
-}
-
-function describe({ method, params }: JsonRpcRequest): string {
-  const { name, uri } = (params ?? {}) as { readonly name?: unknown; readonly uri?: unknown };
-  return [method, name, uri].filter((part) => typeof part === 'string').join(' ');
 }
 
 async function serveRecording(entries: readonly Entry[], terminal: Terminal): Promise<void> {

@@ -6,7 +6,7 @@ import { Dialogue, type EraName } from './dialogue.ts';
 import { CALL_CHECKS, FEATURE_CHECKS } from './feature-checks.ts';
 import { HttpWire } from './http-wire.ts';
 import { LAST_CHECKS, PROTOCOL_CHECKS } from './protocol-checks.ts';
-import { checkAuthorization, HTTP_CHECKS, PROGRAM_CHECKS } from './transport-checks.ts';
+import { checkAuthorization, END_CHECK, HTTP_CHECKS, PROGRAM_CHECKS } from './transport-checks.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
 /** What one check found. */
@@ -67,7 +67,20 @@ async function* runAll(dialogue: Dialogue, wire: Wire, open: OpenWire, options: 
     yield await run(check, () => (check.isFirst === true ? runFirst(check, dialogue, open) : check.run(dialogue, wire)));
   if (wire instanceof HttpWire) for (const check of HTTP_CHECKS.filter(fits)) yield await run(check, () => check.run(dialogue, wire));
   for (const check of LAST_CHECKS) yield await run(check, () => check.run(dialogue, wire));
-  if (isProgram(wire)) for (const check of PROGRAM_CHECKS) yield await run(check, () => check.run(dialogue, wire));
+  if (!isProgram(wire)) return;
+  for (const check of PROGRAM_CHECKS) yield await run(check, () => check.run(dialogue, wire));
+  yield await run(END_CHECK, () => (options.calls ? endAnother(dialogue.era, open) : END_CHECK.run(dialogue, wire)));
+}
+
+/** Tools that were called may have left timers behind, so another program is ended, in which none was. */
+async function endAnother(era: EraName, open: OpenWire): Promise<string | undefined> {
+  const wire = await open();
+  try {
+    const dialogue = await Dialogue.open(era, wire);
+    return dialogue && isProgram(wire) ? await END_CHECK.run(dialogue, wire) : undefined;
+  } finally {
+    await wire.close();
+  }
 }
 
 async function runFirst(check: Check, { era, version }: Dialogue, open: OpenWire): Promise<string | undefined> {

@@ -182,11 +182,13 @@ export const PROGRAM_CHECKS: readonly Check<ProgramWire>[] = [
       return undefined;
     },
   },
-  {
-    row: 'STDIO-013',
-    isAdvice: true,
-    rule: 'the program ends when its standard input ends',
-    remedy: 'end the process when stdin ends, or it stays behind as an orphan',
-    run: async (_dialogue, wire) => ((await wire.endInput(EXIT_MS)) ? undefined : `it still ran ${EXIT_MS / 1000} s later`),
-  },
 ];
+
+/** What ends a program. */
+export const END_CHECK: Check<ProgramWire> = {
+  row: 'STDIO-013',
+  isAdvice: true,
+  rule: 'the program ends when its standard input ends',
+  remedy: 'end the process when stdin ends, or it stays behind as an orphan',
+  run: async (_dialogue, wire) => ((await wire.endInput(EXIT_MS)) ? undefined : `it still ran ${EXIT_MS / 1000} s later`),
+};

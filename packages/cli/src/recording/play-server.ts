@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest, Transport } from '@mortise/jsonrpc-core';
 import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
-import { type Entry, isRequest, isResponse } from './recording.ts';
+import { describeRequest, type Entry, isRequest, isResponse } from './recording.ts';
 import { toComparable } from './volatile.ts';
 
 /** A recorded request, and what the server sent from then on until the next one. */
@@ -51,7 +51,7 @@ export class RecordedServer {
     const exchange = this.#find(live);
     if (!exchange) {
       this.#onUnknown(live);
-      const error = { code: METHOD_NOT_FOUND, message: `The recording has no such request: ${live.method}` };
+      const error = { code: METHOD_NOT_FOUND, message: `The recording has no ${describeRequest(live)} with these params` };
       return this.#transport.send({ jsonrpc: '2.0', id: live.id, error });
     }
     this.#used.add(exchange);

@@ -17,6 +17,12 @@ export const isRequest = (message: JsonRpcMessage): message is JsonRpcRequest =>
 
 export const isResponse = (message: JsonRpcMessage): message is JsonRpcResponse => !('method' in message);
 
+/** A request in short: its method, and the tool, prompt or resource that it names. */
+export function describeRequest({ method, params }: JsonRpcRequest): string {
+  const { name, uri } = (params ?? {}) as { readonly name?: unknown; readonly uri?: unknown };
+  return [method, name, uri].filter((part) => typeof part === 'string').join(' ');
+}
+
 /** Reads a recording. @throws {CliError} The file cannot be read, or a line of it is no entry. */
 export function readRecording(path: string): readonly Entry[] {
   let text: string;

@@ -84,7 +84,7 @@ async function onHttp(server: Served, { port, host }: ServingOptions, terminal: 
       response.once('close', () => listens.delete(response));
     }
     const opened = current.handler.node(request, response);
-    // A stream of a legacy session, whose client missed what was announced while it had none.
+    // The stream of a legacy session was closed with the last server, so its client learns here that the lists may have changed.
     if (request.method === 'GET' && current.server !== server) void opened.then(() => announceLists(current.server));
   });
   return {
@@ -92,8 +92,7 @@ async function onHttp(server: Served, { port, host }: ServingOptions, terminal: 
       const last = current;
       const open = [...listens];
       current = { server: next, handler: createHttpHandler(next, options) };
-      await announceLists(last.server);
-      // As if the connection broke, after which clients subscribe again: a subscription that its server ends is over.
+      // As if the connection broke, after which clients subscribe and list again: a subscription that its server ends is over.
       for (const listen of open) listen.destroy();
       await last.handler.close();
     },
@@ -105,13 +104,10 @@ async function onHttp(server: Served, { port, host }: ServingOptions, terminal: 
   };
 }
 
-/** Tells the clients of a server that its lists changed. Resolves when that is sent. */
-async function announceLists(server: Served): Promise<void> {
+/** Tells the clients of a server that its lists changed. */
+function announceLists(server: Served): void {
   const { sendToolListChanged, sendResourceListChanged, sendPromptListChanged } = server as Partial<McpServer>;
-  for (const send of [sendToolListChanged, sendResourceListChanged, sendPromptListChanged]) await send?.call(server as McpServer);
-  // A server sends the changes of one turn together, by a timer of its own that was set before this one.
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  await new Promise((resolve) => setImmediate(resolve));
+  for (const send of [sendToolListChanged, sendResourceListChanged, sendPromptListChanged]) void send?.call(server as McpServer);
 }
 
 /** WebSockets are closed, and clients open them again. */

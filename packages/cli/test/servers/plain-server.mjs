@@ -58,6 +58,7 @@ export function createAnswerer(fault) {
     'tools/call': ({ name }) => {
       if (fault === 'unknown tool called') return { content: [] };
       oneOf(tools, name, 'tool');
+      if (fault === 'tool that starts a timer') setInterval(() => undefined, 1000);
       return fault === 'result without content' || name !== 'hello' ? {} : { content: [{ type: 'text', text: 'hello' }] };
     },
     'resources/read': ({ uri }, isModern) => {
@@ -68,7 +69,7 @@ export function createAnswerer(fault) {
   };
 
   function open(method, params, isModern) {
-    if (isModern && method === 'server/discover')
+    if (isModern && method === 'server/discover' && fault !== 'one era only')
       return {
         supportedVersions: [MODERN],
         capabilities: fault === 'undeclared capability' ? { tools: {} } : CAPABILITIES,

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ListState } from './state.ts';
+import { type ListState, selected } from './state.ts';
 import { visible } from './text.ts';
 
 export interface NamedItem {
@@ -26,6 +26,7 @@ const SHOWN = 300;
 
 export function ItemList({ label, list, items, chosen, onChoose, onReload }: ItemListProps): JSX.Element {
   const [text, setText] = useState('');
+  const isConnected = selected.value?.state.value.status === 'ready';
   const wanted = text.toLowerCase();
   const found = items.filter(({ key, title, about = '' }) => `${key} ${title} ${about}`.toLowerCase().includes(wanted));
   return (
@@ -60,7 +61,9 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
       </ul>
       {found.length > SHOWN && <p class="quiet">{found.length - SHOWN} more: filter them.</p>}
       {list.isCut && <p class="quiet">The server lists more: only the first are read.</p>}
-      {items.length === 0 && !list.isLoading && <p class="quiet">The server has none.</p>}
+      {items.length === 0 && !list.isLoading && (
+        <p class="quiet">{isConnected ? 'The server has none.' : 'The server is not connected.'}</p>
+      )}
     </section>
   );
 }

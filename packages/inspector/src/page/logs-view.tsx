@@ -35,6 +35,7 @@ export function LogsView({ server }: { server: ServerModel }): JSX.Element {
         <Filters server={server} />
         <p class="quiet" role="status">
           {shown.length} of {server.logs.items.length} entries
+          {server.logs.items.length === 0 && hintOf(server)}
         </p>
         <VirtualList
           label="Log"
@@ -57,8 +58,15 @@ export function LogsView({ server }: { server: ServerModel }): JSX.Element {
   );
 }
 
+/** In the modern era a server sends log messages only of the level that the client asks for. */
+const hintOf = ({ state: { value } }: ServerModel): string =>
+  value.era === 'modern' && value.capabilities?.logging !== undefined ? ': choose the level from which the server sends them' : '';
+
 function Filters({ server }: { server: ServerModel }): JSX.Element {
-  const setLevel = (level: string): void => void ask('setLogLevel', { server: server.id, level: level as LoggingLevel }).catch(report);
+  const setLevel = (level: LoggingLevel): void => {
+    server.logLevel.value = level;
+    ask('setLogLevel', { server: server.id, level }).catch(report);
+  };
   return (
     <div class="filters" role="search">
       <label>
@@ -74,9 +82,9 @@ function Filters({ server }: { server: ServerModel }): JSX.Element {
       {server.state.value.capabilities?.logging !== undefined && (
         <label>
           The server sends from{' '}
-          <select onChange={({ currentTarget }) => setLevel(currentTarget.value)}>
-            <option value="" disabled selected>
-              its own level
+          <select value={server.logLevel.value} onChange={({ currentTarget }) => setLevel(currentTarget.value as LoggingLevel)}>
+            <option value="" disabled>
+              {server.state.value.era === 'modern' ? 'no level' : 'its own level'}
             </option>
             <Levels />
           </select>

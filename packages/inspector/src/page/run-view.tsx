@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Content, ResourceContent, Structured } from './content.tsx';
 import { JsonTree } from './json-tree.tsx';
 import type { Run } from './runs.ts';
@@ -9,8 +10,15 @@ import { formatDuration, formatTime, visible } from './text.ts';
 
 export function RunView({ run, onRepeat }: { run: Run; onRepeat: (run: Run) => void }): JSX.Element {
   const { status, progress, result, problem, error, task, tookMs } = run.outcome.value;
+  const box = useRef<HTMLElement>(null);
+  const wasRunning = useRef(false);
+  // Below a long form, or in a narrow window, the result of a click would be out of sight.
+  useEffect(() => {
+    if (status === 'running' || wasRunning.current) box.current?.scrollIntoView({ block: 'nearest' });
+    wasRunning.current = status === 'running';
+  }, [run, status]);
   return (
-    <article class="run" aria-label={`Result of ${visible(run.name)}`}>
+    <article ref={box} class="run" aria-label={`Result of ${visible(run.name)}`}>
       <header>
         <h3>{visible(run.name)}</h3>
         <span class={`status ${status}`} role="status">

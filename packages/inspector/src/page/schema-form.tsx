@@ -280,10 +280,14 @@ function Items({ schema, root, label, value, onChange }: DrawnProps): JSX.Elemen
 const titleOf = (schema: JsonObject, label: string): string =>
   typeof schema['title'] === 'string' ? `${schema['title']} (${label})` : label;
 
-/** The description, and what a value has to keep. */
+/** The description, and what a value has to keep. What schema libraries add of themselves is left out: a format's pattern, bounds of integers. */
 function aboutOf(schema: JsonObject): string {
-  const rules = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength'].flatMap((rule) =>
-    schema[rule] === undefined ? [] : [`${rule} ${String(schema[rule])}`],
-  );
+  const says = (rule: string): boolean =>
+    schema[rule] !== undefined &&
+    Math.abs(Number(schema[rule])) !== Number.MAX_SAFE_INTEGER &&
+    (rule !== 'pattern' || schema['format'] === undefined);
+  const rules = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength']
+    .filter(says)
+    .map((rule) => `${rule} ${String(schema[rule])}`);
   return [schema['description'], rules.join(', ')].filter((part) => typeof part === 'string' && part !== '').join(' · ');
 }

@@ -1,6 +1,7 @@
 /** What the page knows: the servers, and all that the command told about them. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { LoggingLevel } from '@mortise/protocol';
 import { batch, computed, signal, type Signal } from '@preact/signals';
 import type {
   Ask,
@@ -50,6 +51,8 @@ export interface ServerModel {
   /** URIs that changed since they were read, and those that are followed. */
   readonly updated: Signal<ReadonlySet<string>>;
   readonly followed: Signal<ReadonlySet<string>>;
+  /** The level from which the server was asked to log; empty where it was not. */
+  readonly logLevel: Signal<LoggingLevel | ''>;
 }
 
 export const servers = signal<readonly ServerModel[]>([]);
@@ -80,6 +83,7 @@ function toModel({ state, wire, loss, logs, asks, tasks, steps }: ServerSnapshot
     runs: before?.runs ?? signal([]),
     updated: before?.updated ?? signal(new Set()),
     followed: before?.followed ?? signal(new Set()),
+    logLevel: before?.logLevel ?? signal(''),
   };
 }
 
@@ -157,8 +161,9 @@ function onState(server: ServerModel, state: ServerState): void {
   const { status } = server.state.value;
   server.state.value = state;
   if (state.status !== 'ready' || status === 'ready') return;
-  // A new connection follows no resource yet.
+  // A new connection follows no resource yet, and has no level of logs.
   server.followed.value = new Set();
+  server.logLevel.value = '';
   loadLists(server);
 }
 

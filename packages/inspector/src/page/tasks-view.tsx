@@ -40,7 +40,7 @@ function Task({ server, task }: { server: ServerModel; task: TaskEntry }): JSX.E
         )}
       </header>
       <p class="quiet">
-        <code>{visible(id)}</code> {createdAt !== undefined && `since ${visible(createdAt)}`}
+        <code>{visible(id)}</code> {createdAt !== undefined && `since ${visible(createdAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC'))}`}
       </p>
       {!OVER.has(status) && <progress aria-label="The task is not over" />}
       {message !== undefined && <p>{visible(message)}</p>}

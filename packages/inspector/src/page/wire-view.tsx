@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CopyForm, WireMessage } from '../messages.ts';
 import { parseJson } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
@@ -112,6 +112,9 @@ function Detail({ server, message, onChoose }: DetailProps): JSX.Element {
   const [copied, setCopied] = useState<string | undefined>(undefined);
   const { seq, answers, kind: what, method } = message;
   const response = server.wire.items.find((each) => each.answers === seq);
+  const box = useRef<HTMLElement>(null);
+  // In a narrow window it stands below the list.
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
   useEffect(() => {
     const showing = { isOver: false };
     const show = (shown: { readonly text: string; readonly isCut: boolean }): void => void (showing.isOver || setBody(shown));
@@ -130,7 +133,7 @@ function Detail({ server, message, onChoose }: DetailProps): JSX.Element {
     navigator.clipboard.writeText(made).catch(() => undefined);
   };
   return (
-    <section class="pane detail" aria-label="Message">
+    <section ref={box} class="pane detail" aria-label="Message">
       <h3>
         {seq}. {what} {visible(method)}
       </h3>

@@ -157,8 +157,10 @@ class Handler implements InspectorHandler {
   node(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
     const path = pathOf(request);
     if (next && !path.startsWith(this.#base)) return next();
-    const refusal = this.#refusalOf(request, this.path);
+    const isShort = isSame(`${path}/`, this.path);
+    const refusal = this.#refusalOf(request, isShort ? path : this.path);
     if (refusal) return send(response, ...refusal);
+    if (isShort) return send(response, 308, '', { location: this.path });
     if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, 'Only GET is allowed.');
     const { html, policy } = (this.#page ??= readPage());
     send(response, 200, request.method === 'HEAD' ? '' : html, {
