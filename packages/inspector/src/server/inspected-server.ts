@@ -99,6 +99,8 @@ export class InspectedServer {
         onSignInPage: (signInUrl) => this.#change({ signInUrl }),
       });
       await client.connect(source);
+      this.#listen(client);
+      await client.whenListening();
       if (turn === this.#turn) this.#onReady(client);
     } catch (error) {
       if (turn === this.#turn) this.#change({ status: 'failed', reason: describe(error), signInUrl: undefined });
@@ -152,10 +154,13 @@ export class InspectedServer {
     void client.closed.then(() => {
       if (this.#connection?.client === client) this.#change({ status: 'closed' });
     });
-    const { tools, resources, prompts } = capabilities;
+  }
+
+  #listen(client: McpClient): void {
+    const { tools, resources, prompts } = client.serverCapabilities;
     // In the modern era each callback opens a subscription.
     const hears = (part: { readonly listChanged?: boolean | undefined } | undefined): boolean =>
-      era === 'legacy' || part?.listChanged === true;
+      client.era === 'legacy' || part?.listChanged === true;
     if (hears(tools)) client.onToolsChanged(() => this.#tell({ type: 'list changed', list: 'tools' }));
     if (hears(resources)) client.onResourcesChanged(() => this.#tell({ type: 'list changed', list: 'resources' }));
     if (hears(prompts)) client.onPromptsChanged(() => this.#tell({ type: 'list changed', list: 'prompts' }));
