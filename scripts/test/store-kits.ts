@@ -16,7 +16,7 @@ import { describe } from 'vitest';
 // Reached only where something never happens: a busy machine takes its time.
 setPatience(60_000);
 // An engine has a clock of its own, so test cases wait, beside each other.
-setShortLife(4000);
+setShortLife(6000);
 
 type Stores = RedisStores | PostgresStores;
 

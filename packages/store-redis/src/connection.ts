@@ -89,8 +89,8 @@ export class RedisConnection {
   }
 
   /** Resolves if Redis answers. @throws {RedisStoreError} It does not. */
-  async probe(): Promise<void> {
-    await this.run(PROBE, this.name('probe'));
+  probe(): Promise<unknown> {
+    return this.run(PROBE, this.name('probe'));
   }
 }
 

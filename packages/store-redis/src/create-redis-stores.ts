@@ -14,11 +14,10 @@ import type {
 import { createClient } from '@redis/client';
 import { type RedisClient, RedisConnection } from './connection.ts';
 import { toStoreError } from './errors.ts';
-import { RedisEventStore, type RedisEventOptions } from './event-store.ts';
+import { createEventStore, type RedisEventOptions } from './event-store.ts';
 import { RedisMessageBus } from './message-bus.ts';
-import { RedisSessionStore } from './session-store.ts';
-import { RedisReplayStore, RedisStateStore, RedisTaskHandleStore } from './small-stores.ts';
-import { RedisTaskStore } from './task-store.ts';
+import { createReplayStore, createSessionStore, createStateStore, createTaskHandleStore } from './small-stores.ts';
+import { createTaskStore } from './task-store.ts';
 
 /** The options of `createRedisStores`. Set exactly one of `url` and `client`. */
 export interface RedisStoresOptions {
@@ -37,7 +36,7 @@ export interface RedisStoresOptions {
   readonly maxWaiting?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `RedisEventOptions` */
   readonly events?: RedisEventOptions | undefined;
-  /** Is told when the connection is lost. @default nothing is logged */
+  /** Logs lost connections. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -101,12 +100,12 @@ export async function createRedisStores(options: RedisStoresOptions): Promise<Re
   const close = (): Promise<void> => (closed ??= end());
   return {
     bus,
-    tasks: new RedisTaskStore(connection),
-    sessions: new RedisSessionStore(connection),
-    events: new RedisEventStore(connection, options.events),
-    states: new RedisStateStore(connection),
-    replays: new RedisReplayStore(connection),
-    taskHandles: new RedisTaskHandleStore(connection),
+    tasks: createTaskStore(connection),
+    sessions: createSessionStore(connection),
+    events: createEventStore(connection, options.events),
+    states: createStateStore(connection),
+    replays: createReplayStore(connection),
+    taskHandles: createTaskHandleStore(connection),
     health: () => checkHealth(connection, bus),
     close,
     [Symbol.asyncDispose]: close,
@@ -149,10 +148,12 @@ async function closeClient(client: RedisClient): Promise<void> {
 }
 
 async function checkHealth(connection: RedisConnection, bus: RedisMessageBus): Promise<RedisHealth> {
-  const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
-  const problems = [
-    ...(stores.status === 'rejected' ? [`The stores do not work: ${String(stores.reason)}`] : []),
-    ...(messages.status === 'rejected' ? [`The message bus gets no messages: ${String(messages.reason)}`] : []),
-  ];
+  const problemOf = (what: string, probe: Promise<unknown>): Promise<string[]> =>
+    probe.then(
+      () => [],
+      (error: unknown) => [`${what}: ${String(error)}`],
+    );
+  const found = [problemOf('The stores do not work', connection.probe()), problemOf('The message bus gets no messages', bus.probe())];
+  const problems = (await Promise.all(found)).flat();
   return { isUp: problems.length === 0, problems };
 }

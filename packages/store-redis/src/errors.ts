@@ -7,7 +7,7 @@ import { MortiseError } from '@mortise/jsonrpc-core';
  *
  * `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or the connection broke before its answer. Then it is not known whether Redis did it.
  * `ERR_REDIS_REPLY`: Redis answered with an error, such as `OOM` (no memory left) or `READONLY` (a replica). `cause` has it.
- * `ERR_TASK_LIMIT`: the unfinished tasks of one principal, or of all, fill the task store.
+ * `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store.
  */
 export class RedisStoreError extends MortiseError {
   override readonly name: string = 'RedisStoreError';

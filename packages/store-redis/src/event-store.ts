@@ -4,8 +4,8 @@
  */
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { EventStore, EventTerms, StoredEvent, StoredStream } from '@mortise/protocol/contracts';
-import { duration, list, pairs, type RedisConnection, type Script, script, tag } from './connection.ts';
+import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
+import { duration, list, type RedisConnection, type Script, script, tag } from './connection.ts';
 
 /** The limits of the Redis event store. */
 export interface RedisEventOptions {
@@ -50,15 +50,10 @@ redis.call('HSET', owned, 'epoch', number)
 redis.call('PEXPIRE', owned, ARGV[3])
 return number`);
 
-/** Further argument: the number of an event. Answers with the fields of the owner, and numbers and messages in turn, from that event on. */
+/** Further argument: the number of an event. Answers with what the owner's hash has, and the entries from that event on. */
 const REPLAY = script(`${STREAM}
 if tonumber(ARGV[4]) < micros - ARGV[3] * 1000 then return {} end
-local reply = {redis.call('HGETALL', owned)}
-for _, event in ipairs(redis.call('XRANGE', stream, ARGV[4] .. '-1', '+')) do
-  reply[#reply + 1] = event[1]
-  reply[#reply + 1] = event[2][2]
-end
-return reply`);
+return {redis.call('HMGET', owned, 'epoch', 'finished', 'about'), redis.call('XRANGE', stream, ARGV[4] .. '-1', '+')}`);
 
 const DELETE = script(`
 local names = {}
@@ -71,63 +66,50 @@ for _, name in ipairs(names) do
 end`);
 
 /** Keeps the events of SSE streams in Redis, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
-export class RedisEventStore implements EventStore {
-  readonly #redis: RedisConnection;
-  readonly #maxEvents: number;
-  readonly #maxAgeMs: number;
-
-  constructor(connection: RedisConnection, options: RedisEventOptions = {}) {
-    this.#redis = connection;
-    this.#maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, Number.MAX_SAFE_INTEGER));
-    this.#maxAgeMs = duration(options.maxAgeMs ?? 300_000);
-  }
-
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
-    const json = message === undefined ? '' : JSON.stringify(message);
-    const number = await this.#run(APPEND, sessionId, streamId, json, terms?.epoch ?? '', terms?.isLast === true ? 1 : 0);
-    return number === null ? undefined : `${streamId}~${String(number)}`;
-  }
-
-  async claim(
-    sessionId: string,
-    streamId: string,
-    about?: JsonObject,
-  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
-    const number = await this.#run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about));
-    return number === null ? undefined : { epoch: Number(number), eventId: `${streamId}~${String(number)}` };
-  }
-
-  async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
-    const [, streamId = '', number] = /^([^]*)~([1-9]\d{0,15})$/.exec(lastEventId) ?? [];
-    if (number === undefined) return undefined;
-    const [owned, ...entries] = list(await this.#run(REPLAY, sessionId, streamId, number));
-    if (entries[0] !== `${number}-1`) return undefined;
-    const events: StoredEvent[] = [];
-    for (let n = 2; n < entries.length; n += 2) events.push(toEvent(streamId, String(entries[n]), String(entries[n + 1])));
-    const fields = pairs(owned);
-    const about = fields.get('about');
-    return {
-      streamId,
-      events,
-      ...(fields.size > 0 && { isFinished: fields.get('finished') === '1' }),
-      ...(about !== undefined && { about: JSON.parse(about) as JsonObject }),
-    };
-  }
-
-  async delete(sessionId: string, streamId?: string): Promise<void> {
-    await this.#redis.run(DELETE, this.#key(sessionId), ...(streamId === undefined ? [] : [streamId]));
-  }
-
-  #run(what: Script, sessionId: string, streamId: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    return this.#redis.run(what, this.#key(sessionId), streamId, this.#maxEvents, this.#maxAgeMs, ...args);
-  }
-
-  #key(sessionId: string): string {
-    return this.#redis.name('events', tag(sessionId));
-  }
+export function createEventStore(redis: RedisConnection, options: RedisEventOptions = {}): EventStore {
+  const maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, Number.MAX_SAFE_INTEGER));
+  const maxAgeMs = duration(options.maxAgeMs ?? 300_000);
+  const key = (sessionId: string): string => redis.name('events', tag(sessionId));
+  const run = (what: Script, sessionId: string, streamId: string, ...args: readonly (string | number)[]): Promise<unknown> =>
+    redis.run(what, key(sessionId), streamId, maxEvents, maxAgeMs, ...args);
+  return {
+    async append(sessionId, streamId, message, terms) {
+      const json = message === undefined ? '' : JSON.stringify(message);
+      const number = await run(APPEND, sessionId, streamId, json, terms?.epoch ?? '', terms?.isLast === true ? 1 : 0);
+      return number === null ? undefined : toId(streamId, number);
+    },
+    async claim(sessionId, streamId, about) {
+      const number = await run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about));
+      return number === null ? undefined : { epoch: Number(number), eventId: toId(streamId, number) };
+    },
+    async replay(sessionId, lastEventId) {
+      const [, streamId = '', number] = /^([^]*)~([1-9]\d{0,15})$/.exec(lastEventId) ?? [];
+      if (number === undefined) return undefined;
+      const [owned, entries] = list(await run(REPLAY, sessionId, streamId, number));
+      const [given, ...events] = list(entries).map((entry) => toEvent(streamId, entry));
+      if (given?.id !== lastEventId) return undefined;
+      const [epoch, finished, about] = list(owned);
+      return {
+        streamId,
+        events,
+        ...(typeof epoch === 'string' && { isFinished: finished === '1' }),
+        ...(typeof about === 'string' && { about: JSON.parse(about) as JsonObject }),
+      };
+    },
+    async delete(sessionId, streamId) {
+      await redis.run(DELETE, key(sessionId), ...(streamId === undefined ? [] : [streamId]));
+    },
+  };
 }
 
-function toEvent(streamId: string, entryId: string, json: string): StoredEvent {
-  const id = `${streamId}~${entryId.slice(0, -2)}`;
+function toId(streamId: string, number: unknown): string {
+  return `${streamId}~${String(number)}`;
+}
+
+/** Converts an entry of a Redis stream: its id, then names and values in turn. */
+function toEvent(streamId: string, entry: unknown): StoredEvent {
+  const [place, values] = list(entry);
+  const id = toId(streamId, String(place).slice(0, -2));
+  const json = String(list(values)[1]);
   return json === '' ? { id } : { id, message: JSON.parse(json) as JsonRpcMessage };
 }

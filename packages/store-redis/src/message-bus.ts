@@ -46,7 +46,7 @@ export class RedisMessageBus implements MessageBus {
       if (!isActive) return;
       isActive = false;
       this.#gaps.delete(gap);
-      // Redis need not be told of it if it cannot be reached: a new connection subscribes to what is left.
+      // May fail: a new connection subscribes only to the channels that are left.
       void subscriber.sUnsubscribe(channel, listener).catch(() => undefined);
     };
   }
