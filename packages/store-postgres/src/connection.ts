@@ -59,9 +59,7 @@ export class PostgresConnection {
   }
 
   /** Replaces `mortise.` by the schema's name. */
-  inSchema(text: string): string {
-    return text.replaceAll('mortise.', () => `"${this.schema}".`);
-  }
+  readonly inSchema = (text: string): string => text.replaceAll('mortise.', () => `"${this.schema}".`);
 
   /**
    * Runs a function with a connection of the pool, for at most `limitMs` milliseconds. If they pass, the connection is ended with what it does.
@@ -71,43 +69,29 @@ export class PostgresConnection {
   async use<T>(fn: (client: PostgresClient) => Promise<T>, limitMs: number = this.waitMs): Promise<T> {
     if (this.#waiting >= this.maxWaiting) throw this.tooMany(this.#waiting);
     this.#waiting++;
-    let client: PostgresClient | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let isLate = false;
-    const release = (isBroken: boolean): void => {
-      client?.release(isBroken);
-      client?.off('error', ignore);
-      client = undefined;
-    };
-    const limit = new Promise<never>((_, reject) => {
-      const stop = (): void => {
-        isLate = true;
-        release(true);
-        reject(new Error(`waited ${limitMs} ms`));
-      };
-      timer = setTimeout(stop, Math.min(limitMs, 2 ** 31 - 1));
+    const client = this.connect();
+    const work = client.then((connected) => {
+      // What breaks the connection also fails the statement.
+      connected.on('error', ignore);
+      // A connection that comes too late is given back unused.
+      return isLate ? new Promise<never>(() => undefined) : fn(connected);
     });
-    const work = async (): Promise<T> => {
-      try {
-        client = await this.connect();
-        // What breaks the connection also fails the statement.
-        client.on('error', ignore);
-        if (isLate) return await limit;
-        return await fn(client);
-      } catch (error) {
-        if (!isLate) release(isAway(error));
-        throw error;
-      } finally {
-        release(false);
-        this.#waiting--;
-      }
+    const release = (isBroken: boolean): void => {
+      const give = (connected: PostgresClient): void => {
+        connected.release(isBroken);
+        connected.off('error', ignore);
+      };
+      void client.then(give, ignore).finally(() => this.#waiting--);
     };
     try {
-      return await Promise.race([work(), limit]);
+      const value = await within(limitMs, work);
+      release(false);
+      return value;
     } catch (error) {
+      isLate = true;
+      release(isAway(error));
       throw toStoreError(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -152,8 +136,8 @@ export class PostgresConnection {
   }
 
   /** Resolves if PostgreSQL answers. @throws {PostgresStoreError} It does not. */
-  async probe(): Promise<void> {
-    await this.query('SELECT 1');
+  probe(): Promise<unknown> {
+    return this.query('SELECT 1');
   }
 
   /** Makes further calls reject. */
@@ -166,14 +150,18 @@ function ignore(): void {
   return undefined;
 }
 
+/** Rejects if a promise is not settled after this many milliseconds. */
+export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${limitMs} ms`)), Math.min(limitMs, 2 ** 31 - 1));
+  });
+  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
+}
+
 /** A text of PostgreSQL cannot have a NUL. Ids that have one are stored so that no other id is stored in the same way. */
 function toParameter(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0') ? `\uE000${JSON.stringify(value)}` : value;
-}
-
-/** SQL for the time that many milliseconds from now. The number is a duration: see `duration`. */
-export function after(parameter: string): string {
-  return `now() + ${parameter}::float8 * interval '1 ms'`;
 }
 
 /** A duration for PostgreSQL: never more than it can add to its time. */
