@@ -135,11 +135,6 @@ export class PostgresConnection {
     if (writes % WRITES_PER_CLEARING === 0) this.query(sql).catch(() => undefined);
   }
 
-  /** Resolves if PostgreSQL answers. @throws {PostgresStoreError} It does not. */
-  probe(): Promise<unknown> {
-    return this.query('SELECT 1');
-  }
-
   /** Makes further calls reject. */
   close(): void {
     this.#isClosed = true;

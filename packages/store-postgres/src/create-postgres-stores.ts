@@ -135,12 +135,9 @@ function openPool(url: string | undefined, waitMs: number, onError: (error: unkn
 }
 
 async function checkHealth(connection: PostgresConnection, bus: PostgresMessageBus): Promise<PostgresHealth> {
-  const problemOf = (what: string, probe: Promise<unknown>): Promise<string[]> =>
-    probe.then(
-      () => [],
-      (error: unknown) => [`${what}: ${String(error)}`],
-    );
-  const found = [problemOf('The stores do not work', connection.probe()), problemOf('The message bus gets no messages', bus.probe())];
-  const problems = (await Promise.all(found)).flat();
+  const [stores, messages] = await Promise.allSettled([connection.query('SELECT 1'), bus.probe()]);
+  const problems: string[] = [];
+  if (stores.status === 'rejected') problems.push(`The stores do not work: ${String(stores.reason)}`);
+  if (messages.status === 'rejected') problems.push(`The message bus gets no messages: ${String(messages.reason)}`);
   return { isUp: problems.length === 0, problems };
 }

@@ -12,9 +12,6 @@ const { maxEnded, maxCharacters } = TASK_BOUNDS.each;
 /** How long all steps may take, with those of another machine that began before, in milliseconds. */
 const MOST_MS = 600_000;
 
-/** The most tasks that one call deletes because they have expired, so that none takes long. */
-const MOST_AT_ONCE = 1000;
-
 const migrations: readonly string[] = [
   // 1: everything. Ids have the collation "C", so that they are ordered as in other stores.
   `CREATE TABLE mortise.migrations (version integer NOT NULL);
@@ -90,12 +87,10 @@ const migrations: readonly string[] = [
 
    CREATE FUNCTION mortise.count_task() RETURNS trigger AS $$
    BEGIN
-     IF TG_OP <> 'INSERT' THEN
-       UPDATE mortise.sums SET ended = ended - (OLD.ended IS NOT NULL)::integer, bytes = bytes - OLD.bytes WHERE principal = OLD.principal;
-     END IF;
-     IF TG_OP <> 'DELETE' THEN
-       UPDATE mortise.sums SET ended = ended + (NEW.ended IS NOT NULL)::integer, bytes = bytes + NEW.bytes WHERE principal = NEW.principal;
-     END IF;
+     UPDATE mortise.sums SET
+       ended = ended + (NEW.ended IS NOT NULL)::integer - (OLD.ended IS NOT NULL)::integer,
+       bytes = bytes + coalesce(NEW.bytes, 0) - coalesce(OLD.bytes, 0)
+       WHERE principal = coalesce(NEW.principal, OLD.principal);
      RETURN NULL;
    END $$ LANGUAGE plpgsql;
    CREATE TRIGGER task_added AFTER INSERT OR DELETE ON mortise.tasks FOR EACH ROW EXECUTE FUNCTION mortise.count_task();
@@ -121,11 +116,10 @@ const migrations: readonly string[] = [
 
    -- An owner that is alive for nine tenths of the lease already is not written: that row would be locked by every new task.
    CREATE FUNCTION mortise.keep_alive(who text, lease float8) RETURNS void AS $$
-   BEGIN
-     IF NOT EXISTS (SELECT FROM mortise.owners WHERE owner = who AND until >= mortise.after(0.9 * lease)) THEN
-       INSERT INTO mortise.owners VALUES (who, mortise.after(lease)) ON CONFLICT (owner) DO UPDATE SET until = greatest(owners.until, excluded.until);
-     END IF;
-   END $$ LANGUAGE plpgsql;
+     INSERT INTO mortise.owners SELECT who, mortise.after(lease)
+       WHERE NOT EXISTS (SELECT FROM mortise.owners WHERE owner = who AND until >= mortise.after(0.9 * lease))
+       ON CONFLICT (owner) DO UPDATE SET until = greatest(owners.until, excluded.until);
+   $$ LANGUAGE sql;
 
    -- Behind the lock of the sums each call counts what those before it have created.
    CREATE FUNCTION mortise.create_task(
@@ -190,14 +184,6 @@ const migrations: readonly string[] = [
      DELETE FROM mortise.sums WHERE principal = ANY (whose) AND bytes <= 0;
    END $$ LANGUAGE plpgsql;
 
-   CREATE FUNCTION mortise.delete_expired_tasks() RETURNS void AS $$
-   DECLARE
-     ids text[] := ARRAY(SELECT id FROM mortise.tasks WHERE expires <= now() AND expires < 'infinity' ORDER BY expires LIMIT ${MOST_AT_ONCE});
-   BEGIN
-     PERFORM mortise.delete_tasks(ids);
-     DELETE FROM mortise.owners WHERE until <= now() AND NOT EXISTS (SELECT FROM mortise.tasks WHERE owner = owners.owner AND state = 'run');
-   END $$ LANGUAGE plpgsql;
-
    -- Each statement of a function sees what was committed before it: what is read here is read behind the locks.
    CREATE FUNCTION mortise.claim_task(which text, who text, lease float8, OUT was_owned boolean, OUT task mortise.tasks) AS $$
    DECLARE
@@ -217,32 +203,30 @@ const migrations: readonly string[] = [
    END $$ LANGUAGE plpgsql;
 
    CREATE FUNCTION mortise.renew_owner(who text, lease float8) RETURNS json AS $$
-   BEGIN
      INSERT INTO mortise.owners VALUES (who, mortise.after(lease)) ON CONFLICT (owner) DO UPDATE SET until = excluded.until;
-     RETURN (SELECT json_object_agg(id, version) FROM mortise.tasks WHERE owner = who AND state = 'run' AND expires > now());
-   END $$ LANGUAGE plpgsql;
+     SELECT json_object_agg(id, version) FROM mortise.tasks WHERE owner = who AND state = 'run' AND expires > now();
+   $$ LANGUAGE sql;
 
-   -- Resolves to the stored value, or to 0 in refusal if there is no such task, 1 if there is no room.
-   CREATE FUNCTION mortise.put_step(which text, name text, new_value text, OUT value text, OUT refusal integer) AS $$
+   -- Gives the stored value, as JSON; nothing if there is no such task, and an empty text if there is no room.
+   CREATE FUNCTION mortise.put_step(which text, name text, new_value text) RETURNS text AS $$
    DECLARE
      whose text := (SELECT principal FROM mortise.tasks WHERE id = which AND expires > now());
      size integer := octet_length(name) + octet_length(new_value);
+     stored text;
    BEGIN
      PERFORM FROM mortise.sums WHERE principal = whose FOR UPDATE;
-     SELECT steps.value INTO value FROM mortise.steps WHERE task_id = which AND key = name AND whose IS NOT NULL;
-     IF FOUND THEN
-       RETURN;
-     ELSIF whose IS NOT NULL AND NOT mortise.make_room(whose, 0, size) THEN
-       refusal := 1;
-       RETURN;
+     SELECT value INTO stored FROM mortise.steps WHERE task_id = which AND key = name;
+     IF FOUND OR whose IS NULL THEN
+       RETURN CASE WHEN whose IS NOT NULL THEN stored END;
+     ELSIF NOT mortise.make_room(whose, 0, size) THEN
+       RETURN '';
      END IF;
      -- Making room may have deleted this very task, if it had ended.
-     UPDATE mortise.tasks SET bytes = bytes + size WHERE id = which AND principal = whose;
+     UPDATE mortise.tasks SET bytes = bytes + size WHERE id = which;
      IF FOUND THEN
-       INSERT INTO mortise.steps VALUES (which, name, new_value) RETURNING steps.value INTO value;
-     ELSE
-       refusal := 0;
+       INSERT INTO mortise.steps VALUES (which, name, new_value) RETURNING value INTO stored;
      END IF;
+     RETURN stored;
    END $$ LANGUAGE plpgsql;`,
 ];
 

@@ -29,7 +29,9 @@ export function createSessionStore(db: PostgresConnection): SessionStore {
     async put({ id, principal, state }, expectedVersion, ttlMs) {
       const values = [id, JSON.stringify({ principal, state }), duration(ttlMs)];
       if (expectedVersion === 0) db.clearSometimes('sessions');
-      const written = await (expectedVersion === 0 ? db.get(INSERT_SESSION, ...values) : db.get(UPDATE_SESSION, ...values, expectedVersion));
+      const written = await (expectedVersion === 0
+        ? db.get(INSERT_SESSION, ...values)
+        : db.get(UPDATE_SESSION, ...values, expectedVersion));
       if (written) return { isWritten: true };
       // A statement of its own: the one above does not see what another wrote while it waited.
       const present = await db.get(`SELECT record, version FROM mortise.sessions WHERE ${LIVE}`, id);

@@ -15,6 +15,12 @@ const FIELDS = 'record::text, version, owner';
 /** The most rows that a list may have: more than there is memory for. */
 const MOST_ROWS = 2 ** 31 - 1;
 
+/** Deletes some tasks that have expired, and owners that are not needed. */
+const CLEAR = `
+WITH gone AS (
+  DELETE FROM mortise.owners WHERE until <= now() AND NOT EXISTS (SELECT FROM mortise.tasks WHERE owner = owners.owner AND state = 'run'))
+SELECT mortise.delete_tasks(ARRAY(SELECT id FROM mortise.tasks WHERE expires <= now() AND expires < 'infinity' ORDER BY expires LIMIT 1000))`;
+
 /** Two searches by index: tasks that nobody holds any more, and those of owners that are not alive. */
 const CLAIM_ORPHANS = `
 WITH held AS (
@@ -36,7 +42,7 @@ export function createTaskStore(db: PostgresConnection): TaskStore {
   return {
     async create(record, { maxOpen = Infinity, leaseMs }) {
       const { id, principal, driver, createdAtMs, ttlMs, owner = null } = record;
-      db.clearSometimes('tasks', 'SELECT mortise.delete_expired_tasks()');
+      db.clearSometimes('tasks', CLEAR);
       const state = isEnded(record) ? 'end' : driver === 'engine' ? 'run' : 'hand';
       const ttl = ttlMs === null ? null : duration(ttlMs);
       const most = maxOpen < MOST_ROWS ? Math.ceil(maxOpen) : null;
@@ -88,10 +94,11 @@ export function createTaskStore(db: PostgresConnection): TaskStore {
       return row && { value: JSON.parse(text(row, 'value')) as JsonValue };
     },
     async putStep(id, key, value) {
-      const row = await db.get('SELECT value, refusal FROM mortise.put_step($1, $2, $3)', id, key, JSON.stringify(value));
-      if (row?.['refusal'] === 0) throw new Error('the ctx.once step cannot be stored: its task does not exist or has expired');
-      if (row === undefined || row['refusal'] === 1) throw fullError();
-      return JSON.parse(text(row, 'value')) as JsonValue;
+      const row = await db.get('SELECT mortise.put_step($1, $2, $3) AS value', id, key, JSON.stringify(value));
+      const stored = row?.['value'];
+      if (typeof stored !== 'string') throw new Error('the ctx.once step cannot be stored: its task does not exist or has expired');
+      if (stored === '') throw fullError();
+      return JSON.parse(stored) as JsonValue;
     },
     // The connections end with the `close` of `PostgresStores`.
     close: () => Promise.resolve(),

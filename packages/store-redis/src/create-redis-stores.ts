@@ -148,12 +148,9 @@ async function closeClient(client: RedisClient): Promise<void> {
 }
 
 async function checkHealth(connection: RedisConnection, bus: RedisMessageBus): Promise<RedisHealth> {
-  const problemOf = (what: string, probe: Promise<unknown>): Promise<string[]> =>
-    probe.then(
-      () => [],
-      (error: unknown) => [`${what}: ${String(error)}`],
-    );
-  const found = [problemOf('The stores do not work', connection.probe()), problemOf('The message bus gets no messages', bus.probe())];
-  const problems = (await Promise.all(found)).flat();
+  const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
+  const problems: string[] = [];
+  if (stores.status === 'rejected') problems.push(`The stores do not work: ${String(stores.reason)}`);
+  if (messages.status === 'rejected') problems.push(`The message bus gets no messages: ${String(messages.reason)}`);
   return { isUp: problems.length === 0, problems };
 }
