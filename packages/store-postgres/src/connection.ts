@@ -75,7 +75,7 @@ export class PostgresConnection {
       // What breaks the connection also fails the statement.
       connected.on('error', ignore);
       // A connection that comes too late is given back unused.
-      return isLate ? new Promise<never>(() => undefined) : fn(connected);
+      return isLate ? (undefined as never) : fn(connected);
     });
     const release = (isBroken: boolean): void => {
       const give = (connected: PostgresClient): void => {
@@ -85,13 +85,16 @@ export class PostgresConnection {
       void client.then(give, ignore).finally(() => this.#waiting--);
     };
     try {
-      const value = await within(limitMs, work);
-      release(false);
-      return value;
+      return await within(limitMs, work);
     } catch (error) {
       isLate = true;
-      release(isAway(error));
       throw toStoreError(error);
+    } finally {
+      // What is late keeps its connection for as long again: PostgreSQL goes on with a statement whose connection has ended.
+      void within(limitMs, work).then(
+        () => release(false),
+        (error: unknown) => release(isAway(error)),
+      );
     }
   }
 
@@ -154,9 +157,14 @@ export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }
 
-/** A text of PostgreSQL cannot have a NUL. Ids that have one are stored so that no other id is stored in the same way. */
+/** A text of PostgreSQL cannot have a NUL or half a surrogate pair. Ids that have one are stored so that no other id is stored in the same way. */
 function toParameter(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? `\uE000${JSON.stringify(value)}` : value;
+  return typeof value === 'string' && /^\uE000|[\0\p{Surrogate}]/u.test(value) ? `\uE000${JSON.stringify(value)}` : value;
+}
+
+/** The id of which `toParameter` made this. */
+export function fromText(stored: string): string {
+  return stored.startsWith('\uE000') ? (JSON.parse(stored.slice(1)) as string) : stored;
 }
 
 /** A duration for PostgreSQL: never more than it can add to its time. */

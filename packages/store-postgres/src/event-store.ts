@@ -59,12 +59,12 @@ DELETE FROM mortise.events WHERE session_id = $1 AND ($2::text IS NULL OR stream
 export function createEventStore(db: PostgresConnection, options: PostgresEventOptions = {}): EventStore {
   const maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, 2 ** 31 - 1));
   const maxAgeMs = duration(options.maxAgeMs ?? 300_000);
-  /** The last call for each stream. On several connections calls would overtake one another. */
+  /** The last call for each stream. On several connections calls would overtake one another. If one fails, so do those that wait for it. */
   const turns = new Map<string, Promise<Row | undefined>>();
   const write = (sql: string, sessionId: string, streamId: string, ...values: readonly unknown[]): Promise<Row | undefined> => {
     const key = JSON.stringify([sessionId, streamId]);
     const begin = (): Promise<Row | undefined> => db.get(sql, sessionId, streamId, ...values);
-    const done = (turns.get(key) ?? Promise.resolve()).then(begin, begin);
+    const done = turns.get(key)?.then(begin) ?? begin();
     turns.set(key, done);
     const forget = (): void => void (turns.get(key) === done && turns.delete(key));
     done.then(forget, forget);

@@ -31,12 +31,12 @@ export class PostgresMessageBus implements MessageBus {
   readonly #topics = new Map<string, Set<Subscription>>();
   /** Messages that come while others are sent go together, in one statement: so they keep their order. */
   readonly #send = joinCalls(() => this.#sendOutgoing());
-  /** Resolves after a round trip of the connection that listens, which begins after this call. Connects first if needed. */
-  readonly #listen = joinCalls(() => this.#roundTrip());
+  readonly #joinRoundTrip = joinCalls(() => this.#roundTrip());
   #outgoing: string[] = [];
   /** What has arrived of a message. */
   #incoming = '';
   #listener: PostgresClient | undefined;
+  #connecting: Promise<PostgresClient> | undefined;
   /** Whether messages may have been lost since the last round trip. */
   #wasLost = false;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -58,6 +58,7 @@ export class PostgresMessageBus implements MessageBus {
   async subscribe(topic: string, onMessage: (message: BusMessage) => void, onGap?: () => void): Promise<() => void> {
     if (this.#isClosed) throw closedError();
     const subscription: Subscription = { onMessage, onGap };
+    this.#timer ??= setInterval(() => void this.#listen().catch(this.#onError), PROBE_MS).unref();
     // Behind a round trip: what was published before has been delivered by then.
     await this.#listen();
     const subscriptions = this.#topics.get(topic) ?? new Set();
@@ -93,13 +94,21 @@ export class PostgresMessageBus implements MessageBus {
     }
   }
 
+  /** Resolves after a round trip of the connection that listens, which begins after this call. Connects first if needed. */
+  async #listen(): Promise<void> {
+    await within(this.#db.waitMs, this.#joinRoundTrip()).catch((error: unknown) => {
+      throw toStoreError(error);
+    });
+  }
+
   async #roundTrip(): Promise<void> {
-    const listener = (this.#listener ??= await this.#connect());
+    const connect = (): Promise<PostgresClient> => this.#connect().finally(() => (this.#connecting = undefined));
+    const listener = this.#listener ?? (await within(this.#db.waitMs, (this.#connecting ??= connect())));
     try {
       await within(this.#db.waitMs, listener.query(`LISTEN "${this.#channel}"`));
     } catch (error) {
       if (this.#listener === listener) this.#drop();
-      throw toStoreError(error);
+      throw error;
     }
     if (!this.#wasLost) return;
     this.#wasLost = false;
@@ -112,7 +121,7 @@ export class PostgresMessageBus implements MessageBus {
       listener.release();
       throw closedError();
     }
-    this.#timer ??= setInterval(() => void this.#listen().catch(this.#onError), PROBE_MS).unref();
+    this.#listener = listener;
     this.#incoming = '';
     listener.on('notification', (note) => this.#receive((note as { readonly payload?: string }).payload ?? ''));
     const lose = (error: unknown): void => {

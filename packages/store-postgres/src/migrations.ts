@@ -193,9 +193,12 @@ const migrations: readonly string[] = [
      IF NOT FOUND THEN
        RETURN;
      END IF;
-     -- Locked, so that an owner that comes back at this moment waits, and sees that it has the task no longer.
-     IF before <> who AND clock_timestamp() < (SELECT until FROM mortise.owners WHERE owner = before FOR SHARE) THEN
-       RETURN;
+     IF before <> who THEN
+       -- Locked, so that an owner that comes back at this moment waits, and sees that it has the task no longer. Both, always in the same order.
+       PERFORM FROM mortise.owners WHERE owner IN (before, who) ORDER BY owner FOR UPDATE;
+       IF clock_timestamp() < (SELECT until FROM mortise.owners WHERE owner = before) THEN
+         RETURN;
+       END IF;
      END IF;
      PERFORM mortise.keep_alive(who, lease);
      UPDATE mortise.tasks SET owner = who, version = version + 1, held_until = 'infinity' WHERE id = which RETURNING tasks.* INTO task;

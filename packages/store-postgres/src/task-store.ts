@@ -3,7 +3,7 @@
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { isEnded, readTaskCursor, toTaskCursor } from '@mortise/protocol/edge';
-import { duration, number, type PostgresConnection, type Row, text } from './connection.ts';
+import { duration, fromText, number, type PostgresConnection, type Row, text } from './connection.ts';
 import { PostgresStoreError } from './errors.ts';
 
 /** The members that have columns of their own. */
@@ -86,7 +86,7 @@ export function createTaskStore(db: PostgresConnection): TaskStore {
     async renew(owner, leaseMs) {
       const row = await db.get('SELECT mortise.renew_owner($1, $2)::text AS versions', owner, duration(leaseMs));
       const versions = JSON.parse(String(row?.['versions'] ?? '{}')) as Readonly<Record<string, number>>;
-      return Object.entries(versions).map(([id, version]) => ({ id, version }));
+      return Object.entries(versions).map(([id, version]) => ({ id: fromText(id), version }));
     },
     async getStep(id, key) {
       const sql = 'SELECT value FROM mortise.steps JOIN mortise.tasks ON id = task_id WHERE task_id = $1 AND key = $2 AND expires > now()';
@@ -119,7 +119,7 @@ function toRecord(row: Row | undefined): TaskRecord | undefined {
   if (typeof row?.['record'] !== 'string') return undefined;
   const members = Object.entries(JSON.parse(row['record']) as Record<string, string>);
   const record = Object.fromEntries(members.map(([name, json]) => [name, JSON.parse(json) as JsonValue]));
-  const owner = row['owner'] === null ? {} : { owner: text(row, 'owner') };
+  const owner = row['owner'] === null ? {} : { owner: fromText(text(row, 'owner')) };
   return { ...record, ...owner, version: number(row, 'version') } as unknown as TaskRecord;
 }
 

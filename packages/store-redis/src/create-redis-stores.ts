@@ -30,7 +30,7 @@ export interface RedisStoresOptions {
   readonly client?: RedisClient | undefined;
   /** Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. @default 'mortise' */
   readonly prefix?: string | undefined;
-  /** How long a call waits while Redis cannot be reached, in milliseconds; then it rejects. Not for `client`. @default 5_000 */
+  /** How long a call waits for Redis, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
   readonly waitMs?: number | undefined;
   /** The most calls that wait for answers of Redis at once. Further ones reject. @default 10_000 */
   readonly maxWaiting?: number | undefined;
@@ -84,18 +84,18 @@ const SILENCE_MS = 15_000;
  */
 export async function createRedisStores(options: RedisStoresOptions): Promise<RedisStores> {
   checkOptions('createRedisStores options', options, OPTIONS);
-  const { url, prefix = 'mortise', maxWaiting = 10_000, logger = silentLogger } = options;
+  const { url, prefix = 'mortise', waitMs = 5000, maxWaiting = 10_000, logger = silentLogger } = options;
   if ((url === undefined) === (options.client === undefined))
     throw new TypeError('createRedisStores options: set "url" or "client", and not both');
   if (!/^[^{}]+$/.test(prefix)) throw new TypeError('createRedisStores options: "prefix" must be a text without { and }');
   const onError = (error: unknown): void => logger.log('warning', 'The connection to Redis has an error', { error: String(error) });
-  const client = options.client ?? (await connect(url ?? '', options, onError));
-  const connection = new RedisConnection(client, prefix, maxWaiting);
+  const client = options.client ?? (await connect(url ?? '', waitMs, onError));
+  const connection = new RedisConnection(client, prefix, waitMs, maxWaiting);
   const bus = new RedisMessageBus(connection, onError);
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     await bus.close();
-    if (options.client === undefined) await closeClient(client);
+    if (options.client === undefined) await closeClient(client, connection);
   };
   const close = (): Promise<void> => (closed ??= end());
   return {
@@ -113,8 +113,7 @@ export async function createRedisStores(options: RedisStoresOptions): Promise<Re
 }
 
 /** Connects a client whose calls do not wait without end. Later connections are made by the client itself. */
-async function connect(url: string, options: RedisStoresOptions, onError: (error: unknown) => void): Promise<RedisClient> {
-  const { waitMs = 5000 } = options;
+async function connect(url: string, waitMs: number, onError: (error: unknown) => void): Promise<RedisClient> {
   let wasConnected = false;
   const client = createClient({
     url,
@@ -140,11 +139,11 @@ function pauseBefore(retries: number): number {
   return Math.min(2 ** retries * 50, 1000) * (0.5 + Math.random() / 2);
 }
 
-async function closeClient(client: RedisClient): Promise<void> {
-  if (!client.isOpen) return;
-  // Closing waits for answers. Where no connection is, none will come.
-  if ('isReady' in client && client.isReady === false) client.destroy();
-  else await client.close();
+async function closeClient(client: RedisClient, connection: RedisConnection): Promise<void> {
+  // Waits for answers. Where no connection is, or it breaks now, none will come.
+  const isReady = client.isOpen && !('isReady' in client && client.isReady === false);
+  if (isReady) await connection.within(client.close()).catch(() => undefined);
+  if (client.isOpen) client.destroy();
 }
 
 async function checkHealth(connection: RedisConnection, bus: RedisMessageBus): Promise<RedisHealth> {

@@ -15,6 +15,9 @@ export interface RedisEventOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
+/** The most bytes of a stream that are kept, beside its last event: resuming a stream reads it in one step, for which all others wait. */
+const MAX_BYTES = 16 * 2 ** 20;
+
 /** Lua for the keys of a stream. Each script's first arguments: the id of the stream, how many events are kept, and for how many milliseconds. */
 const STREAM = `
 local stream, owned = KEYS[1] .. ':' .. ARGV[1], KEYS[1] .. '!' .. ARGV[1]
@@ -25,7 +28,13 @@ local function add(json)
   local number = string.format('%.0f', math.max(micros, (tonumber(redis.call('ZSCORE', KEYS[1], 'last')) or 0) + 1))
   redis.call('ZADD', KEYS[1], number, 'last', number, 's' .. ARGV[1])
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', micros - ARGV[3] * 1000)
-  redis.call('XADD', stream, 'MAXLEN', ARGV[2], number .. '-1', 'm', json)
+  redis.call('XADD', stream, number .. '-1', 'm', json)
+  local length, bytes = redis.call('XLEN', stream), redis.call('HINCRBY', owned, 'bytes', #json)
+  while length > 1 and (length > tonumber(ARGV[2]) or bytes > ${MAX_BYTES}) do
+    local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+    redis.call('XDEL', stream, first[1])
+    length, bytes = length - 1, redis.call('HINCRBY', owned, 'bytes', -#first[2][2])
+  end
   for _, key in ipairs({stream, owned, KEYS[1]}) do redis.call('PEXPIRE', key, ARGV[3]) end
   return number
 end
@@ -47,7 +56,6 @@ if redis.call('HGET', owned, 'finished') == '1' then return false end
 if ARGV[4] ~= '' then redis.call('HSETNX', owned, 'about', ARGV[4]) end
 local number = add('')
 redis.call('HSET', owned, 'epoch', number)
-redis.call('PEXPIRE', owned, ARGV[3])
 return number`);
 
 /** Further argument: the number of an event. Answers with what the owner's hash has, and the entries from that event on. */

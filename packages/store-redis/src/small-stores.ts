@@ -48,12 +48,12 @@ export function createStateStore(redis: RedisConnection): StateStore {
   const remove = async (id: string): Promise<void> => void (await redis.run(DELETE, key(id)));
   return {
     async put(id, value, ttlMs) {
-      if (ttlMs > 0) await redis.run(PUT_STATE, key(id), value, duration(ttlMs));
+      if (ttlMs > 0) await redis.run(PUT_STATE, key(id), JSON.stringify(value), duration(ttlMs));
       else await remove(id);
     },
     async get(id) {
       const value = await redis.run(GET_STATE, key(id));
-      return typeof value === 'string' ? value : undefined;
+      return typeof value === 'string' ? (JSON.parse(value) as string) : undefined;
     },
     delete: remove,
   };

@@ -14,7 +14,7 @@
  * | `held:<owner>` | hash: the versions of the unfinished tasks that an owner holds, so that a renewal need not look at each |
  * | `waiting` | unfinished tasks that nobody holds, by when they become orphans |
  *
- * Capitals in a task's hash: I id, V version, O owner, P principal, X expiry ('' for none), Z bytes of the record, W bytes of the steps,
+ * Capitals in a task's hash: V version, O owner, P principal, X expiry ('' for none), Z bytes of the record, W bytes of the steps,
  * S: `run` (unfinished, for the engine), `hand` (unfinished, completed by the program) or `end`.
  */
 
@@ -104,7 +104,7 @@ local bytes = 0
 for n = 9, #ARGV do bytes = bytes + #ARGV[n] end
 if not room(principal, state == 'end' and 1 or 0, bytes) then return 'full' end
 local expiry = ttl == '' and '' or string.format('%.0f', now + ttl)
-redis.call('HSET', key('task', id), 'I', id, 'V', 1, 'P', principal, 'X', expiry, 'Z', bytes, 'S', state, unpack(ARGV, 9))
+redis.call('HSET', key('task', id), 'V', 1, 'P', principal, 'X', expiry, 'Z', bytes, 'S', state, unpack(ARGV, 9))
 if owner ~= '' then redis.call('HSET', key('task', id), 'O', owner) end
 count(principal, state == 'end' and 1 or 0, bytes)
 redis.call('ZADD', key('of', principal), created, id)

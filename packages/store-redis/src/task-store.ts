@@ -3,12 +3,12 @@
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { isEnded, readTaskCursor, toTaskCursor } from '@mortise/protocol/edge';
-import { duration, list, pairs, type RedisConnection, type Script, tag } from './connection.ts';
+import { duration, fromText, list, pairs, type RedisConnection, type Script, tag } from './connection.ts';
 import { RedisStoreError } from './errors.ts';
 import * as scripts from './task-scripts.ts';
 
 /** The members that a task's hash has in fields of its own, and not as JSON. */
-const FIELDS: ReadonlySet<string> = new Set(['id', 'version', 'owner']);
+const FIELDS: ReadonlySet<string> = new Set(['version', 'owner']);
 
 /** Keeps tasks in Redis, for any number of machines. Has the guarantees K1 to K9 of `TaskStore`; of K9, those for one principal, in bytes. */
 export function createTaskStore(redis: RedisConnection): TaskStore {
@@ -54,7 +54,7 @@ export function createTaskStore(redis: RedisConnection): TaskStore {
     },
     async renew(owner, leaseMs) {
       const versions = pairs(await run(scripts.RENEW, owner, duration(leaseMs)));
-      return Array.from(versions, ([id, version]) => ({ id, version: Number(version) }));
+      return Array.from(versions, ([id, version]) => ({ id: fromText(id), version: Number(version) }));
     },
     async getStep(id, key) {
       const json = await run(scripts.GET_STEP, id, key);
@@ -88,7 +88,7 @@ function toRecord(reply: unknown): TaskRecord | undefined {
     .filter(([name]) => !/^[A-Z]$/.test(name))
     .map(([name, json]) => [name, JSON.parse(json) as JsonValue] as const);
   const owner = fields.get('O');
-  const own = { id: fields.get('I'), version: Number(fields.get('V')), ...(owner !== undefined && { owner }) };
+  const own = { version: Number(fields.get('V')), ...(owner !== undefined && { owner: fromText(owner) }) };
   return { ...Object.fromEntries(members), ...own } as unknown as TaskRecord;
 }
 

@@ -36,7 +36,7 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
 
   async function open(options: Partial<RedisStoresOptions> = {}) {
     const line = await server.openProxy();
-    const stores = await createRedisStores({ url: line.url, ...options });
+    const stores = await createRedisStores({ url: line.url, waitMs: 60_000, ...options });
     onTestFinished(() => stores.close());
     return { ...stores, line };
   }
