@@ -1,9 +1,9 @@
 /** Opening the stores, losing PostgreSQL and finding it again, and what is refused. */
 
-import type { BusMessage } from '@mortise/protocol/contracts';
 import { createPostgresStores, type PostgresStoresOptions, PostgresStoreError } from '@mortise/store-postgres';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expectNoLongWait, expectOwnIds, expectRefusals, expectSeparate } from '../../../scripts/test/store-clusters.ts';
 import { hasPostgres, PostgresServer } from './postgres-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,23 +47,21 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
 
   it('sees nothing of a cluster with another schema', async () => {
     const [one, other] = [await open({ schema: 'one' }), await open({ schema: 'other' })];
-    const heard: BusMessage[] = [];
-    await other.bus.subscribe('a', (message) => void heard.push(message));
-    await one.sessions.put(session('s'), 0, HOUR_MS);
-    await one.states.put('s', 'x', HOUR_MS);
-    await one.replays.claim('s', HOUR_MS);
-    const eventId = await one.events.append('s', 'a', undefined);
-    await one.bus.publish({ topic: 'a', payload: 1 });
-    expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
-    expect(await other.states.get('s')).toBeUndefined();
-    expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
-    expect(await other.events.replay('s', eventId ?? '')).toBeUndefined();
-    // What is published later arrives: the first message would have come before it.
-    const arrived = new Promise<BusMessage>(
-      (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),
-    );
-    expect((await arrived).payload).toBe(2);
-    expect(heard.map(({ payload }) => payload)).toEqual([2]);
+    await expectSeparate(one, other);
+  });
+
+  it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ schema: 'ids' })));
+
+  it('[ROBUSTNESS-8] refuses what belongs to another principal, on any machine', async () =>
+    expectRefusals(await open({ schema: 'refusals' })));
+
+  it('lets no call wait longer than it may while the engine hangs, and closes', async () => {
+    const stores = await open({ schema: 'hangs', waitMs: 1000 });
+    onTestFinished(() => server.resume());
+    await expectNoLongWait(stores, () => server.pause());
+    await stores.close();
+    server.resume();
+    await stores.line.idle();
   });
 
   it('creates its tables once where four machines start at the same time', async () => {

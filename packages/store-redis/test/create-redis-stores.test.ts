@@ -1,9 +1,9 @@
 /** Opening the stores, losing Redis and finding it again, and what is refused. */
 
-import type { BusMessage } from '@mortise/protocol/contracts';
 import { createRedisStores, type RedisStoresOptions, RedisStoreError } from '@mortise/store-redis';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { expectNoLongWait, expectOwnIds, expectRefusals, expectSeparate } from '../../../scripts/test/store-clusters.ts';
 import { hasRedis, type RedisProxy, RedisServer } from './redis-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,24 +42,22 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
   }
 
   it('sees nothing of a cluster with another prefix', async () => {
-    const [one, other] = [await open({ prefix: 'one' }), await open({ prefix: 'other' })];
-    const heard: BusMessage[] = [];
-    await other.bus.subscribe('a', (message) => void heard.push(message));
-    await one.sessions.put(session('s'), 0, HOUR_MS);
-    await one.states.put('s', 'x', HOUR_MS);
-    await one.replays.claim('s', HOUR_MS);
-    const eventId = await one.events.append('s', 'a', undefined);
-    await one.bus.publish({ topic: 'a', payload: 1 });
-    expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
-    expect(await other.states.get('s')).toBeUndefined();
-    expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
-    expect(await other.events.replay('s', eventId ?? '')).toBeUndefined();
-    // What is published later arrives: the first message would have come before it.
-    const arrived = new Promise<BusMessage>(
-      (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),
-    );
-    expect((await arrived).payload).toBe(2);
-    expect(heard.map(({ payload }) => payload)).toEqual([2]);
+    const [one, other] = [await open({ prefix: 'a' }), await open({ prefix: 'a:session' })];
+    await expectSeparate(one, other);
+  });
+
+  it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ prefix: 'ids' })));
+
+  it('[ROBUSTNESS-8] refuses what belongs to another principal, on any machine', async () =>
+    expectRefusals(await open({ prefix: 'refusals' })));
+
+  it('lets no call wait longer than it may while the engine hangs, and closes', async () => {
+    const stores = await open({ prefix: 'hangs', waitMs: 1000 });
+    onTestFinished(() => server.resume());
+    await expectNoLongWait(stores, () => server.pause());
+    await stores.close();
+    server.resume();
+    await stores.line.idle();
   });
 
   it('waits while Redis is gone, then goes on with all that it acknowledged, and tells subscribers of the gap', async () => {
