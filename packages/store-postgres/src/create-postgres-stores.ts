@@ -98,7 +98,7 @@ export async function createPostgresStores(options: PostgresStoresOptions): Prom
     await own?.end();
     throw toStoreError(error);
   }
-  const bus = new PostgresMessageBus(connection, onError);
+  const bus = new PostgresMessageBus(connection, logger);
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     connection.close();

@@ -31,7 +31,8 @@ export function isAway(error: unknown): boolean {
 /** Converts an error of the client library to a `PostgresStoreError`. */
 export function toStoreError(error: unknown): PostgresStoreError {
   if (error instanceof PostgresStoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message =
+    error instanceof Error ? error.message || String((error as { readonly code?: unknown }).code ?? error.name) : String(error);
   if (!isAway(error)) return new PostgresStoreError('ERR_POSTGRES_REPLY', `PostgreSQL refused: ${message}`, { cause: error });
   return new PostgresStoreError(
     'ERR_POSTGRES_UNAVAILABLE',

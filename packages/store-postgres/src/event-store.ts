@@ -42,10 +42,15 @@ WITH owned AS (
 INSERT INTO mortise.events (number, session_id, stream_id, expires) SELECT epoch, $1, $2, expires FROM owned
 RETURNING number`;
 
+/** The most bytes of a stream that are replayed, beside its last event: a machine reads and sends them at once. */
+const MAX_BYTES = 16 * 2 ** 20;
+
 /** Reads newest first, and not more than are kept: older events count as dropped even if they are still there. */
 const REPLAY = `
-SELECT number, message, epoch, is_finished, about FROM mortise.events LEFT JOIN mortise.streams USING (session_id, stream_id)
-WHERE session_id = $1 AND stream_id = $2 AND number >= $3::bigint AND events.expires > now() ORDER BY number DESC LIMIT $4`;
+SELECT number, message, epoch, is_finished, about FROM (
+  SELECT *, sum(octet_length(message)) OVER newest - first_value(coalesce(octet_length(message), 0)) OVER newest AS bytes FROM mortise.events
+  WHERE session_id = $1 AND stream_id = $2 AND number >= $3::bigint AND expires > now() WINDOW newest AS (ORDER BY number DESC)) AS events
+LEFT JOIN mortise.streams USING (session_id, stream_id) WHERE coalesce(bytes, 0) <= ${MAX_BYTES} ORDER BY number DESC LIMIT $4`;
 
 const TRIM = `
 DELETE FROM mortise.events WHERE session_id = $1 AND stream_id = $2 AND number <=

@@ -3,6 +3,7 @@
  * arrive together. When the connection that listens was lost and is there again, every subscriber hears of a gap.
  */
 
+import type { Logger } from '@mortise/jsonrpc-core';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 import { type PostgresClient, type PostgresConnection, within } from './connection.ts';
 import { PostgresStoreError, toStoreError } from './errors.ts';
@@ -26,7 +27,7 @@ interface Subscription {
 /** Carries messages between the processes that share a schema. Has the guarantees B1 to B6 of `MessageBus`. */
 export class PostgresMessageBus implements MessageBus {
   readonly #db: PostgresConnection;
-  readonly #onError: (error: unknown) => void;
+  readonly #logger: Logger;
   readonly #channel: string;
   readonly #topics = new Map<string, Set<Subscription>>();
   /** Messages that come while others are sent go together, in one statement: so they keep their order. */
@@ -42,9 +43,9 @@ export class PostgresMessageBus implements MessageBus {
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  constructor(connection: PostgresConnection, onError: (error: unknown) => void) {
+  constructor(connection: PostgresConnection, logger: Logger) {
     this.#db = connection;
-    this.#onError = onError;
+    this.#logger = logger;
     this.#channel = `mortise:${connection.schema}`;
   }
 
@@ -58,7 +59,7 @@ export class PostgresMessageBus implements MessageBus {
   async subscribe(topic: string, onMessage: (message: BusMessage) => void, onGap?: () => void): Promise<() => void> {
     if (this.#isClosed) throw closedError();
     const subscription: Subscription = { onMessage, onGap };
-    this.#timer ??= setInterval(() => void this.#listen().catch(this.#onError), PROBE_MS).unref();
+    this.#timer ??= setInterval(() => void this.#listen().catch(() => undefined), PROBE_MS).unref();
     // Behind a round trip: what was published before has been delivered by then.
     await this.#listen();
     const subscriptions = this.#topics.get(topic) ?? new Set();
@@ -72,7 +73,7 @@ export class PostgresMessageBus implements MessageBus {
     this.#isClosed = true;
     clearInterval(this.#timer);
     this.#topics.clear();
-    this.#drop();
+    this.#drop(closedError());
   }
 
   /** Resolves if this bus gets messages. @throws {PostgresStoreError} PostgreSQL cannot be reached by its connection. */
@@ -107,11 +108,12 @@ export class PostgresMessageBus implements MessageBus {
     try {
       await within(this.#db.waitMs, listener.query(`LISTEN "${this.#channel}"`));
     } catch (error) {
-      if (this.#listener === listener) this.#drop();
+      if (this.#listener === listener) this.#drop(error);
       throw error;
     }
     if (!this.#wasLost) return;
     this.#wasLost = false;
+    this.#logger.log('info', 'The message bus has a connection to PostgreSQL again');
     for (const subscriptions of this.#topics.values()) for (const { onGap } of subscriptions) this.#call(() => onGap?.());
   }
 
@@ -126,19 +128,19 @@ export class PostgresMessageBus implements MessageBus {
     listener.on('notification', (note) => this.#receive((note as { readonly payload?: string }).payload ?? ''));
     const lose = (error: unknown): void => {
       if (this.#listener !== listener) return;
-      this.#onError(error);
-      this.#drop();
+      this.#drop(error);
     };
     listener.on('error', lose);
     listener.on('end', () => lose(new Error('the connection that listens has ended')));
     return listener;
   }
 
-  #drop(): void {
+  #drop(error: unknown): void {
     const listener = this.#listener;
     if (listener === undefined) return;
     this.#listener = undefined;
     this.#wasLost = true;
+    if (!this.#isClosed) this.#logger.log('warning', 'The message bus lost its connection to PostgreSQL', { error: String(error) });
     listener.release(true);
     void this.#comeBack();
   }
@@ -147,8 +149,7 @@ export class PostgresMessageBus implements MessageBus {
     while (!this.#isClosed && this.#listener === undefined) {
       try {
         await this.#listen();
-      } catch (error) {
-        this.#onError(error);
+      } catch {
         await new Promise((resolve) => void setTimeout(resolve, RETRY_MS));
       }
     }
@@ -169,7 +170,7 @@ export class PostgresMessageBus implements MessageBus {
     try {
       fn();
     } catch (error) {
-      this.#onError(error);
+      this.#logger.log('error', 'A subscriber of the message bus failed', { error: String(error) });
     }
   }
 }

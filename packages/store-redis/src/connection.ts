@@ -1,6 +1,7 @@
 /** `RedisConnection`: runs the scripts of the stores, and names their keys. */
 
 import { createHash } from 'node:crypto';
+import type { Logger } from '@mortise/jsonrpc-core';
 import { RedisStoreError, toStoreError } from './errors.ts';
 
 /** What the stores need of a client of `@redis/client` or `redis`: one of `createClient`, or a cluster of `createCluster`. */
@@ -104,6 +105,19 @@ export class RedisConnection {
   probe(): Promise<unknown> {
     return this.run(PROBE, this.name('probe'));
   }
+}
+
+/** Logs when a connection breaks, and when it is back; not each attempt in between. */
+export function logConnection(client: RedisClient, what: string, logger: Logger): void {
+  let isBroken = false;
+  client.on('error', (error) => {
+    if (!isBroken) logger.log('warning', `${what} is broken`, { error: toStoreError(error).message });
+    isBroken = true;
+  });
+  client.on('ready', () => {
+    if (isBroken) logger.log('info', `${what} is back`);
+    isBroken = false;
+  });
 }
 
 /** The part of a key by which a cluster chooses its machine: keys with the same part can be used in one step. */

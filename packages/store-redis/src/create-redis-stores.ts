@@ -12,7 +12,7 @@ import type {
   TaskStore,
 } from '@mortise/protocol/contracts';
 import { createClient } from '@redis/client';
-import { type RedisClient, RedisConnection } from './connection.ts';
+import { logConnection, type RedisClient, RedisConnection } from './connection.ts';
 import { toStoreError } from './errors.ts';
 import { createEventStore, type RedisEventOptions } from './event-store.ts';
 import { RedisMessageBus } from './message-bus.ts';
@@ -88,10 +88,9 @@ export async function createRedisStores(options: RedisStoresOptions): Promise<Re
   if ((url === undefined) === (options.client === undefined))
     throw new TypeError('createRedisStores options: set "url" or "client", and not both');
   if (!/^[^{}]+$/.test(prefix)) throw new TypeError('createRedisStores options: "prefix" must be a text without { and }');
-  const onError = (error: unknown): void => logger.log('warning', 'The connection to Redis has an error', { error: String(error) });
-  const client = options.client ?? (await connect(url ?? '', waitMs, onError));
+  const client = options.client ?? (await connect(url ?? '', waitMs, logger));
   const connection = new RedisConnection(client, prefix, waitMs, maxWaiting);
-  const bus = new RedisMessageBus(connection, onError);
+  const bus = new RedisMessageBus(connection, logger);
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     await bus.close();
@@ -113,7 +112,7 @@ export async function createRedisStores(options: RedisStoresOptions): Promise<Re
 }
 
 /** Connects a client whose calls do not wait without end. Later connections are made by the client itself. */
-async function connect(url: string, waitMs: number, onError: (error: unknown) => void): Promise<RedisClient> {
+async function connect(url: string, waitMs: number, logger: Logger): Promise<RedisClient> {
   let wasConnected = false;
   const client = createClient({
     url,
@@ -125,7 +124,7 @@ async function connect(url: string, waitMs: number, onError: (error: unknown) =>
       reconnectStrategy: (retries, cause) => (wasConnected ? pauseBefore(retries) : cause),
     },
   });
-  client.on('error', onError);
+  logConnection(client, 'The connection to Redis', logger);
   await client.connect().catch((error: unknown) => {
     if (client.isOpen) client.destroy();
     throw toStoreError(error);

@@ -22,7 +22,8 @@ export class RedisStoreError extends MortiseError {
 /** Converts an error of the client library to a `RedisStoreError`. */
 export function toStoreError(error: unknown): RedisStoreError {
   if (error instanceof RedisStoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message =
+    error instanceof Error ? error.message || String((error as { readonly code?: unknown }).code ?? error.name) : String(error);
   // What Redis itself answers begins with a code in capitals.
   if (/^-?[A-Z]{2,}\b/.test(message)) return new RedisStoreError('ERR_REDIS_REPLY', `Redis refused: ${message}`, { cause: error });
   return new RedisStoreError('ERR_REDIS_UNAVAILABLE', `Redis did not answer (${message}): is it running, and reachable from here?`, {

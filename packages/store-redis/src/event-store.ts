@@ -16,7 +16,10 @@ export interface RedisEventOptions {
 }
 
 /** The most bytes of a stream that are kept, beside its last event: resuming a stream reads it in one step, for which all others wait. */
-const MAX_BYTES = 16 * 2 ** 20;
+const MAX_STREAM_BYTES = 16 * 2 ** 20;
+
+/** The most bytes of all streams of a session that are kept. The streams that have been silent longest are dropped, until half is left. */
+const MAX_SESSION_BYTES = 64 * 2 ** 20;
 
 /** Lua for the keys of a stream. Each script's first arguments: the id of the stream, how many events are kept, and for how many milliseconds. */
 const STREAM = `
@@ -24,18 +27,35 @@ local stream, owned = KEYS[1] .. ':' .. ARGV[1], KEYS[1] .. '!' .. ARGV[1]
 `;
 
 const ADD = `${STREAM}
+local total = KEYS[1] .. '#'
+
+local function makeRoom()
+  local bytes = 0
+  for _, name in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, -1)) do
+    local id = string.sub(name, 2)
+    local of = tonumber(redis.call('HGET', KEYS[1] .. '!' .. id, 'bytes')) or 0
+    if id == ARGV[1] or bytes + of <= ${MAX_SESSION_BYTES / 2} then bytes = bytes + of
+    else
+      redis.call('ZREM', KEYS[1], name)
+      redis.call('UNLINK', KEYS[1] .. ':' .. id, KEYS[1] .. '!' .. id)
+    end
+  end
+  redis.call('SET', total, bytes)
+end
+
 local function add(json)
   local number = string.format('%.0f', math.max(micros, (tonumber(redis.call('ZSCORE', KEYS[1], 'last')) or 0) + 1))
   redis.call('ZADD', KEYS[1], number, 'last', number, 's' .. ARGV[1])
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', micros - ARGV[3] * 1000)
   redis.call('XADD', stream, number .. '-1', 'm', json)
   local length, bytes = redis.call('XLEN', stream), redis.call('HINCRBY', owned, 'bytes', #json)
-  while length > 1 and (length > tonumber(ARGV[2]) or bytes > ${MAX_BYTES}) do
+  while length > 1 and (length > tonumber(ARGV[2]) or bytes - #json > ${MAX_STREAM_BYTES}) do
     local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
     redis.call('XDEL', stream, first[1])
     length, bytes = length - 1, redis.call('HINCRBY', owned, 'bytes', -#first[2][2])
   end
-  for _, key in ipairs({stream, owned, KEYS[1]}) do redis.call('PEXPIRE', key, ARGV[3]) end
+  if redis.call('INCRBY', total, #json) > ${MAX_SESSION_BYTES} then makeRoom() end
+  for _, key in ipairs({stream, owned, KEYS[1], total}) do redis.call('PEXPIRE', key, ARGV[3]) end
   return number
 end
 `;
@@ -65,7 +85,11 @@ return {redis.call('HMGET', owned, 'epoch', 'finished', 'about'), redis.call('XR
 
 const DELETE = script(`
 local names = {}
-if ARGV[1] then names = {'s' .. ARGV[1]} else names = redis.call('ZRANGE', KEYS[1], 0, -1) end
+if ARGV[1] then names = {'s' .. ARGV[1]}
+else
+  names = redis.call('ZRANGE', KEYS[1], 0, -1)
+  redis.call('UNLINK', KEYS[1] .. '#')
+end
 for _, name in ipairs(names) do
   if name ~= 'last' then
     redis.call('ZREM', KEYS[1], name)

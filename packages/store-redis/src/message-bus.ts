@@ -3,23 +3,24 @@
  * the connection was lost and is there again, every subscriber hears of a gap: nothing has to be stored.
  */
 
+import type { Logger } from '@mortise/jsonrpc-core';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
-import type { RedisClient, RedisConnection } from './connection.ts';
+import { logConnection, type RedisClient, type RedisConnection } from './connection.ts';
 import { RedisStoreError } from './errors.ts';
 
 /** Carries messages between the processes that share a Redis. Has the guarantees B1 to B6 of `MessageBus`. */
 export class RedisMessageBus implements MessageBus {
   readonly #connection: RedisConnection;
-  readonly #onError: (error: unknown) => void;
+  readonly #logger: Logger;
   readonly #gaps = new Set<() => void>();
   #client: RedisClient | undefined;
   /** The client, when it is connected. */
   #subscriber: Promise<RedisClient> | undefined;
   #isClosed = false;
 
-  constructor(connection: RedisConnection, onError: (error: unknown) => void) {
+  constructor(connection: RedisConnection, logger: Logger) {
     this.#connection = connection;
-    this.#onError = onError;
+    this.#logger = logger;
   }
 
   async publish(message: BusMessage): Promise<void> {
@@ -82,7 +83,7 @@ export class RedisMessageBus implements MessageBus {
 
   async #connect(): Promise<RedisClient> {
     const subscriber = (this.#client = this.#connection.client.duplicate());
-    subscriber.on('error', (error) => this.#onError(error));
+    logConnection(subscriber, 'The connection of the message bus to Redis', this.#logger);
     try {
       await subscriber.connect();
     } catch (error) {
@@ -115,7 +116,7 @@ export class RedisMessageBus implements MessageBus {
     try {
       fn();
     } catch (error) {
-      this.#onError(error);
+      this.#logger.log('error', 'A subscriber of the message bus failed', { error: String(error) });
     }
   }
 }
