@@ -103,6 +103,20 @@ function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code;
 }
 
+const MEBIBYTE = 2 ** 20;
+const large = (mebibytes: number) => ({ jsonrpc: '2.0', method: 'm', params: { text: 'x'.repeat(mebibytes * MEBIBYTE) } }) as const;
+
+/** Checks that a stream has a bound in bytes, which spares its last event. */
+export async function expectBoundedStreams({ events }: Stores): Promise<void> {
+  const start = await events.append('s', 'one answer', undefined);
+  await events.append('s', 'one answer', large(20));
+  expect((await events.replay('s', start ?? ''))?.events).toHaveLength(1);
+  const ids: string[] = [];
+  for (let n = 0; n < 8; n++) ids.push((await events.append('s', 'many', large(3))) ?? '');
+  expect(await events.replay('s', ids[0] ?? '')).toBeUndefined();
+  expect((await events.replay('s', ids[5] ?? ''))?.events.map(({ id }) => id)).toEqual(ids.slice(6));
+}
+
 /** Checks that two machines refuse each other's callers whatever belongs to another principal: session, stream, task and state. */
 export async function expectRefusals(stores: Stores): Promise<void> {
   const tokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };

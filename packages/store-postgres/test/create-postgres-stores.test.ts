@@ -3,7 +3,13 @@
 import { createPostgresStores, type PostgresStoresOptions, PostgresStoreError } from '@mortise/store-postgres';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { expectNoLongWait, expectOwnIds, expectRefusals, expectSeparate } from '../../../scripts/test/store-clusters.ts';
+import {
+  expectBoundedStreams,
+  expectNoLongWait,
+  expectOwnIds,
+  expectRefusals,
+  expectSeparate,
+} from '../../../scripts/test/store-clusters.ts';
 import { hasPostgres, PostgresServer } from './postgres-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -51,6 +57,29 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
   });
 
   it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ schema: 'ids' })));
+
+  it('[ROBUSTNESS-17] replays 16 MiB of a stream', async () => expectBoundedStreams(await open({ schema: 'bytes' })));
+
+  it('is not up where nothing can be written', async () => {
+    await open({ schema: 'read_only' });
+    const pool = new Pool({ connectionString: server.url, options: '-c default_transaction_read_only=on' });
+    onTestFinished(() => void pool.end());
+    const stores = await createPostgresStores({ pool, schema: 'read_only' });
+    expect(await stores.health()).toMatchObject({ isUp: false, problems: [expect.stringContaining('read-only')] });
+    await stores.close();
+  });
+
+  it('logs once that the bus lost its connection, and that it has one again', async () => {
+    const logged: string[] = [];
+    const logger = { log: (level: string, message: string) => void (message.includes('bus') && logged.push(`${level}: ${message}`)) };
+    const stores = await open({ logger });
+    await stores.bus.subscribe('a', () => undefined);
+    stores.line.cut();
+    const lost = 'warning: The message bus lost its connection to PostgreSQL';
+    await vi.waitFor(() => expect(logged).toEqual([lost]), 60_000);
+    stores.line.mend();
+    await vi.waitFor(() => expect(logged).toEqual([lost, 'info: The message bus has a connection to PostgreSQL again']), 60_000);
+  });
 
   it('[ROBUSTNESS-8] refuses what belongs to another principal, on any machine', async () =>
     expectRefusals(await open({ schema: 'refusals' })));

@@ -40,6 +40,9 @@ export function script(lua: string): Script {
 /** Writes, because a Redis that is full or a replica answers reads. */
 const PROBE = script(`redis.call('SET', KEYS[1], '', 'PX', 1000)`);
 
+/** The pause before a call is sent again to a Redis that still reads its data, in milliseconds. */
+const LOADING_MS = 50;
+
 /** The connection that all stores of one process share. */
 export class RedisConnection {
   readonly client: RedisClient;
@@ -64,11 +67,16 @@ export class RedisConnection {
   run(what: Script, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
     const options = { keys: [key], arguments: args.map(toText) };
     return this.#ask(async () => {
-      try {
-        return await this.client.evalSha(what.sha, options);
-      } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-        return this.client.eval(what.text, options);
+      for (;;) {
+        try {
+          return await this.client.evalSha(what.sha, options);
+        } catch (error) {
+          const { message } = toStoreError(error);
+          if (message.startsWith('Redis refused: NOSCRIPT')) return this.client.eval(what.text, options);
+          // Redis has just started.
+          if (!message.startsWith('Redis refused: LOADING')) throw error;
+          await new Promise((resolve) => void setTimeout(resolve, LOADING_MS));
+        }
       }
     });
   }

@@ -2,8 +2,14 @@
 
 import { createRedisStores, type RedisStoresOptions, RedisStoreError } from '@mortise/store-redis';
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { expectNoLongWait, expectOwnIds, expectRefusals, expectSeparate } from '../../../scripts/test/store-clusters.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  expectBoundedStreams,
+  expectNoLongWait,
+  expectOwnIds,
+  expectRefusals,
+  expectSeparate,
+} from '../../../scripts/test/store-clusters.ts';
 import { hasRedis, type RedisProxy, RedisServer } from './redis-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,6 +53,43 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
   });
 
   it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ prefix: 'ids' })));
+
+  it('[ROBUSTNESS-17] keeps 16 MiB of a stream, and 64 MiB of the streams of a session', async () => {
+    const stores = await open({ prefix: 'bytes' });
+    const { events } = stores;
+    await expectBoundedStreams(stores);
+    const text = 'x'.repeat(3 * 2 ** 20);
+    const starts: string[] = [];
+    for (let n = 0; n < 25; n++) {
+      starts.push((await events.append('t', `stream ${n}`, undefined)) ?? '');
+      await events.append('t', `stream ${n}`, { jsonrpc: '2.0', method: 'm', params: { text } });
+    }
+    const found = await Promise.all(starts.map(async (id) => (await events.replay('t', id))?.events.length));
+    // At the bound half of it is left, and then come more.
+    expect(found).toEqual(starts.map((_, n) => (n < 12 ? undefined : 1)));
+  });
+
+  it('is not up where nothing can be written', async () => {
+    const stores = await open();
+    const client = await createClient({ url: proxy.url }).connect();
+    onTestFinished(() => client.destroy());
+    await client.configSet('maxmemory', '1');
+    onTestFinished(async () => void (await client.configSet('maxmemory', '0')));
+    expect(await stores.health()).toMatchObject({ isUp: false, problems: [expect.stringContaining('OOM')] });
+  });
+
+  it('logs once that a connection broke, and that it is back', async () => {
+    const logged: string[] = [];
+    const stores = await open({ logger: { log: (level, message) => void logged.push(`${level}: ${message}`) } });
+    await stores.bus.subscribe('a', () => undefined);
+    const names = ['The connection to Redis', 'The connection of the message bus to Redis'];
+    stores.line.cut();
+    const lost = names.map((name) => `warning: ${name} is broken`).toSorted();
+    await vi.waitFor(() => expect(logged.toSorted()).toEqual(lost), 60_000);
+    stores.line.mend();
+    const back = names.map((name) => `info: ${name} is back`);
+    await vi.waitFor(() => expect(logged.toSorted()).toEqual([...back, ...lost].toSorted()), 60_000);
+  });
 
   it('[ROBUSTNESS-8] refuses what belongs to another principal, on any machine', async () =>
     expectRefusals(await open({ prefix: 'refusals' })));
