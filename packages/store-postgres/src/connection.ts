@@ -62,7 +62,7 @@ export class PostgresConnection {
   readonly inSchema = (text: string): string => text.replaceAll('mortise.', () => `"${this.schema}".`);
 
   /**
-   * Runs a function with a connection of the pool, for at most `limitMs` milliseconds. If they pass, the connection is ended with what it does.
+   * Runs a function with a connection of the pool, for at most `limitMs` milliseconds. Its connection is ended if it takes twice as long.
    *
    * @throws {PostgresStoreError} PostgreSQL cannot be reached, or refuses.
    */

@@ -127,8 +127,7 @@ export class PostgresMessageBus implements MessageBus {
     this.#incoming = '';
     listener.on('notification', (note) => this.#receive((note as { readonly payload?: string }).payload ?? ''));
     const lose = (error: unknown): void => {
-      if (this.#listener !== listener) return;
-      this.#drop(error);
+      if (this.#listener === listener) this.#drop(error);
     };
     listener.on('error', lose);
     listener.on('end', () => lose(new Error('the connection that listens has ended')));

@@ -239,7 +239,16 @@ const migrations: readonly string[] = [
  * @throws {PostgresStoreError} `ERR_POSTGRES_SCHEMA`: a newer version of this package has changed the tables.
  */
 export function migrate(connection: PostgresConnection): Promise<void> {
-  return connection.use((client) => runSteps(client, connection), MOST_MS);
+  const work = async (client: PostgresClient): Promise<void> => {
+    try {
+      await runSteps(client, connection);
+    } catch (error) {
+      // The connection may go back to a pool of the program.
+      await client.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  };
+  return connection.use(work, MOST_MS);
 }
 
 async function runSteps(client: PostgresClient, { schema, inSchema }: PostgresConnection): Promise<void> {
@@ -255,13 +264,11 @@ async function runSteps(client: PostgresClient, { schema, inSchema }: PostgresCo
   if ((await readVersion()) === known) return;
   await run(`BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(hashtext('${schema}.migrations'))`);
   const version = await readVersion();
-  if (version > known) {
-    await run('ROLLBACK');
+  if (version > known)
     throw new PostgresStoreError(
       'ERR_POSTGRES_SCHEMA',
       `the schema "${schema}" is at step ${version}, but this version of @mortise/store-postgres knows ${known}: update the package`,
     );
-  }
   if (!(await isThere(`pg_namespace WHERE nspname = '${schema}'`))) await run(`CREATE SCHEMA "${schema}"`);
   for (const sql of migrations.slice(version)) await run(inSchema(sql));
   await run(inSchema(`DELETE FROM mortise.migrations; INSERT INTO mortise.migrations VALUES (${known}); COMMIT`));

@@ -24,8 +24,8 @@ export interface RedisStoresOptions {
   /** The URL of Redis, such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. @default none: set `client` */
   readonly url?: string | undefined;
   /**
-   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. The options
-   * of that client say how long calls wait for Redis. @default none: set `url`
+   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. Calls wait
+   * no longer than `waitMs`, nor than the options of that client say. @default none: set `url`
    */
   readonly client?: RedisClient | undefined;
   /** Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. @default 'mortise' */
