@@ -160,6 +160,25 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
     expect(await stores.sessions.get('s', HOUR_MS)).toBeUndefined();
   });
 
+  it('takes no more connections than its pool has, however many calls wait for a lock', async () => {
+    const stores = await open({ schema: 'locked', waitMs: 500 });
+    const pool = await openPool();
+    const blocker = await pool.connect();
+    await blocker.query('BEGIN; LOCK TABLE locked.sessions');
+    // More calls than connections, as they come to a machine.
+    const refused: Promise<unknown>[] = [];
+    for (let n = 0; n < 60; n++) {
+      refused.push(stores.sessions.get('s', HOUR_MS).catch((error: unknown) => (error as PostgresStoreError).code));
+      await new Promise((resolve) => void setTimeout(resolve, 25));
+    }
+    const { rows } = await blocker.query(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+    expect(Number((rows as { count: string }[])[0]?.count)).toBeLessThanOrEqual(10);
+    expect(new Set(await Promise.all(refused))).toEqual(new Set(['ERR_POSTGRES_UNAVAILABLE']));
+    await blocker.query('ROLLBACK');
+    blocker.release();
+    await vi.waitFor(async () => expect(await stores.sessions.get('s', HOUR_MS)).toBeUndefined(), 60_000);
+  });
+
   it('passes on what PostgreSQL refuses, with its reason', async () => {
     const stores = await open();
     const pool = await openPool();
