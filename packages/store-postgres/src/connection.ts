@@ -59,55 +59,42 @@ export class PostgresConnection {
   }
 
   /** Replaces `mortise.` by the schema's name. */
-  inSchema(text: string): string {
-    return text.replaceAll('mortise.', () => `"${this.schema}".`);
-  }
+  readonly inSchema = (text: string): string => text.replaceAll('mortise.', () => `"${this.schema}".`);
 
   /**
-   * Runs a function with a connection of the pool, for at most `limitMs` milliseconds. If they pass, the connection is ended with what it does.
+   * Runs a function with a connection of the pool, for at most `limitMs` milliseconds. Its connection is ended if it takes twice as long.
    *
    * @throws {PostgresStoreError} PostgreSQL cannot be reached, or refuses.
    */
   async use<T>(fn: (client: PostgresClient) => Promise<T>, limitMs: number = this.waitMs): Promise<T> {
     if (this.#waiting >= this.maxWaiting) throw this.tooMany(this.#waiting);
     this.#waiting++;
-    let client: PostgresClient | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let isLate = false;
-    const release = (isBroken: boolean): void => {
-      client?.release(isBroken);
-      client?.off('error', ignore);
-      client = undefined;
-    };
-    const limit = new Promise<never>((_, reject) => {
-      const stop = (): void => {
-        isLate = true;
-        release(true);
-        reject(new Error(`waited ${limitMs} ms`));
-      };
-      timer = setTimeout(stop, Math.min(limitMs, 2 ** 31 - 1));
+    const client = this.connect();
+    const work = client.then((connected) => {
+      // What breaks the connection also fails the statement.
+      connected.on('error', ignore);
+      // A connection that comes too late is given back unused.
+      return isLate ? (undefined as never) : fn(connected);
     });
-    const work = async (): Promise<T> => {
-      try {
-        client = await this.connect();
-        // What breaks the connection also fails the statement.
-        client.on('error', ignore);
-        if (isLate) return await limit;
-        return await fn(client);
-      } catch (error) {
-        if (!isLate) release(isAway(error));
-        throw error;
-      } finally {
-        release(false);
-        this.#waiting--;
-      }
+    const release = (isBroken: boolean): void => {
+      const give = (connected: PostgresClient): void => {
+        connected.release(isBroken);
+        connected.off('error', ignore);
+      };
+      void client.then(give, ignore).finally(() => this.#waiting--);
     };
     try {
-      return await Promise.race([work(), limit]);
+      return await within(limitMs, work);
     } catch (error) {
+      isLate = true;
       throw toStoreError(error);
     } finally {
-      clearTimeout(timer);
+      // What is late keeps its connection for as long again: PostgreSQL goes on with a statement whose connection has ended.
+      void within(limitMs, work).then(
+        () => release(false),
+        (error: unknown) => release(isAway(error)),
+      );
     }
   }
 
@@ -151,11 +138,6 @@ export class PostgresConnection {
     if (writes % WRITES_PER_CLEARING === 0) this.query(sql).catch(() => undefined);
   }
 
-  /** Resolves if PostgreSQL answers. @throws {PostgresStoreError} It does not. */
-  async probe(): Promise<void> {
-    await this.query('SELECT 1');
-  }
-
   /** Makes further calls reject. */
   close(): void {
     this.#isClosed = true;
@@ -166,14 +148,23 @@ function ignore(): void {
   return undefined;
 }
 
-/** A text of PostgreSQL cannot have a NUL. Ids that have one are stored so that no other id is stored in the same way. */
-function toParameter(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? `\uE000${JSON.stringify(value)}` : value;
+/** Rejects if a promise is not settled after this many milliseconds. */
+export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${limitMs} ms`)), Math.min(limitMs, 2 ** 31 - 1));
+  });
+  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }
 
-/** SQL for the time that many milliseconds from now. The number is a duration: see `duration`. */
-export function after(parameter: string): string {
-  return `now() + ${parameter}::float8 * interval '1 ms'`;
+/** A text of PostgreSQL cannot have a NUL or half a surrogate pair. Ids that have one are stored so that no other id is stored in the same way. */
+function toParameter(value: unknown): unknown {
+  return typeof value === 'string' && /^\uE000|[\0\p{Surrogate}]/u.test(value) ? `\uE000${JSON.stringify(value)}` : value;
+}
+
+/** The id of which `toParameter` made this. */
+export function fromText(stored: string): string {
+  return stored.startsWith('\uE000') ? (JSON.parse(stored.slice(1)) as string) : stored;
 }
 
 /** A duration for PostgreSQL: never more than it can add to its time. */

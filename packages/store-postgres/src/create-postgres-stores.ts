@@ -14,12 +14,11 @@ import type {
 import { Pool } from 'pg';
 import { PostgresConnection, type PostgresPool } from './connection.ts';
 import { toStoreError } from './errors.ts';
-import { type PostgresEventOptions, PostgresEventStore } from './event-store.ts';
+import { createEventStore, type PostgresEventOptions } from './event-store.ts';
 import { PostgresMessageBus } from './message-bus.ts';
 import { migrate } from './migrations.ts';
-import { PostgresSessionStore } from './session-store.ts';
-import { PostgresReplayStore, PostgresStateStore, PostgresTaskHandleStore } from './small-stores.ts';
-import { PostgresTaskStore } from './task-store.ts';
+import { createReplayStore, createSessionStore, createStateStore, createTaskHandleStore } from './small-stores.ts';
+import { createTaskStore } from './task-store.ts';
 
 /** The options of `createPostgresStores`. Set exactly one of `url` and `pool`. */
 export interface PostgresStoresOptions {
@@ -35,7 +34,7 @@ export interface PostgresStoresOptions {
   readonly maxWaiting?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `PostgresEventOptions` */
   readonly events?: PostgresEventOptions | undefined;
-  /** Is told when the connection is lost. @default nothing is logged */
+  /** Logs lost connections. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -91,7 +90,7 @@ export async function createPostgresStores(options: PostgresStoresOptions): Prom
   if (!/^[a-z_][a-z0-9_]{0,49}$/i.test(schema))
     throw new TypeError('createPostgresStores options: "schema" must be a name of letters, digits and _, at most 50 characters long');
   const onError = (error: unknown): void => logger.log('warning', 'A connection to PostgreSQL has an error', { error: String(error) });
-  const own = options.pool === undefined ? openPool(url, waitMs, onError) : undefined;
+  const own = options.pool ? undefined : openPool(url, waitMs, onError);
   const connection = new PostgresConnection(options.pool ?? (own as PostgresPool), schema, waitMs, maxWaiting);
   try {
     await migrate(connection);
@@ -99,7 +98,7 @@ export async function createPostgresStores(options: PostgresStoresOptions): Prom
     await own?.end();
     throw toStoreError(error);
   }
-  const bus = new PostgresMessageBus(connection, onError);
+  const bus = new PostgresMessageBus(connection, logger);
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     connection.close();
@@ -109,12 +108,12 @@ export async function createPostgresStores(options: PostgresStoresOptions): Prom
   const close = (): Promise<void> => (closed ??= end());
   return {
     bus,
-    tasks: new PostgresTaskStore(connection),
-    sessions: new PostgresSessionStore(connection),
-    events: new PostgresEventStore(connection, options.events),
-    states: new PostgresStateStore(connection),
-    replays: new PostgresReplayStore(connection),
-    taskHandles: new PostgresTaskHandleStore(connection),
+    tasks: createTaskStore(connection),
+    sessions: createSessionStore(connection),
+    events: createEventStore(connection, options.events),
+    states: createStateStore(connection),
+    replays: createReplayStore(connection),
+    taskHandles: createTaskHandleStore(connection),
     health: () => checkHealth(connection, bus),
     close,
     [Symbol.asyncDispose]: close,
@@ -136,10 +135,11 @@ function openPool(url: string | undefined, waitMs: number, onError: (error: unkn
 }
 
 async function checkHealth(connection: PostgresConnection, bus: PostgresMessageBus): Promise<PostgresHealth> {
-  const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
-  const problems = [
-    ...(stores.status === 'rejected' ? [`The stores do not work: ${String(stores.reason)}`] : []),
-    ...(messages.status === 'rejected' ? [`The message bus gets no messages: ${String(messages.reason)}`] : []),
-  ];
+  // A write of nothing, because a PostgreSQL that is a replica answers reads.
+  const write = connection.query('UPDATE mortise.migrations SET version = version WHERE false');
+  const [stores, messages] = await Promise.allSettled([write, bus.probe()]);
+  const problems: string[] = [];
+  if (stores.status === 'rejected') problems.push(`The stores do not work: ${String(stores.reason)}`);
+  if (messages.status === 'rejected') problems.push(`The message bus gets no messages: ${String(messages.reason)}`);
   return { isUp: problems.length === 0, problems };
 }

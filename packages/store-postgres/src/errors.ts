@@ -23,26 +23,20 @@ export class PostgresStoreError extends MortiseError {
 /** SQLSTATEs that say that PostgreSQL starts, stops, has no connection left, or gave up a statement that took too long. */
 const IS_AWAY = /^(?:08|57|53300)/;
 
-/** Whether an error means that PostgreSQL cannot be reached, so that later it may be. */
+/** Whether an error means that PostgreSQL cannot be reached, so that later it may be. Only errors that it sent itself have a severity. */
 export function isAway(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === undefined || IS_AWAY.test(state);
+  return !(error instanceof Error && 'severity' in error && 'code' in error) || IS_AWAY.test(String(error.code));
 }
 
 /** Converts an error of the client library to a `PostgresStoreError`. */
 export function toStoreError(error: unknown): PostgresStoreError {
   if (error instanceof PostgresStoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message =
+    error instanceof Error ? error.message || String((error as { readonly code?: unknown }).code ?? error.name) : String(error);
   if (!isAway(error)) return new PostgresStoreError('ERR_POSTGRES_REPLY', `PostgreSQL refused: ${message}`, { cause: error });
   return new PostgresStoreError(
     'ERR_POSTGRES_UNAVAILABLE',
     `PostgreSQL did not answer (${message}): is it running, and reachable from here?`,
     { cause: error },
   );
-}
-
-/** The SQLSTATE with which PostgreSQL answered. Other errors have codes too, such as `ECONNREFUSED`. */
-function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'severity' in error && 'code' in error)) return undefined;
-  return String(error.code);
 }

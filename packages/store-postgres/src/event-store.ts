@@ -1,8 +1,8 @@
 /** The `EventStore` in PostgreSQL. One sequence numbers the events of all streams, so that no number comes twice. */
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { EventStore, EventTerms, StoredEvent, StoredStream } from '@mortise/protocol/contracts';
-import { after, duration, number, type PostgresConnection, type Row, text } from './connection.ts';
+import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
+import { duration, number, type PostgresConnection, type Row, text } from './connection.ts';
 
 /** The limits of the PostgreSQL event store. */
 export interface PostgresEventOptions {
@@ -21,7 +21,7 @@ const APPENDS_PER_TRIM = 64;
  */
 const APPEND = `
 WITH owned AS (
-  INSERT INTO mortise.streams (session_id, stream_id, epoch, is_finished, events, expires) VALUES ($1, $2, $5, $6, 1, ${after('$4')})
+  INSERT INTO mortise.streams (session_id, stream_id, epoch, is_finished, events, expires) VALUES ($1, $2, $5, $6, 1, mortise.after($4))
   ON CONFLICT (session_id, stream_id) DO UPDATE
     SET epoch = excluded.epoch, is_finished = excluded.is_finished, events = streams.events + 1, expires = excluded.expires
     WHERE streams.epoch IN (0, excluded.epoch) AND NOT streams.is_finished
@@ -33,7 +33,7 @@ RETURNING number, (SELECT events FROM owned)`;
 const CLAIM = `
 WITH owned AS (
   INSERT INTO mortise.streams (session_id, stream_id, epoch, about, events, expires)
-  VALUES ($1, $2, nextval('mortise.event_numbers'), $3, 1, ${after('$4')})
+  VALUES ($1, $2, nextval('mortise.event_numbers'), $3, 1, mortise.after($4))
   ON CONFLICT (session_id, stream_id) DO UPDATE
     SET epoch = nextval('mortise.event_numbers'), about = CASE WHEN streams.epoch = 0 THEN excluded.about ELSE streams.about END,
       events = streams.events + 1, expires = excluded.expires
@@ -42,10 +42,15 @@ WITH owned AS (
 INSERT INTO mortise.events (number, session_id, stream_id, expires) SELECT epoch, $1, $2, expires FROM owned
 RETURNING number`;
 
+/** The most bytes of a stream that are replayed, beside its last event: a machine reads and sends them at once. */
+const MAX_BYTES = 16 * 2 ** 20;
+
 /** Reads newest first, and not more than are kept: older events count as dropped even if they are still there. */
 const REPLAY = `
-SELECT number, message, epoch, is_finished, about FROM mortise.events LEFT JOIN mortise.streams USING (session_id, stream_id)
-WHERE session_id = $1 AND stream_id = $2 AND number >= $3::bigint AND events.expires > now() ORDER BY number DESC LIMIT $4`;
+SELECT number, message, epoch, is_finished, about FROM (
+  SELECT *, sum(octet_length(message)) OVER newest - first_value(coalesce(octet_length(message), 0)) OVER newest AS bytes FROM mortise.events
+  WHERE session_id = $1 AND stream_id = $2 AND number >= $3::bigint AND expires > now() WINDOW newest AS (ORDER BY number DESC)) AS events
+LEFT JOIN mortise.streams USING (session_id, stream_id) WHERE coalesce(bytes, 0) <= ${MAX_BYTES} ORDER BY number DESC LIMIT $4`;
 
 const TRIM = `
 DELETE FROM mortise.events WHERE session_id = $1 AND stream_id = $2 AND number <=
@@ -56,81 +61,60 @@ WITH forgotten AS (DELETE FROM mortise.streams WHERE session_id = $1 AND ($2::te
 DELETE FROM mortise.events WHERE session_id = $1 AND ($2::text IS NULL OR stream_id = $2)`;
 
 /** Keeps the events of SSE streams in PostgreSQL, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
-export class PostgresEventStore implements EventStore {
-  readonly #db: PostgresConnection;
-  readonly #maxEvents: number;
-  readonly #maxAgeMs: number;
-  /** The last call for each stream. On several connections calls would overtake one another. */
-  readonly #turns = new Map<string, Promise<unknown>>();
-
-  constructor(connection: PostgresConnection, options: PostgresEventOptions = {}) {
-    this.#db = connection;
-    this.#maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, 2 ** 31 - 1));
-    this.#maxAgeMs = duration(options.maxAgeMs ?? 300_000);
-  }
-
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
-    const json = message === undefined ? null : JSON.stringify(message);
-    const values = [json, this.#maxAgeMs, terms?.epoch ?? 0, terms?.isLast === true];
-    const row = await this.#inTurn(sessionId, streamId, () => this.#db.get(APPEND, sessionId, streamId, ...values));
-    if (row === undefined) return undefined;
-    this.#clear();
-    const count = number(row, 'events');
-    if (count > this.#maxEvents && count % APPENDS_PER_TRIM === 0)
-      // The event is stored. What cannot be deleted now is deleted later.
-      this.#db.query(TRIM, sessionId, streamId, this.#maxEvents).catch(() => undefined);
-    return `${streamId}~${text(row, 'number')}`;
-  }
-
-  async claim(
-    sessionId: string,
-    streamId: string,
-    about?: JsonObject,
-  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
-    this.#clear();
-    const json = about === undefined ? null : JSON.stringify(about);
-    const row = await this.#inTurn(sessionId, streamId, () => this.#db.get(CLAIM, sessionId, streamId, json, this.#maxAgeMs));
-    return row && { epoch: number(row, 'number'), eventId: `${streamId}~${text(row, 'number')}` };
-  }
-
-  async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
-    const [, streamId = '', count] = /^([^]*)~([1-9]\d{0,17})$/.exec(lastEventId) ?? [];
-    if (count === undefined) return undefined;
-    const rows = await this.#db.query(REPLAY, sessionId, streamId, count, this.#maxEvents);
-    const last = rows.at(-1);
-    if (last === undefined || text(last, 'number') !== count) return undefined;
-    return {
-      streamId,
-      ...(number(last, 'epoch') > 0 && { isFinished: last['is_finished'] === true }),
-      ...(typeof last['about'] === 'string' && { about: JSON.parse(last['about']) as JsonObject }),
-      events: rows
-        .slice(0, -1)
-        .toReversed()
-        .map((row) => toEvent(streamId, row)),
-    };
-  }
-
-  async delete(sessionId: string, streamId?: string): Promise<void> {
-    await this.#db.query(DELETE, sessionId, streamId ?? null);
-  }
-
-  #clear(): void {
-    for (const table of ['events', 'streams']) this.#db.clearSometimes(table);
-  }
-
-  #inTurn<T>(sessionId: string, streamId: string, fn: () => Promise<T>): Promise<T> {
+export function createEventStore(db: PostgresConnection, options: PostgresEventOptions = {}): EventStore {
+  const maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, 2 ** 31 - 1));
+  const maxAgeMs = duration(options.maxAgeMs ?? 300_000);
+  /** The last call for each stream. On several connections calls would overtake one another. If one fails, so do those that wait for it. */
+  const turns = new Map<string, Promise<Row | undefined>>();
+  const write = (sql: string, sessionId: string, streamId: string, ...values: readonly unknown[]): Promise<Row | undefined> => {
     const key = JSON.stringify([sessionId, streamId]);
-    const done = (this.#turns.get(key) ?? Promise.resolve()).then(fn, fn);
-    this.#turns.set(key, done);
-    const forget = (): void => {
-      if (this.#turns.get(key) === done) this.#turns.delete(key);
-    };
-    void done.then(forget, forget);
+    const begin = (): Promise<Row | undefined> => db.get(sql, sessionId, streamId, ...values);
+    const done = turns.get(key)?.then(begin) ?? begin();
+    turns.set(key, done);
+    const forget = (): void => void (turns.get(key) === done && turns.delete(key));
+    done.then(forget, forget);
+    for (const table of ['events', 'streams']) db.clearSometimes(table);
     return done;
-  }
+  };
+  return {
+    async append(sessionId, streamId, message, terms) {
+      const json = message === undefined ? null : JSON.stringify(message);
+      const row = await write(APPEND, sessionId, streamId, json, maxAgeMs, terms?.epoch ?? 0, terms?.isLast === true);
+      if (row === undefined) return undefined;
+      const count = number(row, 'events');
+      if (count > maxEvents && count % APPENDS_PER_TRIM === 0)
+        // The event is stored. What cannot be deleted now is deleted later.
+        db.query(TRIM, sessionId, streamId, maxEvents).catch(() => undefined);
+      return toId(streamId, row);
+    },
+    async claim(sessionId, streamId, about) {
+      const row = await write(CLAIM, sessionId, streamId, about === undefined ? null : JSON.stringify(about), maxAgeMs);
+      return row && { epoch: number(row, 'number'), eventId: toId(streamId, row) };
+    },
+    async replay(sessionId, lastEventId) {
+      const [, streamId = '', count] = /^([^]*)~([1-9]\d{0,17})$/.exec(lastEventId) ?? [];
+      if (count === undefined) return undefined;
+      const rows = await db.query(REPLAY, sessionId, streamId, count, maxEvents);
+      const [given, ...events] = rows.toReversed();
+      if (given === undefined || text(given, 'number') !== count) return undefined;
+      return {
+        streamId,
+        events: events.map((row) => toEvent(streamId, row)),
+        ...(number(given, 'epoch') > 0 && { isFinished: given['is_finished'] === true }),
+        ...(typeof given['about'] === 'string' && { about: JSON.parse(given['about']) as JsonObject }),
+      };
+    },
+    async delete(sessionId, streamId) {
+      await db.query(DELETE, sessionId, streamId ?? null);
+    },
+  };
+}
+
+function toId(streamId: string, row: Row): string {
+  return `${streamId}~${text(row, 'number')}`;
 }
 
 function toEvent(streamId: string, row: Row): StoredEvent {
-  const id = `${streamId}~${text(row, 'number')}`;
+  const id = toId(streamId, row);
   return typeof row['message'] === 'string' ? { id, message: JSON.parse(row['message']) as JsonRpcMessage } : { id };
 }

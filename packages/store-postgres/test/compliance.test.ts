@@ -1,6 +1,7 @@
 /** Every kit against a real PostgreSQL: near, and 50 ms away. */
 
 import { createPostgresStores } from '@mortise/store-postgres';
+import { describeKit } from '@mortise/transport-testkit/vitest';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type OpenOptions, runEveryKit } from '../../../scripts/test/store-kits.ts';
 import { hasPostgres, PostgresServer } from './postgres-server.ts';
@@ -24,6 +25,7 @@ describe.skipIf(!hasPostgres)('one PostgreSQL', () => {
       };
       return { one, other, line, close };
     };
-  runEveryKit('near', openBehind(0), { gaps: true, bounded: true });
-  runEveryKit('50 ms away', openBehind(50), { gaps: true });
+  const engine = { bus: true, gaps: true };
+  describe.concurrent('near', () => runEveryKit(describeKit, openBehind(0), { ...engine, bounded: true }));
+  describe.concurrent('50 ms away', () => runEveryKit(describeKit, openBehind(50), engine));
 });

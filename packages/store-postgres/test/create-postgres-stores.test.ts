@@ -1,9 +1,15 @@
 /** Opening the stores, losing PostgreSQL and finding it again, and what is refused. */
 
-import type { BusMessage } from '@mortise/protocol/contracts';
 import { createPostgresStores, type PostgresStoresOptions, PostgresStoreError } from '@mortise/store-postgres';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  expectBoundedStreams,
+  expectNoLongWait,
+  expectOwnIds,
+  expectRefusals,
+  expectSeparate,
+} from '../../../scripts/test/store-clusters.ts';
 import { hasPostgres, PostgresServer } from './postgres-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,23 +53,44 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
 
   it('sees nothing of a cluster with another schema', async () => {
     const [one, other] = [await open({ schema: 'one' }), await open({ schema: 'other' })];
-    const heard: BusMessage[] = [];
-    await other.bus.subscribe('a', (message) => void heard.push(message));
-    await one.sessions.put(session('s'), 0, HOUR_MS);
-    await one.states.put('s', 'x', HOUR_MS);
-    await one.replays.claim('s', HOUR_MS);
-    const eventId = await one.events.append('s', 'a', undefined);
-    await one.bus.publish({ topic: 'a', payload: 1 });
-    expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
-    expect(await other.states.get('s')).toBeUndefined();
-    expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
-    expect(await other.events.replay('s', eventId ?? '')).toBeUndefined();
-    // What is published later arrives: the first message would have come before it.
-    const arrived = new Promise<BusMessage>(
-      (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),
-    );
-    expect((await arrived).payload).toBe(2);
-    expect(heard.map(({ payload }) => payload)).toEqual([2]);
+    await expectSeparate(one, other);
+  });
+
+  it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ schema: 'ids' })));
+
+  it('[ROBUSTNESS-17] replays 16 MiB of a stream', async () => expectBoundedStreams(await open({ schema: 'bytes' })));
+
+  it('is not up where nothing can be written', async () => {
+    await open({ schema: 'read_only' });
+    const pool = new Pool({ connectionString: server.url, options: '-c default_transaction_read_only=on' });
+    onTestFinished(() => void pool.end());
+    const stores = await createPostgresStores({ pool, schema: 'read_only' });
+    expect(await stores.health()).toMatchObject({ isUp: false, problems: [expect.stringContaining('read-only')] });
+    await stores.close();
+  });
+
+  it('logs once that the bus lost its connection, and that it has one again', async () => {
+    const logged: string[] = [];
+    const logger = { log: (level: string, message: string) => void (message.includes('bus') && logged.push(`${level}: ${message}`)) };
+    const stores = await open({ logger });
+    await stores.bus.subscribe('a', () => undefined);
+    stores.line.cut();
+    const lost = 'warning: The message bus lost its connection to PostgreSQL';
+    await vi.waitFor(() => expect(logged).toEqual([lost]), 60_000);
+    stores.line.mend();
+    await vi.waitFor(() => expect(logged).toEqual([lost, 'info: The message bus has a connection to PostgreSQL again']), 60_000);
+  });
+
+  it('[ROBUSTNESS-8] refuses what belongs to another principal, on any machine', async () =>
+    expectRefusals(await open({ schema: 'refusals' })));
+
+  it('lets no call wait longer than it may while the engine hangs, and closes', async () => {
+    const stores = await open({ schema: 'hangs', waitMs: 1000 });
+    onTestFinished(() => server.resume());
+    await expectNoLongWait(stores, () => server.pause());
+    await stores.close();
+    server.resume();
+    await stores.line.idle();
   });
 
   it('creates its tables once where four machines start at the same time', async () => {
@@ -131,6 +158,25 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
     await blocker.query('ROLLBACK');
     blocker.release();
     expect(await stores.sessions.get('s', HOUR_MS)).toBeUndefined();
+  });
+
+  it('takes no more connections than its pool has, however many calls wait for a lock', async () => {
+    const stores = await open({ schema: 'locked', waitMs: 500 });
+    const pool = await openPool();
+    const blocker = await pool.connect();
+    await blocker.query('BEGIN; LOCK TABLE locked.sessions');
+    // More calls than connections, as they come to a machine.
+    const refused: Promise<unknown>[] = [];
+    for (let n = 0; n < 60; n++) {
+      refused.push(stores.sessions.get('s', HOUR_MS).catch((error: unknown) => (error as PostgresStoreError).code));
+      await new Promise((resolve) => void setTimeout(resolve, 25));
+    }
+    const { rows } = await blocker.query(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+    expect(Number((rows as { count: string }[])[0]?.count)).toBeLessThanOrEqual(10);
+    expect(new Set(await Promise.all(refused))).toEqual(new Set(['ERR_POSTGRES_UNAVAILABLE']));
+    await blocker.query('ROLLBACK');
+    blocker.release();
+    await vi.waitFor(async () => expect(await stores.sessions.get('s', HOUR_MS)).toBeUndefined(), 60_000);
   });
 
   it('passes on what PostgreSQL refuses, with its reason', async () => {

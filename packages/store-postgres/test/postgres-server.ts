@@ -32,6 +32,13 @@ function findUser(): { readonly uid: number; readonly gid: number } | undefined 
   return { uid: id('-u'), gid: id('-g') };
 }
 
+function childrenOf(pid: number): readonly number[] {
+  return execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map(Number);
+}
+
 /** A proxy in front of PostgreSQL. */
 export class PostgresProxy extends EngineProxy {
   get url(): string {
@@ -81,6 +88,21 @@ export class PostgresServer {
     process.kill(-child.pid, 'SIGKILL');
     await ended;
     this.#process = undefined;
+  }
+
+  /** Makes its processes hang, until `resume`. */
+  pause(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#signal('SIGCONT');
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#process?.pid;
+    // Each connection has a process in a group of its own, all of the same parent.
+    if (pid !== undefined) for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal);
   }
 
   async openProxy(delayMs = 0): Promise<PostgresProxy> {

@@ -1,6 +1,7 @@
 /** `RedisConnection`: runs the scripts of the stores, and names their keys. */
 
 import { createHash } from 'node:crypto';
+import type { Logger } from '@mortise/jsonrpc-core';
 import { RedisStoreError, toStoreError } from './errors.ts';
 
 /** What the stores need of a client of `@redis/client` or `redis`: one of `createClient`, or a cluster of `createCluster`. */
@@ -36,35 +37,46 @@ export function script(lua: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-const PROBE = script('return 1');
+/** Writes, because a Redis that is full or a replica answers reads. */
+const PROBE = script(`redis.call('SET', KEYS[1], '', 'PX', 1000)`);
+
+/** The pause before a call is sent again to a Redis that still reads its data, in milliseconds. */
+const LOADING_MS = 50;
 
 /** The connection that all stores of one process share. */
 export class RedisConnection {
   readonly client: RedisClient;
   readonly #prefix: string;
+  readonly #waitMs: number;
   readonly #maxWaiting: number;
   #waiting = 0;
 
-  constructor(client: RedisClient, prefix: string, maxWaiting: number) {
+  constructor(client: RedisClient, prefix: string, waitMs: number, maxWaiting: number) {
     this.client = client;
-    this.#prefix = prefix;
+    this.#prefix = prefix.replaceAll(/[%:]/g, encodeURIComponent);
+    this.#waitMs = waitMs;
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Makes a name that only the processes with this prefix use. */
+  /** Makes a name that only the processes with this prefix use: no other prefix and a part give the same. */
   name(...parts: readonly string[]): string {
-    return [this.#prefix, ...parts].join(':');
+    return [this.#prefix, ...parts.map(toText)].join(':');
   }
 
   /** Runs a script. @throws {RedisStoreError} Redis cannot be reached, or refuses. */
   run(what: Script, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    const options = { keys: [key], arguments: args.map(String) };
+    const options = { keys: [key], arguments: args.map(toText) };
     return this.#ask(async () => {
-      try {
-        return await this.client.evalSha(what.sha, options);
-      } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-        return this.client.eval(what.text, options);
+      for (;;) {
+        try {
+          return await this.client.evalSha(what.sha, options);
+        } catch (error) {
+          const { message } = toStoreError(error);
+          if (message.startsWith('Redis refused: NOSCRIPT')) return this.client.eval(what.text, options);
+          // Redis has just started.
+          if (!message.startsWith('Redis refused: LOADING')) throw error;
+          await new Promise((resolve) => void setTimeout(resolve, LOADING_MS));
+        }
       }
     });
   }
@@ -79,24 +91,57 @@ export class RedisConnection {
     if (this.#waiting >= this.#maxWaiting)
       throw new RedisStoreError('ERR_REDIS_UNAVAILABLE', `${this.#waiting} calls wait for Redis already: is it running, and fast enough?`);
     this.#waiting++;
+    return this.within(call().finally(() => this.#waiting--));
+  }
+
+  /** Waits no longer than a call may. The client library ends some calls only when the connection ends. */
+  async within<T>(promise: Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`waited ${this.#waitMs} ms`)), Math.min(this.#waitMs, 2 ** 31 - 1));
+    });
     try {
-      return await call();
+      return await Promise.race([promise, limit]);
     } catch (error) {
       throw toStoreError(error);
     } finally {
-      this.#waiting--;
+      clearTimeout(timer);
     }
   }
 
-  /** Resolves if Redis answers. @throws {RedisStoreError} It does not. */
-  async probe(): Promise<void> {
-    await this.run(PROBE, this.name('probe'));
+  /** Resolves if Redis answers, and can be written to. @throws {RedisStoreError} It does not. */
+  probe(): Promise<unknown> {
+    return this.run(PROBE, this.name('probe'));
   }
+}
+
+/** Logs when a connection breaks, and when it is back; not each attempt in between. */
+export function logConnection(client: RedisClient, what: string, logger: Logger): void {
+  let isBroken = false;
+  client.on('error', (error) => {
+    if (!isBroken) logger.log('warning', `${what} is broken`, { error: toStoreError(error).message });
+    isBroken = true;
+  });
+  client.on('ready', () => {
+    if (isBroken) logger.log('info', `${what} is back`);
+    isBroken = false;
+  });
 }
 
 /** The part of a key by which a cluster chooses its machine: keys with the same part can be used in one step. */
 export function tag(text: string): string {
   return `{${text.replaceAll(/[%{}]/g, encodeURIComponent)}}`;
+}
+
+/** A text for Redis, which knows UTF-8 only: one with half a surrogate pair is stored so that no other is stored in the same way. */
+function toText(value: string | number): string {
+  const text = String(value);
+  return /^\uE000|\p{Surrogate}/u.test(text) ? `\uE000${JSON.stringify(text)}` : text;
+}
+
+/** The text of which `toText` made this. */
+export function fromText(stored: string): string {
+  return stored.startsWith('\uE000') ? (JSON.parse(stored.slice(1)) as string) : stored;
 }
 
 /** A duration for Redis: whole milliseconds, and never more than it can add to its time. */

@@ -12,32 +12,31 @@ import type {
   TaskStore,
 } from '@mortise/protocol/contracts';
 import { createClient } from '@redis/client';
-import { type RedisClient, RedisConnection } from './connection.ts';
+import { logConnection, type RedisClient, RedisConnection } from './connection.ts';
 import { toStoreError } from './errors.ts';
-import { RedisEventStore, type RedisEventOptions } from './event-store.ts';
+import { createEventStore, type RedisEventOptions } from './event-store.ts';
 import { RedisMessageBus } from './message-bus.ts';
-import { RedisSessionStore } from './session-store.ts';
-import { RedisReplayStore, RedisStateStore, RedisTaskHandleStore } from './small-stores.ts';
-import { RedisTaskStore } from './task-store.ts';
+import { createReplayStore, createSessionStore, createStateStore, createTaskHandleStore } from './small-stores.ts';
+import { createTaskStore } from './task-store.ts';
 
 /** The options of `createRedisStores`. Set exactly one of `url` and `client`. */
 export interface RedisStoresOptions {
   /** The URL of Redis, such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. @default none: set `client` */
   readonly url?: string | undefined;
   /**
-   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. The options
-   * of that client say how long calls wait for Redis. @default none: set `url`
+   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. Calls wait
+   * no longer than `waitMs`, nor than the options of that client say. @default none: set `url`
    */
   readonly client?: RedisClient | undefined;
   /** Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. @default 'mortise' */
   readonly prefix?: string | undefined;
-  /** How long a call waits while Redis cannot be reached, in milliseconds; then it rejects. Not for `client`. @default 5_000 */
+  /** How long a call waits for Redis, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
   readonly waitMs?: number | undefined;
   /** The most calls that wait for answers of Redis at once. Further ones reject. @default 10_000 */
   readonly maxWaiting?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `RedisEventOptions` */
   readonly events?: RedisEventOptions | undefined;
-  /** Is told when the connection is lost. @default nothing is logged */
+  /** Logs lost connections. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -85,28 +84,27 @@ const SILENCE_MS = 15_000;
  */
 export async function createRedisStores(options: RedisStoresOptions): Promise<RedisStores> {
   checkOptions('createRedisStores options', options, OPTIONS);
-  const { url, prefix = 'mortise', maxWaiting = 10_000, logger = silentLogger } = options;
+  const { url, prefix = 'mortise', waitMs = 5000, maxWaiting = 10_000, logger = silentLogger } = options;
   if ((url === undefined) === (options.client === undefined))
     throw new TypeError('createRedisStores options: set "url" or "client", and not both');
   if (!/^[^{}]+$/.test(prefix)) throw new TypeError('createRedisStores options: "prefix" must be a text without { and }');
-  const onError = (error: unknown): void => logger.log('warning', 'The connection to Redis has an error', { error: String(error) });
-  const client = options.client ?? (await connect(url ?? '', options, onError));
-  const connection = new RedisConnection(client, prefix, maxWaiting);
-  const bus = new RedisMessageBus(connection, onError);
+  const client = options.client ?? (await connect(url ?? '', waitMs, logger));
+  const connection = new RedisConnection(client, prefix, waitMs, maxWaiting);
+  const bus = new RedisMessageBus(connection, logger);
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     await bus.close();
-    if (options.client === undefined) await closeClient(client);
+    if (options.client === undefined) await closeClient(client, connection);
   };
   const close = (): Promise<void> => (closed ??= end());
   return {
     bus,
-    tasks: new RedisTaskStore(connection),
-    sessions: new RedisSessionStore(connection),
-    events: new RedisEventStore(connection, options.events),
-    states: new RedisStateStore(connection),
-    replays: new RedisReplayStore(connection),
-    taskHandles: new RedisTaskHandleStore(connection),
+    tasks: createTaskStore(connection),
+    sessions: createSessionStore(connection),
+    events: createEventStore(connection, options.events),
+    states: createStateStore(connection),
+    replays: createReplayStore(connection),
+    taskHandles: createTaskHandleStore(connection),
     health: () => checkHealth(connection, bus),
     close,
     [Symbol.asyncDispose]: close,
@@ -114,8 +112,7 @@ export async function createRedisStores(options: RedisStoresOptions): Promise<Re
 }
 
 /** Connects a client whose calls do not wait without end. Later connections are made by the client itself. */
-async function connect(url: string, options: RedisStoresOptions, onError: (error: unknown) => void): Promise<RedisClient> {
-  const { waitMs = 5000 } = options;
+async function connect(url: string, waitMs: number, logger: Logger): Promise<RedisClient> {
   let wasConnected = false;
   const client = createClient({
     url,
@@ -127,7 +124,7 @@ async function connect(url: string, options: RedisStoresOptions, onError: (error
       reconnectStrategy: (retries, cause) => (wasConnected ? pauseBefore(retries) : cause),
     },
   });
-  client.on('error', onError);
+  logConnection(client, 'The connection to Redis', logger);
   await client.connect().catch((error: unknown) => {
     if (client.isOpen) client.destroy();
     throw toStoreError(error);
@@ -141,18 +138,17 @@ function pauseBefore(retries: number): number {
   return Math.min(2 ** retries * 50, 1000) * (0.5 + Math.random() / 2);
 }
 
-async function closeClient(client: RedisClient): Promise<void> {
-  if (!client.isOpen) return;
-  // Closing waits for answers. Where no connection is, none will come.
-  if ('isReady' in client && client.isReady === false) client.destroy();
-  else await client.close();
+async function closeClient(client: RedisClient, connection: RedisConnection): Promise<void> {
+  // Waits for answers. Where no connection is, or it breaks now, none will come.
+  const isReady = client.isOpen && !('isReady' in client && client.isReady === false);
+  if (isReady) await connection.within(client.close()).catch(() => undefined);
+  if (client.isOpen) client.destroy();
 }
 
 async function checkHealth(connection: RedisConnection, bus: RedisMessageBus): Promise<RedisHealth> {
   const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
-  const problems = [
-    ...(stores.status === 'rejected' ? [`The stores do not work: ${String(stores.reason)}`] : []),
-    ...(messages.status === 'rejected' ? [`The message bus gets no messages: ${String(messages.reason)}`] : []),
-  ];
+  const problems: string[] = [];
+  if (stores.status === 'rejected') problems.push(`The stores do not work: ${String(stores.reason)}`);
+  if (messages.status === 'rejected') problems.push(`The message bus gets no messages: ${String(messages.reason)}`);
   return { isUp: problems.length === 0, problems };
 }

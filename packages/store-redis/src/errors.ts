@@ -7,7 +7,7 @@ import { MortiseError } from '@mortise/jsonrpc-core';
  *
  * `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or the connection broke before its answer. Then it is not known whether Redis did it.
  * `ERR_REDIS_REPLY`: Redis answered with an error, such as `OOM` (no memory left) or `READONLY` (a replica). `cause` has it.
- * `ERR_TASK_LIMIT`: the unfinished tasks of one principal, or of all, fill the task store.
+ * `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store.
  */
 export class RedisStoreError extends MortiseError {
   override readonly name: string = 'RedisStoreError';
@@ -21,7 +21,9 @@ export class RedisStoreError extends MortiseError {
 
 /** Converts an error of the client library to a `RedisStoreError`. */
 export function toStoreError(error: unknown): RedisStoreError {
-  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof RedisStoreError) return error;
+  const message =
+    error instanceof Error ? error.message || String((error as { readonly code?: unknown }).code ?? error.name) : String(error);
   // What Redis itself answers begins with a code in capitals.
   if (/^-?[A-Z]{2,}\b/.test(message)) return new RedisStoreError('ERR_REDIS_REPLY', `Redis refused: ${message}`, { cause: error });
   return new RedisStoreError('ERR_REDIS_UNAVAILABLE', `Redis did not answer (${message}): is it running, and reachable from here?`, {

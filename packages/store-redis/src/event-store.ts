@@ -4,8 +4,8 @@
  */
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { EventStore, EventTerms, StoredEvent, StoredStream } from '@mortise/protocol/contracts';
-import { duration, list, pairs, type RedisConnection, type Script, script, tag } from './connection.ts';
+import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
+import { duration, list, type RedisConnection, type Script, script, tag } from './connection.ts';
 
 /** The limits of the Redis event store. */
 export interface RedisEventOptions {
@@ -15,18 +15,47 @@ export interface RedisEventOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
+/** The most bytes of a stream that are kept, beside its last event: resuming a stream reads it in one step, for which all others wait. */
+const MAX_STREAM_BYTES = 16 * 2 ** 20;
+
+/** The most bytes of all streams of a session that are kept. The streams that have been silent longest are dropped, until half is left. */
+const MAX_SESSION_BYTES = 64 * 2 ** 20;
+
 /** Lua for the keys of a stream. Each script's first arguments: the id of the stream, how many events are kept, and for how many milliseconds. */
 const STREAM = `
 local stream, owned = KEYS[1] .. ':' .. ARGV[1], KEYS[1] .. '!' .. ARGV[1]
 `;
 
 const ADD = `${STREAM}
+local total = KEYS[1] .. '#'
+
+local function makeRoom()
+  local bytes = 0
+  for _, name in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, -1)) do
+    local id = string.sub(name, 2)
+    local of = tonumber(redis.call('HGET', KEYS[1] .. '!' .. id, 'bytes')) or 0
+    if id == ARGV[1] or bytes + of <= ${MAX_SESSION_BYTES / 2} then bytes = bytes + of
+    else
+      redis.call('ZREM', KEYS[1], name)
+      redis.call('UNLINK', KEYS[1] .. ':' .. id, KEYS[1] .. '!' .. id)
+    end
+  end
+  redis.call('SET', total, bytes)
+end
+
 local function add(json)
   local number = string.format('%.0f', math.max(micros, (tonumber(redis.call('ZSCORE', KEYS[1], 'last')) or 0) + 1))
   redis.call('ZADD', KEYS[1], number, 'last', number, 's' .. ARGV[1])
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', micros - ARGV[3] * 1000)
-  redis.call('XADD', stream, 'MAXLEN', ARGV[2], number .. '-1', 'm', json)
-  for _, key in ipairs({stream, owned, KEYS[1]}) do redis.call('PEXPIRE', key, ARGV[3]) end
+  redis.call('XADD', stream, number .. '-1', 'm', json)
+  local length, bytes = redis.call('XLEN', stream), redis.call('HINCRBY', owned, 'bytes', #json)
+  while length > 1 and (length > tonumber(ARGV[2]) or bytes - #json > ${MAX_STREAM_BYTES}) do
+    local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+    redis.call('XDEL', stream, first[1])
+    length, bytes = length - 1, redis.call('HINCRBY', owned, 'bytes', -#first[2][2])
+  end
+  if redis.call('INCRBY', total, #json) > ${MAX_SESSION_BYTES} then makeRoom() end
+  for _, key in ipairs({stream, owned, KEYS[1], total}) do redis.call('PEXPIRE', key, ARGV[3]) end
   return number
 end
 `;
@@ -47,22 +76,20 @@ if redis.call('HGET', owned, 'finished') == '1' then return false end
 if ARGV[4] ~= '' then redis.call('HSETNX', owned, 'about', ARGV[4]) end
 local number = add('')
 redis.call('HSET', owned, 'epoch', number)
-redis.call('PEXPIRE', owned, ARGV[3])
 return number`);
 
-/** Further argument: the number of an event. Answers with the fields of the owner, and numbers and messages in turn, from that event on. */
+/** Further argument: the number of an event. Answers with what the owner's hash has, and the entries from that event on. */
 const REPLAY = script(`${STREAM}
 if tonumber(ARGV[4]) < micros - ARGV[3] * 1000 then return {} end
-local reply = {redis.call('HGETALL', owned)}
-for _, event in ipairs(redis.call('XRANGE', stream, ARGV[4] .. '-1', '+')) do
-  reply[#reply + 1] = event[1]
-  reply[#reply + 1] = event[2][2]
-end
-return reply`);
+return {redis.call('HMGET', owned, 'epoch', 'finished', 'about'), redis.call('XRANGE', stream, ARGV[4] .. '-1', '+')}`);
 
 const DELETE = script(`
 local names = {}
-if ARGV[1] then names = {'s' .. ARGV[1]} else names = redis.call('ZRANGE', KEYS[1], 0, -1) end
+if ARGV[1] then names = {'s' .. ARGV[1]}
+else
+  names = redis.call('ZRANGE', KEYS[1], 0, -1)
+  redis.call('UNLINK', KEYS[1] .. '#')
+end
 for _, name in ipairs(names) do
   if name ~= 'last' then
     redis.call('ZREM', KEYS[1], name)
@@ -71,63 +98,50 @@ for _, name in ipairs(names) do
 end`);
 
 /** Keeps the events of SSE streams in Redis, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
-export class RedisEventStore implements EventStore {
-  readonly #redis: RedisConnection;
-  readonly #maxEvents: number;
-  readonly #maxAgeMs: number;
-
-  constructor(connection: RedisConnection, options: RedisEventOptions = {}) {
-    this.#redis = connection;
-    this.#maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, Number.MAX_SAFE_INTEGER));
-    this.#maxAgeMs = duration(options.maxAgeMs ?? 300_000);
-  }
-
-  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined, terms?: EventTerms): Promise<string | undefined> {
-    const json = message === undefined ? '' : JSON.stringify(message);
-    const number = await this.#run(APPEND, sessionId, streamId, json, terms?.epoch ?? '', terms?.isLast === true ? 1 : 0);
-    return number === null ? undefined : `${streamId}~${String(number)}`;
-  }
-
-  async claim(
-    sessionId: string,
-    streamId: string,
-    about?: JsonObject,
-  ): Promise<{ readonly epoch: number; readonly eventId: string } | undefined> {
-    const number = await this.#run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about));
-    return number === null ? undefined : { epoch: Number(number), eventId: `${streamId}~${String(number)}` };
-  }
-
-  async replay(sessionId: string, lastEventId: string): Promise<StoredStream | undefined> {
-    const [, streamId = '', number] = /^([^]*)~([1-9]\d{0,15})$/.exec(lastEventId) ?? [];
-    if (number === undefined) return undefined;
-    const [owned, ...entries] = list(await this.#run(REPLAY, sessionId, streamId, number));
-    if (entries[0] !== `${number}-1`) return undefined;
-    const events: StoredEvent[] = [];
-    for (let n = 2; n < entries.length; n += 2) events.push(toEvent(streamId, String(entries[n]), String(entries[n + 1])));
-    const fields = pairs(owned);
-    const about = fields.get('about');
-    return {
-      streamId,
-      events,
-      ...(fields.size > 0 && { isFinished: fields.get('finished') === '1' }),
-      ...(about !== undefined && { about: JSON.parse(about) as JsonObject }),
-    };
-  }
-
-  async delete(sessionId: string, streamId?: string): Promise<void> {
-    await this.#redis.run(DELETE, this.#key(sessionId), ...(streamId === undefined ? [] : [streamId]));
-  }
-
-  #run(what: Script, sessionId: string, streamId: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    return this.#redis.run(what, this.#key(sessionId), streamId, this.#maxEvents, this.#maxAgeMs, ...args);
-  }
-
-  #key(sessionId: string): string {
-    return this.#redis.name('events', tag(sessionId));
-  }
+export function createEventStore(redis: RedisConnection, options: RedisEventOptions = {}): EventStore {
+  const maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, Number.MAX_SAFE_INTEGER));
+  const maxAgeMs = duration(options.maxAgeMs ?? 300_000);
+  const key = (sessionId: string): string => redis.name('events', tag(sessionId));
+  const run = (what: Script, sessionId: string, streamId: string, ...args: readonly (string | number)[]): Promise<unknown> =>
+    redis.run(what, key(sessionId), streamId, maxEvents, maxAgeMs, ...args);
+  return {
+    async append(sessionId, streamId, message, terms) {
+      const json = message === undefined ? '' : JSON.stringify(message);
+      const number = await run(APPEND, sessionId, streamId, json, terms?.epoch ?? '', terms?.isLast === true ? 1 : 0);
+      return number === null ? undefined : toId(streamId, number);
+    },
+    async claim(sessionId, streamId, about) {
+      const number = await run(CLAIM, sessionId, streamId, about === undefined ? '' : JSON.stringify(about));
+      return number === null ? undefined : { epoch: Number(number), eventId: toId(streamId, number) };
+    },
+    async replay(sessionId, lastEventId) {
+      const [, streamId = '', number] = /^([^]*)~([1-9]\d{0,15})$/.exec(lastEventId) ?? [];
+      if (number === undefined) return undefined;
+      const [owned, entries] = list(await run(REPLAY, sessionId, streamId, number));
+      const [given, ...events] = list(entries).map((entry) => toEvent(streamId, entry));
+      if (given?.id !== lastEventId) return undefined;
+      const [epoch, finished, about] = list(owned);
+      return {
+        streamId,
+        events,
+        ...(typeof epoch === 'string' && { isFinished: finished === '1' }),
+        ...(typeof about === 'string' && { about: JSON.parse(about) as JsonObject }),
+      };
+    },
+    async delete(sessionId, streamId) {
+      await redis.run(DELETE, key(sessionId), ...(streamId === undefined ? [] : [streamId]));
+    },
+  };
 }
 
-function toEvent(streamId: string, entryId: string, json: string): StoredEvent {
-  const id = `${streamId}~${entryId.slice(0, -2)}`;
+function toId(streamId: string, number: unknown): string {
+  return `${streamId}~${String(number)}`;
+}
+
+/** Converts an entry of a Redis stream: its id, then names and values in turn. */
+function toEvent(streamId: string, entry: unknown): StoredEvent {
+  const [place, values] = list(entry);
+  const id = toId(streamId, String(place).slice(0, -2));
+  const json = String(list(values)[1]);
   return json === '' ? { id } : { id, message: JSON.parse(json) as JsonRpcMessage };
 }

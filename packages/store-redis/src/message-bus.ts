@@ -3,21 +3,24 @@
  * the connection was lost and is there again, every subscriber hears of a gap: nothing has to be stored.
  */
 
+import type { Logger } from '@mortise/jsonrpc-core';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
-import type { RedisClient, RedisConnection } from './connection.ts';
-import { RedisStoreError, toStoreError } from './errors.ts';
+import { logConnection, type RedisClient, type RedisConnection } from './connection.ts';
+import { RedisStoreError } from './errors.ts';
 
 /** Carries messages between the processes that share a Redis. Has the guarantees B1 to B6 of `MessageBus`. */
 export class RedisMessageBus implements MessageBus {
   readonly #connection: RedisConnection;
-  readonly #onError: (error: unknown) => void;
+  readonly #logger: Logger;
   readonly #gaps = new Set<() => void>();
+  #client: RedisClient | undefined;
+  /** The client, when it is connected. */
   #subscriber: Promise<RedisClient> | undefined;
   #isClosed = false;
 
-  constructor(connection: RedisConnection, onError: (error: unknown) => void) {
+  constructor(connection: RedisConnection, logger: Logger) {
     this.#connection = connection;
-    this.#onError = onError;
+    this.#logger = logger;
   }
 
   async publish(message: BusMessage): Promise<void> {
@@ -35,49 +38,58 @@ export class RedisMessageBus implements MessageBus {
     const gap = (): void => {
       if (isActive && onGap) this.#call(onGap);
     };
-    const subscriber = await (this.#subscriber ??= this.#connect());
-    // From before the answer: if the connection breaks right after it, messages may be missing.
-    this.#gaps.add(gap);
-    await subscriber.sSubscribe(channel, listener).catch((error: unknown) => {
-      this.#gaps.delete(gap);
-      rethrow(error);
-    });
-    return () => {
-      if (!isActive) return;
+    const unsubscribe = async (): Promise<void> => {
       isActive = false;
       this.#gaps.delete(gap);
-      // Redis need not be told of it if it cannot be reached: a new connection subscribes to what is left.
-      void subscriber.sUnsubscribe(channel, listener).catch(() => undefined);
+      // May fail: a new connection subscribes only to the channels that are left.
+      await subscriber?.sUnsubscribe(channel, listener).catch(() => undefined);
     };
+    let subscriber: RedisClient | undefined;
+    const subscribed = (async () => {
+      subscriber = await (this.#subscriber ??= this.#connect());
+      // From before the answer: if the connection breaks right after it, messages may be missing.
+      if (isActive) this.#gaps.add(gap);
+      await subscriber.sSubscribe(channel, listener);
+    })();
+    try {
+      await this.#connection.within(subscribed);
+    } catch (error) {
+      isActive = false;
+      // What comes too late ends then.
+      void subscribed.catch(() => undefined).then(unsubscribe);
+      throw error;
+    }
+    return () => void (isActive && unsubscribe());
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#gaps.clear();
-    const subscriber = await this.#subscriber?.catch(() => undefined);
-    if (subscriber?.isOpen) subscriber.destroy();
+    if (this.#client?.isOpen) this.#client.destroy();
   }
 
   /** Resolves if this bus gets messages. @throws {RedisStoreError} Redis cannot be reached by its connection. */
   async probe(): Promise<void> {
-    const subscriber = await this.#subscriber;
-    if (!subscriber) return;
+    if (!this.#subscriber) return;
     const channel = this.#connection.name('probe', String(Math.random()));
     const listener = (): void => undefined;
-    await subscriber.sSubscribe(channel, listener).catch(rethrow);
-    await subscriber.sUnsubscribe(channel, listener).catch(rethrow);
+    const roundTrip = async (subscriber: RedisClient): Promise<void> => {
+      await subscriber.sSubscribe(channel, listener);
+      await subscriber.sUnsubscribe(channel, listener);
+    };
+    await this.#connection.within(this.#subscriber.then(roundTrip));
   }
 
   async #connect(): Promise<RedisClient> {
-    const subscriber = this.#connection.client.duplicate();
-    subscriber.on('error', (error) => this.#onError(error));
+    const subscriber = (this.#client = this.#connection.client.duplicate());
+    logConnection(subscriber, 'The connection of the message bus to Redis', this.#logger);
     try {
       await subscriber.connect();
     } catch (error) {
       this.#subscriber = undefined;
       if (subscriber.isOpen) subscriber.destroy();
-      rethrow(error);
+      throw error;
     }
     this.#reportGaps(subscriber);
     return subscriber;
@@ -104,13 +116,9 @@ export class RedisMessageBus implements MessageBus {
     try {
       fn();
     } catch (error) {
-      this.#onError(error);
+      this.#logger.log('error', 'A subscriber of the message bus failed', { error: String(error) });
     }
   }
-}
-
-function rethrow(error: unknown): never {
-  throw toStoreError(error);
 }
 
 function closedError(): RedisStoreError {

@@ -1,77 +1,91 @@
-/** The stores in Redis that need one key for a value: for request states, used request states, and task ids of clients. */
+/** The stores in Redis that need one key for a value: for sessions, request states, used request states, and task ids of clients. */
 
-import type { ReplayStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
+import type { ReplayStore, SessionRecord, SessionStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
 import { duration, list, type RedisConnection, script } from './connection.ts';
 
-const PUT = script(`redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
-const GET = script(`return redis.call('GET', KEYS[1])`);
 const DELETE = script(`redis.call('DEL', KEYS[1])`);
-const CLAIM = script(`return redis.call('SET', KEYS[1], '', 'NX', 'PX', ARGV[1])`);
-const ADD = script(`redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`);
-const REMOVE = script(`redis.call('HDEL', KEYS[1], ARGV[1])`);
-const LIST = script(`return redis.call('HVALS', KEYS[1])`);
+
+const GET_SESSION = script(`
+if redis.call('PEXPIRE', KEYS[1], ARGV[1]) == 0 then return {} end
+return redis.call('HMGET', KEYS[1], 'version', 'record')`);
+
+/** Answers with what is stored if that has another version. */
+const PUT_SESSION = script(`
+local stored = redis.call('HMGET', KEYS[1], 'version', 'record')
+if (stored[1] or '0') ~= ARGV[1] then return stored end
+redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'record', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])`);
+
+/** Keeps sessions in Redis, which deletes them when they expire. Has the guarantees S1 to S4 of `SessionStore`. */
+export function createSessionStore(redis: RedisConnection): SessionStore {
+  const key = (id: string): string => redis.name('session', id);
+  return {
+    async get(id, ttlMs) {
+      return toSession(id, await redis.run(GET_SESSION, key(id), duration(ttlMs)));
+    },
+    async put({ id, principal, state }, expectedVersion, ttlMs) {
+      const stored = await redis.run(PUT_SESSION, key(id), expectedVersion, duration(ttlMs), JSON.stringify({ principal, state }));
+      return stored === null ? { isWritten: true } : { isWritten: false, present: toSession(id, stored) };
+    },
+    async delete(id) {
+      await redis.run(DELETE, key(id));
+    },
+  };
+}
+
+function toSession(id: string, reply: unknown): SessionRecord | undefined {
+  const [version, record] = list(reply);
+  if (typeof record !== 'string') return undefined;
+  return { id, ...(JSON.parse(record) as Pick<SessionRecord, 'principal' | 'state'>), version: Number(version) };
+}
+
+const PUT_STATE = script(`redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
+const GET_STATE = script(`return redis.call('GET', KEYS[1])`);
 
 /** Keeps request states that are too long to be sent to the client in `requestState`. Has the guarantees Q1 and Q2 of `StateStore`. */
-export class RedisStateStore implements StateStore {
-  readonly #redis: RedisConnection;
-
-  constructor(connection: RedisConnection) {
-    this.#redis = connection;
-  }
-
-  async put(id: string, value: string, ttlMs: number): Promise<void> {
-    if (ttlMs > 0) await this.#redis.run(PUT, this.#key(id), value, duration(ttlMs));
-    else await this.delete(id);
-  }
-
-  async get(id: string): Promise<string | undefined> {
-    const value = await this.#redis.run(GET, this.#key(id));
-    return typeof value === 'string' ? value : undefined;
-  }
-
-  async delete(id: string): Promise<void> {
-    await this.#redis.run(DELETE, this.#key(id));
-  }
-
-  #key(id: string): string {
-    return this.#redis.name('state', id);
-  }
+export function createStateStore(redis: RedisConnection): StateStore {
+  const key = (id: string): string => redis.name('state', id);
+  const remove = async (id: string): Promise<void> => void (await redis.run(DELETE, key(id)));
+  return {
+    async put(id, value, ttlMs) {
+      if (ttlMs > 0) await redis.run(PUT_STATE, key(id), JSON.stringify(value), duration(ttlMs));
+      else await remove(id);
+    },
+    async get(id) {
+      const value = await redis.run(GET_STATE, key(id));
+      return typeof value === 'string' ? (JSON.parse(value) as string) : undefined;
+    },
+    delete: remove,
+  };
 }
+
+const CLAIM = script(`return redis.call('SET', KEYS[1], '', 'NX', 'PX', ARGV[1])`);
 
 /** Lets each request state (`requestState`) be used only once, on all machines together. Has the guarantees P1 and P2 of `ReplayStore`. */
-export class RedisReplayStore implements ReplayStore {
-  readonly #redis: RedisConnection;
-
-  constructor(connection: RedisConnection) {
-    this.#redis = connection;
-  }
-
-  async claim(id: string, ttlMs: number): Promise<boolean> {
-    return (await this.#redis.run(CLAIM, this.#redis.name('claim', id), Math.max(1, duration(ttlMs)))) !== null;
-  }
+export function createReplayStore(redis: RedisConnection): ReplayStore {
+  return {
+    async claim(id, ttlMs) {
+      return (await redis.run(CLAIM, redis.name('claim', id), Math.max(1, duration(ttlMs)))) !== null;
+    },
+  };
 }
 
+const ADD_HANDLE = script(`redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`);
+const REMOVE_HANDLE = script(`redis.call('HDEL', KEYS[1], ARGV[1])`);
+const LIST_HANDLES = script(`return redis.call('HVALS', KEYS[1])`);
+
 /** Keeps the ids of a client's tasks in Redis, by server. */
-export class RedisTaskHandleStore implements TaskHandleStore {
-  readonly #redis: RedisConnection;
-
-  constructor(connection: RedisConnection) {
-    this.#redis = connection;
-  }
-
-  async add({ server, taskId, method, createdAtMs }: TaskHandleRecord): Promise<void> {
-    await this.#redis.run(ADD, this.#key(server), taskId, JSON.stringify({ server, taskId, method, createdAtMs }));
-  }
-
-  async remove(server: string, taskId: string): Promise<void> {
-    await this.#redis.run(REMOVE, this.#key(server), taskId);
-  }
-
-  async list(server: string): Promise<readonly TaskHandleRecord[]> {
-    return list(await this.#redis.run(LIST, this.#key(server))).map((value) => JSON.parse(String(value)) as TaskHandleRecord);
-  }
-
-  #key(server: string): string {
-    return this.#redis.name('handles', server);
-  }
+export function createTaskHandleStore(redis: RedisConnection): TaskHandleStore {
+  const key = (server: string): string => redis.name('handles', server);
+  return {
+    async add({ server, taskId, method, createdAtMs }) {
+      await redis.run(ADD_HANDLE, key(server), taskId, JSON.stringify({ server, taskId, method, createdAtMs }));
+    },
+    async remove(server, taskId) {
+      await redis.run(REMOVE_HANDLE, key(server), taskId);
+    },
+    async list(server) {
+      return list(await redis.run(LIST_HANDLES, key(server))).map((value) => JSON.parse(String(value)) as TaskHandleRecord);
+    },
+  };
 }

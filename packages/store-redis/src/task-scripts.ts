@@ -11,13 +11,11 @@
  * | `sums` | hash: how many ended tasks (`e`) and bytes (`c`) each principal has |
  * | `expiry` | tasks that expire, by when |
  * | `owners` | owners, by until when they are alive |
- * | `owned:<owner>` | the unfinished tasks that an owner holds, by creation |
- * | `held:<owner>` | hash: the versions of these tasks, so that a renewal need not look at each |
+ * | `held:<owner>` | hash: the versions of the unfinished tasks that an owner holds, so that a renewal need not look at each |
  * | `waiting` | unfinished tasks that nobody holds, by when they become orphans |
- * | `orphans` | orphans that were waiting, by creation |
  *
- * Capitals in a task's hash: I id, V version, O owner, P principal, C time of creation, X expiry ('' for none), Z bytes of the record,
- * W bytes of the steps, S: `run` (unfinished, for the engine), `hand` (unfinished, completed by the program) or `end`.
+ * Capitals in a task's hash: V version, O owner, P principal, X expiry ('' for none), Z bytes of the record, W bytes of the steps,
+ * S: `run` (unfinished, for the engine), `hand` (unfinished, completed by the program) or `end`.
  */
 
 import { TASK_BOUNDS } from '@mortise/protocol/edge';
@@ -39,11 +37,7 @@ end
 
 local function release(id, owner)
   redis.call('ZREM', key('waiting'), id)
-  redis.call('ZREM', key('orphans'), id)
-  if owner then
-    redis.call('ZREM', key('owned', owner), id)
-    redis.call('HDEL', key('held', owner), id)
-  end
+  if owner then redis.call('HDEL', key('held', owner), id) end
 end
 
 local function forget(id)
@@ -87,12 +81,10 @@ local function room(principal, more, bytes)
 end
 
 local function isAlive(owner) return (tonumber(redis.call('ZSCORE', key('owners'), owner)) or 0) > now end
-local function keepAlive(owner, leaseMs) redis.call('ZADD', key('owners'), 'GT', now + leaseMs, owner) end
 
-local function own(id, owner, created, leaseMs, version)
-  redis.call('ZADD', key('owned', owner), created, id)
+local function own(id, owner, leaseMs, version)
   redis.call('HSET', key('held', owner), id, version)
-  keepAlive(owner, leaseMs)
+  redis.call('ZADD', key('owners'), 'GT', now + leaseMs, owner)
 end
 
 local function markEnded(id, principal) redis.call('ZADD', key('ended', principal), micros, id) end
@@ -112,14 +104,14 @@ local bytes = 0
 for n = 9, #ARGV do bytes = bytes + #ARGV[n] end
 if not room(principal, state == 'end' and 1 or 0, bytes) then return 'full' end
 local expiry = ttl == '' and '' or string.format('%.0f', now + ttl)
-redis.call('HSET', key('task', id), 'I', id, 'V', 1, 'P', principal, 'C', created, 'X', expiry, 'Z', bytes, 'S', state, unpack(ARGV, 9))
+redis.call('HSET', key('task', id), 'V', 1, 'P', principal, 'X', expiry, 'Z', bytes, 'S', state, unpack(ARGV, 9))
 if owner ~= '' then redis.call('HSET', key('task', id), 'O', owner) end
 count(principal, state == 'end' and 1 or 0, bytes)
 redis.call('ZADD', key('of', principal), created, id)
 if expiry ~= '' then redis.call('ZADD', key('expiry'), expiry, id) end
 if state == 'end' then markEnded(id, principal)
 else redis.call('ZADD', key('open', principal), expiry == '' and '+inf' or expiry, id) end
-if state == 'run' and owner ~= '' then own(id, owner, created, lease, 1)
+if state == 'run' and owner ~= '' then own(id, owner, lease, 1)
 elseif state == 'run' then redis.call('ZADD', key('waiting'), now + lease, id) end
 return 'created'`);
 
@@ -127,35 +119,27 @@ export const GET: Script = taskScript(`return find(ARGV[1]) and all(ARGV[1]) or 
 
 /** id, version, whether it ends ('1'), how many names are removed, these, then names and values. */
 export const UPDATE: Script = taskScript(`
-local id = ARGV[1]
-local f = find(id, 'V', 'P', 'S', 'O')
+local id, last = ARGV[1], 4 + tonumber(ARGV[4])
+local f = find(id, 'V', 'P', 'S', 'O', 'Z')
 if not f or f[1] ~= ARGV[2] then return {} end
-local bytes, last = 0, 4 + tonumber(ARGV[4])
-local function without(name)
-  local length = redis.call('HSTRLEN', key('task', id), name)
-  if length > 0 then bytes = bytes - length - #name end
-end
-for n = 5, last do without(ARGV[n]) end
-for n = last + 1, #ARGV, 2 do
-  without(ARGV[n])
-  bytes = bytes + #ARGV[n] + #ARGV[n + 1]
-end
-local isEnding = ARGV[3] == '1' and f[3] ~= 'end'
--- A result is stored in any case: it takes the place of tasks that ended before.
-if isEnding then room(f[2], 1, bytes) end
 if last > 4 then redis.call('HDEL', key('task', id), unpack(ARGV, 5, last)) end
 if #ARGV > last then redis.call('HSET', key('task', id), unpack(ARGV, last + 1)) end
 local version = redis.call('HINCRBY', key('task', id), 'V', 1)
 if f[4] and redis.call('HEXISTS', key('held', f[4]), id) == 1 then redis.call('HSET', key('held', f[4]), id, version) end
-redis.call('HINCRBY', key('task', id), 'Z', bytes)
-count(f[2], isEnding and 1 or 0, bytes)
+local record, bytes = all(id), 0
+for _, text in ipairs(record) do bytes = bytes + #text end
+redis.call('HSET', key('task', id), 'Z', bytes)
+local isEnding = ARGV[3] == '1' and f[3] ~= 'end'
+-- A result is stored in any case: it takes the place of tasks that ended before.
+if isEnding then room(f[2], 1, bytes - f[5]) end
+count(f[2], isEnding and 1 or 0, bytes - f[5])
 if isEnding then
   redis.call('HSET', key('task', id), 'S', 'end')
   redis.call('ZREM', key('open', f[2]), id)
   release(id, f[4])
   markEnded(id, f[2])
 end
-return all(id)`);
+return record`);
 
 export const DELETE: Script = taskScript(`forget(ARGV[1])`);
 
@@ -190,55 +174,41 @@ return reply`);
 /** id, owner, lease. Answers whether the task had an owner before, and the task. */
 export const CLAIM: Script = taskScript(`
 local id, owner = ARGV[1], ARGV[2]
-local f = find(id, 'S', 'O', 'C')
+local f = find(id, 'S', 'O')
 if not f or f[1] ~= 'run' then return {} end
 local before = f[2]
-if before and before ~= owner and redis.call('ZSCORE', key('owned', before), id) and isAlive(before) then return {} end
+if before and before ~= owner and redis.call('HEXISTS', key('held', before), id) == 1 and isAlive(before) then return {} end
 release(id, before)
 redis.call('HSET', key('task', id), 'O', owner)
-own(id, owner, f[3], ARGV[3], redis.call('HINCRBY', key('task', id), 'V', 1))
+own(id, owner, ARGV[3], redis.call('HINCRBY', key('task', id), 'V', 1))
 return {before and 1 or 0, all(id)}`);
 
 /** lease, limit. What is given out is waiting again, and its last owner does not hold it any more. */
 export const CLAIM_ORPHANS: Script = taskScript(`
 local lease, limit = ARGV[1], math.min(tonumber(ARGV[2]), ${MOST_AT_ONCE})
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', key('waiting'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})) do
-  local f = find(id, 'C')
-  redis.call('ZREM', key('waiting'), id)
-  if f then redis.call('ZADD', key('orphans'), f[1], id) end
-end
-local candidates = {}
-local function gather(from)
-  local flat = redis.call('ZRANGE', from, 0, limit - 1, 'WITHSCORES')
-  for n = 1, #flat, 2 do candidates[#candidates + 1] = {tonumber(flat[n + 1]), flat[n]} end
-  return #flat
-end
-gather(key('orphans'))
+local ids = redis.call('ZRANGEBYSCORE', key('waiting'), '-inf', now, 'LIMIT', 0, limit)
 for _, owner in ipairs(redis.call('ZRANGEBYSCORE', key('owners'), '-inf', now, 'LIMIT', 0, ${MOST_AT_ONCE})) do
-  if gather(key('owned', owner)) == 0 then redis.call('ZREM', key('owners'), owner) end
-  if #candidates > ${10 * MOST_AT_ONCE} then break end
+  if #ids >= limit then break end
+  local held = redis.call('HRANDFIELD', key('held', owner), limit - #ids)
+  if #held == 0 then redis.call('ZREM', key('owners'), owner) end
+  for _, id in ipairs(held) do ids[#ids + 1] = id end
 end
-table.sort(candidates, function(a, b) return a[1] < b[1] or (a[1] == b[1] and a[2] < b[2]) end)
 local reply = {}
-for _, each in ipairs(candidates) do
-  if #reply >= limit then break end
-  local f = find(each[2], 'O')
+for _, id in ipairs(ids) do
+  local f = find(id, 'O')
   if f then
-    release(each[2], f[1])
-    redis.call('ZADD', key('waiting'), now + lease, each[2])
-    reply[#reply + 1] = all(each[2])
+    release(id, f[1])
+    redis.call('ZADD', key('waiting'), now + lease, id)
+    reply[#reply + 1] = all(id)
   end
 end
 return reply`);
 
 /** owner, lease. Answers ids and versions in turn. */
 export const RENEW: Script = taskScript(`
-local owner, lease = ARGV[1], tonumber(ARGV[2])
 forgetExpired()
-local reply = redis.call('HGETALL', key('held', owner))
-if lease > 0 or #reply > 0 then redis.call('ZADD', key('owners'), now + lease, owner)
-else redis.call('ZREM', key('owners'), owner) end
-return reply`);
+redis.call('ZADD', key('owners'), now + ARGV[2], ARGV[1])
+return redis.call('HGETALL', key('held', ARGV[1]))`);
 
 export const GET_STEP: Script = taskScript(`return find(ARGV[1]) and redis.call('HGET', key('steps', ARGV[1]), ARGV[2])`);
 

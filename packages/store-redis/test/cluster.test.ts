@@ -1,6 +1,7 @@
 /** Every kit against a cluster of three, which refuses a step that needs keys of two machines. */
 
 import { createRedisStores } from '@mortise/store-redis';
+import { describeKit } from '@mortise/transport-testkit/vitest';
 import { createCluster } from '@redis/client';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type OpenOptions, runEveryKit } from '../../../scripts/test/store-kits.ts';
@@ -18,7 +19,7 @@ describe.skipIf(!hasRedis)('three Redis that are a cluster', () => {
     const client = createCluster({ rootNodes: cluster.urls.map((url) => ({ url })) });
     client.on('error', () => undefined);
     await client.connect();
-    return { client, stores: await createRedisStores({ client, prefix, events }) };
+    return { client, stores: await createRedisStores({ client, prefix, events, waitMs: 60_000 }) };
   };
   const openTwice = async (options: OpenOptions) => {
     const both = [await open(options), await open(options)] as const;
@@ -30,5 +31,5 @@ describe.skipIf(!hasRedis)('three Redis that are a cluster', () => {
     };
     return { one: both[0].stores, other: both[1].stores, close };
   };
-  runEveryKit('with a client for clusters', openTwice, {});
+  describe.concurrent('with a client for clusters', () => runEveryKit(describeKit, openTwice, { bus: true }));
 });

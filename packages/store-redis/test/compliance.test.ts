@@ -1,6 +1,7 @@
 /** Every kit against a real Redis: near, and 50 ms away. */
 
 import { createRedisStores } from '@mortise/store-redis';
+import { describeKit } from '@mortise/transport-testkit/vitest';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type OpenOptions, runEveryKit } from '../../../scripts/test/store-kits.ts';
 import { hasRedis, RedisServer } from './redis-server.ts';
@@ -15,8 +16,8 @@ describe.skipIf(!hasRedis)('one Redis', () => {
     async ({ name: prefix, events }: OpenOptions) => {
       const [line, otherLine] = [await server.openProxy(delayMs), await server.openProxy(delayMs)];
       const [one, other] = await Promise.all([
-        createRedisStores({ url: line.url, prefix, events }),
-        createRedisStores({ url: otherLine.url, prefix, events }),
+        createRedisStores({ url: line.url, prefix, events, waitMs: 60_000 }),
+        createRedisStores({ url: otherLine.url, prefix, events, waitMs: 60_000 }),
       ]);
       const close = async (): Promise<void> => {
         await Promise.all([one.close(), other.close()]);
@@ -24,6 +25,7 @@ describe.skipIf(!hasRedis)('one Redis', () => {
       };
       return { one, other, line, close };
     };
-  runEveryKit('near', openBehind(0), { gaps: true, bounded: true });
-  runEveryKit('50 ms away', openBehind(50), { gaps: true });
+  const engine = { bus: true, gaps: true };
+  describe.concurrent('near', () => runEveryKit(describeKit, openBehind(0), { ...engine, bounded: true }));
+  describe.concurrent('50 ms away', () => runEveryKit(describeKit, openBehind(50), engine));
 });

@@ -1,9 +1,15 @@
 /** Opening the stores, losing Redis and finding it again, and what is refused. */
 
-import type { BusMessage } from '@mortise/protocol/contracts';
 import { createRedisStores, type RedisStoresOptions, RedisStoreError } from '@mortise/store-redis';
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  expectBoundedStreams,
+  expectNoLongWait,
+  expectOwnIds,
+  expectRefusals,
+  expectSeparate,
+} from '../../../scripts/test/store-clusters.ts';
 import { hasRedis, type RedisProxy, RedisServer } from './redis-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,30 +42,65 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
 
   async function open(options: Partial<RedisStoresOptions> = {}) {
     const line = await server.openProxy();
-    const stores = await createRedisStores({ url: line.url, ...options });
+    const stores = await createRedisStores({ url: line.url, waitMs: 60_000, ...options });
     onTestFinished(() => stores.close());
     return { ...stores, line };
   }
 
   it('sees nothing of a cluster with another prefix', async () => {
-    const [one, other] = [await open({ prefix: 'one' }), await open({ prefix: 'other' })];
-    const heard: BusMessage[] = [];
-    await other.bus.subscribe('a', (message) => void heard.push(message));
-    await one.sessions.put(session('s'), 0, HOUR_MS);
-    await one.states.put('s', 'x', HOUR_MS);
-    await one.replays.claim('s', HOUR_MS);
-    const eventId = await one.events.append('s', 'a', undefined);
-    await one.bus.publish({ topic: 'a', payload: 1 });
-    expect(await other.sessions.get('s', HOUR_MS)).toBeUndefined();
-    expect(await other.states.get('s')).toBeUndefined();
-    expect(await other.replays.claim('s', HOUR_MS)).toBe(true);
-    expect(await other.events.replay('s', eventId ?? '')).toBeUndefined();
-    // What is published later arrives: the first message would have come before it.
-    const arrived = new Promise<BusMessage>(
-      (resolve) => void other.bus.subscribe('a', resolve).then(() => other.bus.publish({ topic: 'a', payload: 2 })),
-    );
-    expect((await arrived).payload).toBe(2);
-    expect(heard.map(({ payload }) => payload)).toEqual([2]);
+    const [one, other] = [await open({ prefix: 'a' }), await open({ prefix: 'a:session' })];
+    await expectSeparate(one, other);
+  });
+
+  it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ prefix: 'ids' })));
+
+  it('[ROBUSTNESS-17] keeps 16 MiB of a stream, and 64 MiB of the streams of a session', async () => {
+    const stores = await open({ prefix: 'bytes' });
+    const { events } = stores;
+    await expectBoundedStreams(stores);
+    const text = 'x'.repeat(3 * 2 ** 20);
+    const starts: string[] = [];
+    for (let n = 0; n < 25; n++) {
+      starts.push((await events.append('t', `stream ${n}`, undefined)) ?? '');
+      await events.append('t', `stream ${n}`, { jsonrpc: '2.0', method: 'm', params: { text } });
+    }
+    const found = await Promise.all(starts.map(async (id) => (await events.replay('t', id))?.events.length));
+    // At the bound half of it is left, and then come more.
+    expect(found).toEqual(starts.map((_, n) => (n < 12 ? undefined : 1)));
+  });
+
+  it('is not up where nothing can be written', async () => {
+    const stores = await open();
+    const client = await createClient({ url: proxy.url }).connect();
+    onTestFinished(() => client.destroy());
+    await client.configSet('maxmemory', '1');
+    onTestFinished(async () => void (await client.configSet('maxmemory', '0')));
+    expect(await stores.health()).toMatchObject({ isUp: false, problems: [expect.stringContaining('OOM')] });
+  });
+
+  it('logs once that a connection broke, and that it is back', async () => {
+    const logged: string[] = [];
+    const stores = await open({ logger: { log: (level, message) => void logged.push(`${level}: ${message}`) } });
+    await stores.bus.subscribe('a', () => undefined);
+    const names = ['The connection to Redis', 'The connection of the message bus to Redis'];
+    stores.line.cut();
+    const lost = names.map((name) => `warning: ${name} is broken`).toSorted();
+    await vi.waitFor(() => expect(logged.toSorted()).toEqual(lost), 60_000);
+    stores.line.mend();
+    const back = names.map((name) => `info: ${name} is back`);
+    await vi.waitFor(() => expect(logged.toSorted()).toEqual([...back, ...lost].toSorted()), 60_000);
+  });
+
+  it('[ROBUSTNESS-8] refuses what belongs to another principal, on any machine', async () =>
+    expectRefusals(await open({ prefix: 'refusals' })));
+
+  it('lets no call wait longer than it may while the engine hangs, and closes', async () => {
+    const stores = await open({ prefix: 'hangs', waitMs: 1000 });
+    onTestFinished(() => server.resume());
+    await expectNoLongWait(stores, () => server.pause());
+    await stores.close();
+    server.resume();
+    await stores.line.idle();
   });
 
   it('waits while Redis is gone, then goes on with all that it acknowledged, and tells subscribers of the gap', async () => {

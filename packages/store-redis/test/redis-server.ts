@@ -63,6 +63,15 @@ export class RedisServer {
     this.#process = undefined;
   }
 
+  /** Makes the process hang, until `resume`. */
+  pause(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
   async openProxy(delayMs = 0): Promise<RedisProxy> {
     const proxy = new RedisProxy(this.socket, delayMs);
     await proxy.listen();

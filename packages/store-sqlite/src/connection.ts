@@ -1,5 +1,6 @@
 /** `SqliteConnection`: an open SQLite database, with its prepared statements and transactions. */
 
+import type { Clock } from '@mortise/jsonrpc-core';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.ts';
 
 /** A row of a query's result: its values by column name. */
@@ -17,11 +18,18 @@ const WRITES_PER_CLEARING = 256;
 /** The database connection that all stores of one file share. All calls are synchronous, so calls of this process never interleave. */
 export class SqliteConnection {
   readonly #database: SqliteDatabase;
+  readonly #clock: Clock;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #writes = new Map<string, number>();
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, clock: Clock) {
     this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** The time that decides what has expired, in milliseconds since the epoch. */
+  now(): number {
+    return this.#clock.now();
   }
 
   /** Runs an SQL statement that changes rows. @returns How many rows were changed. */
@@ -62,17 +70,14 @@ export class SqliteConnection {
     }
   }
 
-  /** Calls `clear`, which deletes the expired rows of the table `what`, once in many calls, so that these rows do not fill the file. */
-  clearSometimes(what: string, clear: () => void): void {
-    const writes = (this.#writes.get(what) ?? 0) + 1;
-    this.#writes.set(what, writes % WRITES_PER_CLEARING);
-    if (writes % WRITES_PER_CLEARING === 0) clear();
-  }
-
-  /** Deletes some expired rows of a table, in the order of their expiry. @returns Whether there may be more. */
-  deleteSome(table: string, nowMs: number): boolean {
-    const some = `SELECT id FROM ${table} WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ${DELETED_AT_ONCE}`;
-    return this.run(`DELETE FROM ${table} WHERE id IN (${some})`, nowMs) === DELETED_AT_ONCE;
+  /** Deletes some expired rows of a table, once in many calls, so that these rows do not fill the file. @returns Whether it did. */
+  clearSometimes(table: string, key = 'id'): boolean {
+    const writes = (this.#writes.get(table) ?? 0) + 1;
+    this.#writes.set(table, writes % WRITES_PER_CLEARING);
+    if (writes % WRITES_PER_CLEARING > 0) return false;
+    const some = `SELECT ${key} FROM ${table} WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ${DELETED_AT_ONCE}`;
+    this.run(`DELETE FROM ${table} WHERE (${key}) IN (${some})`, this.now());
+    return true;
   }
 
   close(): void {

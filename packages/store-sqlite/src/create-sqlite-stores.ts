@@ -4,12 +4,12 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, ReplayStore, SessionStore, StateStore, TaskHandleStore, TaskStore } from '@mortise/protocol/contracts';
 import { SqliteConnection } from './connection.ts';
-import { isDatabase, openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.ts';
+import { openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.ts';
 import { SqliteStoreError } from './errors.ts';
-import { SqliteEventStore, type SqliteEventOptions } from './event-store.ts';
+import { createEventStore, type SqliteEventOptions } from './event-store.ts';
 import { migrate } from './migrations.ts';
-import { SqliteReplayStore, SqliteSessionStore, SqliteStateStore, SqliteTaskHandleStore } from './table-stores.ts';
-import { SqliteTaskStore } from './task-store.ts';
+import { createReplayStore, createSessionStore, createStateStore, createTaskHandleStore } from './small-stores.ts';
+import { createTaskStore } from './task-store.ts';
 
 /** The longest busy timeout: SQLite keeps the timeout in 32 bits, and would treat a larger number as no timeout. */
 const MAX_BUSY_TIMEOUT_MS = 2 ** 31 - 1;
@@ -43,7 +43,7 @@ export interface SqliteStoresOptions {
 
 const OPTIONS: OptionTable<SqliteStoresOptions> = {
   path: 'string',
-  database: 'any',
+  database: { methods: ['exec', 'prepare', 'close'] },
   driver: 'string',
   busyTimeoutMs: 0,
   durability: 'string',
@@ -77,10 +77,8 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
   if ((path === undefined) === (options.database === undefined))
     throw new TypeError('createSqliteStores options: set "path" or "database", and not both');
-  if (options.database !== undefined && !isDatabase(options.database))
-    throw new SqliteStoreError('ERR_SQLITE_DRIVER', '"database" must have exec, prepare and close: use better-sqlite3 or node:sqlite');
   const database = options.database ?? (await openDatabase(path ?? '', driver));
-  const connection = new SqliteConnection(database);
+  const connection = new SqliteConnection(database, clock);
   try {
     connection.exec(`PRAGMA busy_timeout = ${Math.min(Math.trunc(busyTimeoutMs), MAX_BUSY_TIMEOUT_MS)}`);
     await untilFree(busyTimeoutMs, () => {
@@ -96,12 +94,12 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
     if (options.database === undefined) connection.close();
   };
   return {
-    tasks: new SqliteTaskStore(connection, clock),
-    sessions: new SqliteSessionStore(connection, clock),
-    events: new SqliteEventStore(connection, clock, options.events),
-    states: new SqliteStateStore(connection, clock),
-    replays: new SqliteReplayStore(connection, clock),
-    taskHandles: new SqliteTaskHandleStore(connection),
+    tasks: createTaskStore(connection),
+    sessions: createSessionStore(connection),
+    events: createEventStore(connection, options.events),
+    states: createStateStore(connection),
+    replays: createReplayStore(connection),
+    taskHandles: createTaskHandleStore(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

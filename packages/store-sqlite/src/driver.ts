@@ -71,9 +71,3 @@ export async function openDatabase(path: string, driver: SqliteDriverName | unde
     { cause: new AggregateError(reasons, 'no SQLite driver could be loaded') },
   );
 }
-
-/** Tells whether a value has the methods of a `SqliteDatabase`. */
-export function isDatabase(value: unknown): value is SqliteDatabase {
-  if (typeof value !== 'object' || value === null) return false;
-  return (['exec', 'prepare', 'close'] as const).every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
-}

@@ -5,7 +5,7 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 /**
  * The SQLite stores cannot be opened, or the task store is full.
  *
- * `ERR_SQLITE_DRIVER`: no driver loads, the file cannot be opened, or the `database` option is not a database.
+ * `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
  * `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or another process keeps it locked.
  * `ERR_TASK_LIMIT`: the unfinished tasks of one principal, or of all, fill the task store.
  */

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describeKit } from '@mortise/transport-testkit/vitest';
 import { describe, expect, it } from 'vitest';
 import { loads, toolNode } from './find-node.ts';
-import { runEveryKit } from './kits.ts';
+import { runKits } from './kits.ts';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const program = fileURLToPath(new URL('programs/kits.node-test.ts', import.meta.url));
@@ -25,8 +25,8 @@ async function runOn(line: string, driver: string, flags: readonly string[] = []
 const hasNative = await loads('better-sqlite3');
 const hasBuiltIn = await loads('node:sqlite');
 
-if (hasNative) runEveryKit(describeKit, 'better-sqlite3');
-if (hasBuiltIn) runEveryKit(describeKit, 'node:sqlite');
+describe.skipIf(!hasNative)('better-sqlite3', () => runKits(describeKit, 'better-sqlite3'));
+describe.skipIf(!hasBuiltIn)('node:sqlite', () => runKits(describeKit, 'node:sqlite'));
 
 describe('node:sqlite of newer Nodes', () => {
   it.each([

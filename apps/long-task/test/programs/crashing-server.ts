@@ -17,7 +17,6 @@ const [, , file = '', mode = 'serve', stepMs = '50', leaseMs = '250'] = process.
 const LEASE_MS = Number(leaseMs);
 const MAX_IN_HAND = 12;
 
-const ENDED = `('completed', 'failed', 'cancelled')`;
 const NOW = `(julianday('now') - 2440587.5) * 86400000.0`;
 
 /** What the file notes by itself, whatever the programs believe. */
@@ -26,11 +25,11 @@ const WATCH = `
   CREATE TABLE IF NOT EXISTS watch_faults (what TEXT NOT NULL, task_id TEXT NOT NULL, detail TEXT);
   CREATE TABLE IF NOT EXISTS watch_leases (task_id TEXT NOT NULL, owner TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS watch_running (task_id TEXT PRIMARY KEY NOT NULL, live INTEGER NOT NULL, most INTEGER NOT NULL);
-  CREATE TRIGGER IF NOT EXISTS watch_ending AFTER UPDATE OF status ON mortise_tasks
-    WHEN NEW.status IN ${ENDED} AND OLD.status NOT IN ${ENDED}
-    BEGIN INSERT INTO watch_endings VALUES (NEW.id, NEW.status); END;
+  CREATE TRIGGER IF NOT EXISTS watch_ending AFTER UPDATE OF state ON mortise_tasks
+    WHEN NEW.state = 'end' AND OLD.state <> 'end'
+    BEGIN INSERT INTO watch_endings VALUES (NEW.id, NEW.record ->> '$.status'); END;
   CREATE TRIGGER IF NOT EXISTS watch_after_end AFTER UPDATE ON mortise_tasks
-    WHEN OLD.status IN ${ENDED} AND (NEW.status <> OLD.status OR NEW.record <> OLD.record)
+    WHEN OLD.state = 'end' AND (NEW.state <> 'end' OR NEW.record <> OLD.record)
     BEGIN INSERT INTO watch_faults VALUES ('changed after its end', NEW.id, NEW.record); END;
   CREATE TRIGGER IF NOT EXISTS watch_first_lease AFTER INSERT ON mortise_tasks WHEN NEW.owner IS NOT NULL
     BEGIN INSERT INTO watch_leases VALUES (NEW.id, NEW.owner); END;
@@ -47,7 +46,8 @@ function audit(database: SqliteDatabase): unknown {
   const all = (sql: string): unknown[] => database.prepare(sql).all();
   return {
     tasks: all(
-      `SELECT id, status, json_extract(record, '$.call.arguments.n') AS n, json_extract(record, '$.result') AS result FROM mortise_tasks`,
+      `SELECT id, record ->> '$.status' AS status, json_extract(record, '$.call.arguments.n') AS n, json_extract(record, '$.result') AS result
+       FROM mortise_tasks`,
     ),
     endings: all('SELECT task_id AS id, count(*) AS count FROM watch_endings GROUP BY task_id'),
     faults: all('SELECT * FROM watch_faults'),

@@ -1,4 +1,4 @@
-/** What the task stores of several engines have in common: how much they keep, and the cursors of lists. */
+/** What the task stores of several engines have in common: how much they keep, when a task has ended, and the cursors of lists. */
 
 import type { TaskRecord } from '../contracts/task-store.ts';
 
@@ -7,6 +7,11 @@ export const TASK_BOUNDS: Readonly<Record<'each' | 'all', { readonly maxEnded: n
   each: { maxEnded: 10_000, maxCharacters: 32 * 2 ** 20 },
   all: { maxEnded: 50_000, maxCharacters: 128 * 2 ** 20 },
 };
+
+/** Tells whether a task has ended: it is completed, failed or cancelled. */
+export function isEnded({ status }: Partial<Pick<TaskRecord, 'status'>>): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
 
 /** The place of a task in a list, which is ordered by creation, then id. */
 type TaskPlace = Pick<TaskRecord, 'createdAtMs' | 'id'>;

@@ -77,13 +77,14 @@ async function appendBeside(
 ): Promise<{ readonly cpuMs: number; readonly most: number; readonly left: number }> {
   const watched = await watch();
   const stores = await createSqliteStores({ database: watched.database, clock });
-  watched.database.exec(`INSERT INTO mortise_events (session_id, stream_id, at_ms)
+  const later = clock.now() + HOUR_MS;
+  watched.database.exec(`INSERT INTO mortise_events (session_id, stream_id, place, expires_at_ms)
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${events})
-    SELECT 's' || (n % 1000), 'x', CASE WHEN n % 2 THEN ${haveExpired ? 0 : clock.now()} ELSE ${clock.now()} END FROM n`);
+    SELECT 's' || (n % 1000), 'x', n / 1000, CASE WHEN n % 2 THEN ${haveExpired ? 0 : later} ELSE ${later} END FROM n`);
   const cpuMs = countCpuMs();
   for (let n = 0; n < 2048; n++) await stores.events.append('s1', n % 2 ? 'one' : 'other', { jsonrpc: '2.0', method: 'm' });
   const figures = { cpuMs: cpuMs(), most: watched.most };
-  const [row] = watched.database.prepare(`SELECT count(*) AS left FROM mortise_events WHERE at_ms = 0`).all() as { left: number }[];
+  const [row] = watched.database.prepare(`SELECT count(*) AS left FROM mortise_events WHERE expires_at_ms = 0`).all() as { left: number }[];
   return { ...figures, left: row?.left ?? 0 };
 }
 
@@ -91,9 +92,9 @@ async function appendBeside(
 async function startBeside(finished: number): Promise<number> {
   const database = await openDatabase(':memory:');
   const { tasks } = await createSqliteStores({ database, clock });
-  database.exec(`INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, ended_at_ms, version, record)
+  database.exec(`INSERT INTO mortise_tasks (id, principal, state, created_at_ms, ended_at_ms, held_until_ms, version, record)
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${finished})
-    SELECT 'old ' || n, CASE n % 5 WHEN 0 THEN 'ada' ELSE 'p' || (n % 5) END, 'completed', 'engine', n, n, 1, '{}' FROM n`);
+    SELECT 'old ' || n, CASE n % 5 WHEN 0 THEN 'ada' ELSE 'p' || (n % 5) END, 'end', n, n, n, 1, '{}' FROM n`);
   const cpuMs = countCpuMs();
   for (let n = 0; n < 500; n++) {
     await tasks.create({ ...task, id: `${n}` }, { maxOpen: 100, leaseMs: HOUR_MS });
@@ -136,10 +137,10 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
   async sweep() {
     const watched = await watch();
     const { tasks, sessions } = await createSqliteStores({ database: watched.database, clock });
-    watched.database.exec(`INSERT INTO mortise_sessions (id, principal, state, version, expires_at_ms)
-      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) SELECT 's' || n, 'ada', '{}', 1, 1 FROM n`);
-    watched.database.exec(`INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, expires_at_ms, version, record)
-      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) SELECT 't' || n, 'ada', 'working', 'engine', n, 1, 1, '{}' FROM n`);
+    watched.database.exec(`INSERT INTO mortise_sessions (id, record, version, expires_at_ms)
+      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) SELECT 's' || n, '{}', 1, 1 FROM n`);
+    watched.database.exec(`INSERT INTO mortise_tasks (id, principal, state, created_at_ms, expires_at_ms, held_until_ms, version, record)
+      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000) SELECT 't' || n, 'ada', 'run', n, 1, 1, 1, '{}' FROM n`);
     // Expired rows are deleted once in 256 writes.
     for (let n = 0; n < 3 * 256; n++) {
       await sessions.put({ id: `${n}`, principal: 'ada', state: { layout: 1 } }, 0, HOUR_MS);
@@ -154,9 +155,9 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     for (const open of [100, 100, 100_000]) {
       const database = await openDatabase(':memory:');
       const { tasks } = await createSqliteStores({ database, clock });
-      database.exec(`INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, version, record, owner, held_until_ms)
+      database.exec(`INSERT INTO mortise_tasks (id, principal, state, created_at_ms, version, record, owner, held_until_ms)
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${open})
-        SELECT 't' || n, 'ada', 'working', 'engine', n, 1, '{}', CASE n % 2 WHEN 1 THEN 'a' END, CASE n % 2 WHEN 1 THEN 9e15 ELSE 1e15 END FROM n`);
+        SELECT 't' || n, 'ada', 'run', n, 1, '{}', CASE n % 2 WHEN 1 THEN 'a' END, CASE n % 2 WHEN 1 THEN 9e15 ELSE 1e15 END FROM n`);
       await tasks.renew('a', HOUR_MS);
       const cpuMs = countCpuMs();
       for (let n = 0; n < 500; n++) await tasks.claimOrphans(HOUR_MS, 100);

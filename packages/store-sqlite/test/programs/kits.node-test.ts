@@ -2,6 +2,6 @@
 
 import { describeKit } from '@mortise/transport-testkit/node-test';
 import type { SqliteDriverName } from '@mortise/store-sqlite';
-import { runEveryKit } from '../kits.ts';
+import { runKits } from '../kits.ts';
 
-runEveryKit(describeKit, process.env['KIT_DRIVER'] as SqliteDriverName);
+runKits(describeKit, process.env['KIT_DRIVER'] as SqliteDriverName);
