@@ -103,12 +103,12 @@ export class SessionTable {
     return session;
   }
 
-  /** @throws {HttpRefusal} 503: the message bus failed, so the client may try again. */
+  /** @throws {HttpRefusal} 503: the message bus or the session store failed, so the client may try again. */
   async #untilOpened(session: HttpSession): Promise<void> {
     try {
       await session.opened;
     } catch (error) {
-      if (this.#unlist(session)) this.#log('The message bus failed, so a stored session could not be opened', error);
+      if (this.#unlist(session)) this.#log('The message bus or the session store failed, so a stored session could not be opened', error);
       void session.close();
       throw busy('The session cannot be opened now: come back later');
     }
@@ -321,6 +321,8 @@ export class SessionTable {
     if (session.isClosed) return unsubscribe();
     session.unsubscribe = unsubscribe;
     await session.endpointSession.ready;
+    // Another machine may have changed the session after it was read, and before its news arrived here.
+    if (session.storedVersion > 0) await this.#onNews(session, { changed: undefined });
   }
 
   /** Removes a session from the table. @returns false if it was removed already. */
