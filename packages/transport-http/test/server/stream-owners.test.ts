@@ -12,7 +12,7 @@ import { type Gate, gate, until } from '../support/scripted-endpoint.ts';
 import { serve, type Serving } from '../support/serve.ts';
 
 /** How often the machine that resumes a stream asks the others whether they serve it, and how long it waits for each answer. */
-const [ASKS, ASK_MS] = [5, 1000];
+const [ASKS, ASK_MS] = [3, 1000];
 
 /** A bus of one machine that can be cut off from the others. */
 class CuttableBus implements MessageBus {

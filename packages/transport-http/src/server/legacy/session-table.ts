@@ -22,10 +22,10 @@ import { StoredSessions } from './stored-sessions.ts';
 const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
 
-/** How long a machine has to say that it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
-const HOLDER_MS = 5_000;
-/** How often it is asked in that time: the message bus may lose a message. */
-const HOLDER_ASKS = 5;
+/** How often a machine is asked whether it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
+const HOLDER_ASKS = 3;
+/** How long it has to answer each time, in milliseconds. Then the message is taken for lost, or the machine for busy. */
+const HOLDER_MS = 1_000;
 
 export class SessionTable {
   #node: string | undefined;
@@ -52,7 +52,11 @@ export class SessionTable {
 
   /** The name of this machine, for the others. Made at first use: Workers have no random values where a handler is made. */
   get node(): string {
-    return (this.#node ??= crypto.randomUUID());
+    if (this.#node === undefined) {
+      this.#node = crypto.randomUUID();
+      this.#settings.logger.log('info', 'If this machine is gone, errors at other machines name it so', { node: this.#node });
+    }
+    return this.#node;
   }
 
   // ---- the life of a session
@@ -174,7 +178,7 @@ export class SessionTable {
       for (let asks = 0, isHeld = false; asks < HOLDER_ASKS; asks++) {
         await this.#relay.tell(session, { taken: streamId });
         const pause = new Promise<boolean>((resolve) => {
-          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS / HOLDER_ASKS);
+          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS);
         });
         isHeld = await Promise.race([held, pause]);
         if (isHeld) return true;
