@@ -1,5 +1,6 @@
 /** Clients that work while machines die, and judge what they were promised. */
 
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpClient } from '@mortise/client';
 import type { CallToolResult } from '@mortise/protocol';
@@ -76,6 +77,9 @@ export class Driver {
   };
   openTasks = 0;
   readonly #ended: EndedCall[] = [];
+  // A thousand clients in one process must take little of it. Connections are kept longer than clients pause: Node accepts one in each turn.
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: Infinity });
+  readonly #sender = nodeHttpSender({ agent: this.#agent });
   readonly #options: DriverOptions;
   readonly #patience: number;
   readonly #users: User[] = [];
@@ -118,6 +122,7 @@ export class Driver {
     this.#judgeCalls();
     this.#judgeChanges();
     await Promise.all(this.#users.map(({ client }) => client.close().catch(() => undefined)));
+    this.#agent.destroy();
   }
 
   // ---- users
@@ -125,8 +130,7 @@ export class Driver {
   async #open(n: number, isLegacy: boolean): Promise<User> {
     const name = `user-${n}`;
     const tasks = taskClient();
-    // A thousand clients in one process: they must take little of it.
-    const transport = httpTransport(this.#options.url, { headers: { authorization: `Bearer ${name}` }, sender: nodeHttpSender() });
+    const transport = httpTransport(this.#options.url, { headers: { authorization: `Bearer ${name}` }, sender: this.#sender });
     const client = await McpClient.connect(
       transport,
       { name, version: '1.0.0' },
