@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryEventStore } from '@mortise/protocol/edge';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import type { Answer } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
@@ -290,7 +291,7 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     expect((await other.get({ 'last-event-id': id })).status).toBe(400);
   });
 
-  it('sends messages without an id where the event store fails', async () => {
+  it('sends a message without an id that the event store does not take in 13 seconds', async () => {
     const eventStore = new TestEventStore();
     const endpoint = new ScriptedEndpoint();
     eventStore.failsOn = (message) => JSON.stringify(message).includes('"progress":2');
@@ -299,9 +300,15 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
       await call.send(progress('t', 2));
       return text('x');
     });
-    serving = await serve(face, endpoint, { eventStore });
+    const clock = new FakeClock();
+    serving = await serve(face, endpoint, { eventStore, clock });
     const client = await LegacyClient.open(serving.port);
-    const events = await (await client.tool('tick')).events();
+    const answer = await client.tool('tick');
+    for (let ms = 100; ms <= 6_400; ms *= 2) {
+      await until(() => clock.delaysMs.includes(ms));
+      clock.advance(ms);
+    }
+    const events = await answer.events();
     expect(events.map(({ id }) => id === undefined)).toEqual([false, false, true, false]);
   });
 

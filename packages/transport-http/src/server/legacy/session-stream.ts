@@ -4,7 +4,7 @@
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
 
-import type { JsonObject, JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
@@ -17,6 +17,7 @@ import { rejectUnreachable } from './legacy-call.ts';
 export interface StreamLog {
   readonly store: EventStore;
   readonly sessionId: string;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -32,6 +33,9 @@ export interface Resumption {
 
 /** If more messages than this wait for the event store, senders wait too. */
 const MOST_BEHIND = 64;
+/** The most attempts to store a message. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
+const MAX_TRIES = 8;
+const RETRY_MS = 50;
 
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
 
@@ -56,6 +60,10 @@ export class SessionStream {
   #sse: ResponseStream | undefined;
   #isFinished: boolean;
   #isLogged = true;
+  /** The id of the last event that this machine stored. */
+  #lastId: string | undefined;
+  /** Whether the last message could not be stored. The next one is then not tried as often. */
+  #isFailing = false;
   /** Settles when the last operation on the stream is done. Operations run one after the other, which keeps the order of messages. */
   #turn: Promise<unknown> = resolvedPromise;
   /** How many messages wait for the event store. */
@@ -227,7 +235,7 @@ export class SessionStream {
     if (log === undefined || !this.#isLogged) return undefined;
     try {
       const claimed = await log.store.claim?.(log.sessionId, this.id, about);
-      if (claimed !== undefined) [this.#epoch, this.#isLost] = [claimed.epoch, false];
+      if (claimed !== undefined) [this.#epoch, this.#lastId, this.#isLost] = [claimed.epoch, claimed.eventId, false];
       return claimed?.eventId;
     } catch (error) {
       log.logger.log('error', 'The event store failed: a stream cannot be resumed at another machine', { error: String(error) });
@@ -236,28 +244,46 @@ export class SessionStream {
   }
 
   /**
-   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here.
-   * If the store fails, returns undefined, and the message is sent without an event id.
+   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here. While
+   * the store fails, tries again for some seconds, and later messages wait: a client that resumes must not miss one. Then returns undefined,
+   * and the message is sent without an event id.
    */
   async #append(message: JsonRpcMessage | undefined, isLast = false): Promise<string | undefined | null> {
-    const log = this.#log;
-    if (this.#isLost) return null;
-    if (log === undefined || !this.#isLogged) return undefined;
-    // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
-    if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
-    try {
-      const epoch = this.#epoch;
-      // A stream that could not be claimed may be another machine's now, so nothing is stored in it.
-      if (epoch === undefined && log.store.claim !== undefined) return undefined;
-      const id = await log.store.append(log.sessionId, this.id, message, epoch === undefined ? undefined : { epoch, isLast });
-      if (id !== undefined) return id;
-    } catch (error) {
-      log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
-      return undefined;
+    for (let tries = 1; ; tries++) {
+      const log = this.#log;
+      if (this.#isLost) return null;
+      if (log === undefined || !this.#isLogged) return undefined;
+      // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
+      if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
+      try {
+        const id = (tries > 1 && (await this.#findStored(log, message))) || (await this.#appendOnce(log, message, isLast));
+        this.#isFailing = false;
+        if (id !== undefined) return (this.#lastId = id);
+        this.#isLost = true;
+        this.#sse?.end();
+        return null;
+      } catch (error) {
+        if (this.#isFailing || tries === MAX_TRIES) {
+          this.#isFailing = true;
+          log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
+          return undefined;
+        }
+      }
+      await new Promise<void>((resolve) => void log.clock.schedule(resolve, RETRY_MS * 2 ** tries, { keepAlive: true }));
     }
-    this.#isLost = true;
-    this.#sse?.end();
-    return null;
+  }
+
+  #appendOnce(log: StreamLog, message: JsonRpcMessage | undefined, isLast: boolean): Promise<string | undefined> {
+    const epoch = this.#epoch;
+    return log.store.append(log.sessionId, this.id, message, epoch === undefined ? undefined : { epoch, isLast });
+  }
+
+  /** Finds a message that was stored although the store seemed to fail. @returns Its event's id. */
+  async #findStored({ store, sessionId }: StreamLog, message: JsonRpcMessage | undefined): Promise<string | undefined> {
+    const since = this.#lastId === undefined ? undefined : await store.replay(sessionId, this.#lastId);
+    const [next] = since?.events ?? [];
+    // Another machine's claim would have no message.
+    return next !== undefined && (next.message === undefined) === (message === undefined) ? next.id : undefined;
   }
 
   #inTurn<T>(fn: () => Promise<T>): Promise<T> {
