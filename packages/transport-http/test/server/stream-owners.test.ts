@@ -201,6 +201,7 @@ it('[HTTP-024] stores nothing on a stream that it could not claim', async () => 
 it.each(['before', 'after'])('[HTTP-036][ROBUSTNESS-20] loses and doubles nothing on a stream whose store failed %s a write', async (when) => {
   const { server, serving } = await startNode();
   server.registerTool('count', {}, async (ctx) => {
+    await go.promise;
     for (const n of [1, 2, 3]) await ctx.progress?.(n);
     return 'counted';
   });
@@ -217,10 +218,11 @@ it.each(['before', 'after'])('[HTTP-036][ROBUSTNESS-20] loses and doubles nothin
   const call = await here.post({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
   const lastEventId = (await call.event())?.id ?? '';
   call.leave();
-  // The first message fails twice, or two messages once.
-  for (const ms of when === 'before' ? [100, 200] : [100, 100]) {
-    await until(() => clock.delaysMs.includes(ms));
-    clock.advance(ms);
+  await until(() => serving.handler.counts.streams === 0);
+  go.open();
+  for (let times = 0; times < 2; times++) {
+    await until(() => clock.delaysMs.includes(500));
+    clock.advance(500);
   }
   await untilFinished(here.sessionId, lastEventId);
   const events = await (await here.get({ 'last-event-id': lastEventId })).events();

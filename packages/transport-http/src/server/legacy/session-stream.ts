@@ -33,9 +33,11 @@ export interface Resumption {
 
 /** If more messages than this wait for the event store, senders wait too. */
 const MOST_BEHIND = 64;
-/** The most attempts to store a message. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
-const MAX_TRIES = 8;
-const RETRY_MS = 50;
+/** How long a stream without a client tries to store a message, and the pause between two attempts. */
+const STORE_MS = 30_000;
+const RETRY_MS = 500;
+/** How long a stream with a client stores nothing after the store has failed, so that the client does not wait for each message. */
+const UNSTORED_MS = 2_000;
 
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
 
@@ -62,8 +64,8 @@ export class SessionStream {
   #isLogged = true;
   /** The id of the last event that this machine stored. */
   #lastId: string | undefined;
-  /** Whether the last message could not be stored. The next one is then not tried as often. */
-  #isFailing = false;
+  /** When a message could not be stored. */
+  #failedAtMs = -Infinity;
   /** Settles when the last operation on the stream is done. Operations run one after the other, which keeps the order of messages. */
   #turn: Promise<unknown> = resolvedPromise;
   /** How many messages wait for the event store. */
@@ -244,46 +246,44 @@ export class SessionStream {
   }
 
   /**
-   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here. While
-   * the store fails, tries again for some seconds, and later messages wait: a client that resumes must not miss one. Then returns undefined,
-   * and the message is sent without an event id.
+   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here. If
+   * the store fails, a client that is connected gets the message without an id: then returns undefined. One that is away must not miss it:
+   * then tries again for a while, and later messages wait.
    */
   async #append(message: JsonRpcMessage | undefined, isLast = false): Promise<string | undefined | null> {
-    for (let tries = 1; ; tries++) {
-      const log = this.#log;
-      if (this.#isLost) return null;
-      if (log === undefined || !this.#isLogged) return undefined;
-      // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
-      if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
+    const log = this.#log;
+    if (this.#isLost) return null;
+    if (log === undefined || !this.#isLogged) return undefined;
+    // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
+    if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
+    const { clock, logger, sessionId, store } = log;
+    if (this.isConnected && clock.monotonicMs() - this.#failedAtMs < UNSTORED_MS) return undefined;
+    const terms = this.#epoch === undefined ? undefined : { epoch: this.#epoch, isLast };
+    const beganAtMs = clock.monotonicMs();
+    for (let isRepeated = false; ; isRepeated = true) {
       try {
-        const id = (tries > 1 && (await this.#findStored(log, message))) || (await this.#appendOnce(log, message, isLast));
-        this.#isFailing = false;
+        const stored = isRepeated ? await this.#findStored(log, message) : undefined;
+        const id = stored ?? (await store.append(sessionId, this.id, message, terms));
         if (id !== undefined) return (this.#lastId = id);
         this.#isLost = true;
         this.#sse?.end();
         return null;
       } catch (error) {
-        if (this.#isFailing || tries === MAX_TRIES) {
-          this.#isFailing = true;
-          log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
+        this.#failedAtMs = clock.monotonicMs();
+        if (this.isConnected || !this.#isLogged || this.#failedAtMs - beganAtMs >= STORE_MS) {
+          logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
           return undefined;
         }
       }
-      await new Promise<void>((resolve) => void log.clock.schedule(resolve, RETRY_MS * 2 ** tries, { keepAlive: true }));
+      await new Promise<void>((resolve) => void clock.schedule(resolve, RETRY_MS, { keepAlive: true }));
     }
-  }
-
-  #appendOnce(log: StreamLog, message: JsonRpcMessage | undefined, isLast: boolean): Promise<string | undefined> {
-    const epoch = this.#epoch;
-    return log.store.append(log.sessionId, this.id, message, epoch === undefined ? undefined : { epoch, isLast });
   }
 
   /** Finds a message that was stored although the store seemed to fail. @returns Its event's id. */
   async #findStored({ store, sessionId }: StreamLog, message: JsonRpcMessage | undefined): Promise<string | undefined> {
     const since = this.#lastId === undefined ? undefined : await store.replay(sessionId, this.#lastId);
-    const [next] = since?.events ?? [];
-    // Another machine's claim would have no message.
-    return next !== undefined && (next.message === undefined) === (message === undefined) ? next.id : undefined;
+    const text = JSON.stringify(message);
+    return since?.events.find((event) => JSON.stringify(event.message) === text)?.id;
   }
 
   #inTurn<T>(fn: () => Promise<T>): Promise<T> {
