@@ -33,10 +33,12 @@ export interface Resumption {
 
 /** If more messages than this wait for the event store, senders wait too. */
 const MOST_BEHIND = 64;
-/** How long a stream without a client tries to store a message, and the pause between two attempts. */
-const STORE_MS = 30_000;
+/** How long a stream tries to store a message: while its client is connected, and while it is away. */
+const STORE_MS = 10_000;
+const STORE_AWAY_MS = 30_000;
+/** The pause between two attempts, in milliseconds. */
 const RETRY_MS = 500;
-/** How long a stream with a client stores nothing after the store has failed, so that the client does not wait for each message. */
+/** How long a stream with a client then stores nothing: the client must not wait for each message. */
 const UNSTORED_MS = 2_000;
 
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
@@ -64,8 +66,8 @@ export class SessionStream {
   #isLogged = true;
   /** The id of the last event that this machine stored. */
   #lastId: string | undefined;
-  /** When a message could not be stored. */
-  #failedAtMs = -Infinity;
+  /** When the last message could not be stored; undefined if it was. */
+  #failedAtMs: number | undefined;
   /** Settles when the last operation on the stream is done. Operations run one after the other, which keeps the order of messages. */
   #turn: Promise<unknown> = resolvedPromise;
   /** How many messages wait for the event store. */
@@ -246,9 +248,9 @@ export class SessionStream {
   }
 
   /**
-   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here. If
-   * the store fails, a client that is connected gets the message without an id: then returns undefined. One that is away must not miss it:
-   * then tries again for a while, and later messages wait.
+   * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here.
+   * While the store fails, tries again for a time, and later messages wait: a client that resumes must not miss one. Then returns undefined,
+   * and the message is sent without an id.
    */
   async #append(message: JsonRpcMessage | undefined, isLast = false): Promise<string | undefined | null> {
     const log = this.#log;
@@ -257,25 +259,30 @@ export class SessionStream {
     // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
     if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
     const { clock, logger, sessionId, store } = log;
-    if (this.isConnected && clock.monotonicMs() - this.#failedAtMs < UNSTORED_MS) return undefined;
+    const failedAtMs = this.#failedAtMs ?? -Infinity;
+    if (this.isConnected && clock.monotonicMs() - failedAtMs < UNSTORED_MS) return undefined;
     const terms = this.#epoch === undefined ? undefined : { epoch: this.#epoch, isLast };
     const beganAtMs = clock.monotonicMs();
     for (let isRepeated = false; ; isRepeated = true) {
       try {
         const stored = isRepeated ? await this.#findStored(log, message) : undefined;
         const id = stored ?? (await store.append(sessionId, this.id, message, terms));
+        this.#failedAtMs = undefined;
         if (id !== undefined) return (this.#lastId = id);
         this.#isLost = true;
         this.#sse?.end();
         return null;
       } catch (error) {
-        this.#failedAtMs = clock.monotonicMs();
-        if (this.isConnected || !this.#isLogged || this.#failedAtMs - beganAtMs >= STORE_MS) {
+        const nowMs = clock.monotonicMs();
+        // A client that has waited once for this failure does not wait again.
+        const limitMs = this.isConnected ? (this.#failedAtMs === undefined ? STORE_MS : 0) : STORE_AWAY_MS;
+        if (!this.#isLogged || nowMs - beganAtMs >= limitMs) {
+          this.#failedAtMs = nowMs;
           logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
           return undefined;
         }
       }
-      await new Promise<void>((resolve) => void clock.schedule(resolve, RETRY_MS, { keepAlive: true }));
+      await new Promise<void>((resolve) => void clock.schedule(resolve, RETRY_MS));
     }
   }
 
