@@ -89,6 +89,12 @@ async function passAsks(): Promise<void> {
   }
 }
 
+/** Lets the time pass after which a machine reads again what another stores on a stream. */
+async function passFollow(): Promise<void> {
+  await until(() => clock.delaysMs.includes(1000));
+  clock.advance(1000);
+}
+
 async function untilFinished(sessionId: string, lastEventId: string): Promise<void> {
   while ((await stores.eventStore.replay(sessionId, lastEventId))?.isFinished !== true)
     await new Promise((resolve) => setImmediate(resolve));
@@ -98,12 +104,24 @@ it('[HTTP-036] gives a client that resumes at another machine the answer of the 
   const { here, there } = await startTwo();
   const lastEventId = await callAndLeave(here);
   // The clock stands still: the machine that runs the call says that it does.
-  const meanwhile = await (await there.get({ 'last-event-id': lastEventId })).events();
-  expect(meanwhile.filter(({ data }) => data !== '')).toEqual([]);
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  await passFollow();
   go.open();
   await untilFinished(here.sessionId, lastEventId);
-  const resumed = await there.get({ 'last-event-id': lastEventId });
+  await passFollow();
   expect(await resumed.response()).toMatchObject({ id: 'w', result: { content: [{ text: 'waited' }] } });
+  expect((await resumed.events()).filter(({ data }) => data !== '')).toEqual([]);
+});
+
+it('[ROBUSTNESS-20] ends the call of a machine that dies after its client has resumed the stream elsewhere', async () => {
+  const { a, here, there } = await startTwo();
+  const lastEventId = await callAndLeave(here);
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  a.bus.isCut = true;
+  await passFollow();
+  await passAsks();
+  await passFollow();
+  expect(await resumed.response()).toMatchObject({ id: 'w', error: { message: expect.stringContaining('is gone') as string } });
 });
 
 it('[ROBUSTNESS-20] ends the call of a machine that is gone with an error that names it, once, also if that machine comes back', async () => {
@@ -165,10 +183,12 @@ it('[ROBUSTNESS-20] takes no machine for gone whose word was lost, or that the c
   await until(() => clock.delaysMs.filter((ms) => ms === ASK_MS).length === 2);
   a.bus.isCut = false;
   clock.advance(ASK_MS);
-  for (const response of await Promise.all(resuming)) expect((await response.events()).filter(({ data }) => data !== '')).toEqual([]);
+  const resumed = await Promise.all(resuming);
   go.open();
   await untilFinished(here.sessionId, lastEventId);
-  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+  await until(() => clock.delaysMs.filter((ms) => ms === 1000).length === 2);
+  clock.advance(1000);
+  for (const response of resumed) expect(await response.response()).toMatchObject({ id: 'w', result: {} });
 });
 
 it('[ROBUSTNESS-20] takes no machine for gone that it could not ask', async () => {
@@ -176,11 +196,12 @@ it('[ROBUSTNESS-20] takes no machine for gone that it could not ask', async () =
   const lastEventId = await callAndLeave(here);
   await (await there.tool('none')).response();
   b.bus.isCut = true;
-  const meanwhile = await (await there.get({ 'last-event-id': lastEventId })).events();
-  expect(meanwhile.filter(({ data }) => data !== '')).toEqual([]);
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  await passFollow();
   go.open();
   await untilFinished(here.sessionId, lastEventId);
-  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+  await passFollow();
+  expect(await resumed.response()).toMatchObject({ id: 'w', result: {} });
 });
 
 it('[HTTP-024] stores nothing on a stream that it could not claim', async () => {

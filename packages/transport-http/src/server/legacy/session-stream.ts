@@ -168,17 +168,20 @@ export class SessionStream {
    * Continues the stream on a new connection, after sending the events that the client has missed.
    *
    * @param open Makes the connection. Called only if the stream can be resumed.
+   * @returns The id of the last event that the client has now.
    * @throws {HttpRefusal} 400: the event named by `lastEventId` is no longer stored.
    */
-  resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<void> {
+  resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<string> {
     return this.#inTurn(async () => {
       const log = this.#log;
-      const since = await log?.store.replay(log.sessionId, missed.at(-1)?.id ?? lastEventId);
+      const lastMissed = missed.at(-1)?.id ?? lastEventId;
+      const since = await log?.store.replay(log.sessionId, lastMissed);
       if (since === undefined) throw unknownEvent();
       const sse = open();
       this.#sse?.end();
       this.#attach(sse);
-      if (retryMs !== undefined) void sse.write(encodeEvent({ retryMs }));
+      // With the id once more: some clients remember only ids that came on this connection.
+      if (retryMs !== undefined) void sse.write(encodeEvent({ id: lastEventId, retryMs, data: '' }));
       try {
         await replayTo(sse, [...missed, ...since.events]);
       } catch (error) {
@@ -186,7 +189,26 @@ export class SessionStream {
         sse.end();
         throw error;
       }
-      if (this.#isFinished) sse.end();
+      if (this.#isFinished || since.isFinished === true) sse.end();
+      return since.events.at(-1)?.id ?? lastMissed;
+    });
+  }
+
+  /**
+   * Sends what another machine has stored on the stream after an event, and ends the stream after its last one.
+   *
+   * @returns The id of the last event; undefined if the stream has ended, or its client has left.
+   * @throws Errors of the store.
+   */
+  follow(lastEventId: string): Promise<string | undefined> {
+    return this.#inTurn(async () => {
+      const log = this.#log;
+      const since = await log?.store.replay(log.sessionId, lastEventId);
+      const sse = this.#sse;
+      if (sse === undefined || since === undefined) return undefined;
+      await replayTo(sse, since.events);
+      if (since.isFinished === true) this.#end();
+      return since.isFinished === true ? undefined : (since.events.at(-1)?.id ?? lastEventId);
     });
   }
 
