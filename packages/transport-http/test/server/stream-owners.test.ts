@@ -219,37 +219,40 @@ it('[HTTP-024] stores nothing on a stream that it could not claim', async () => 
   stores.eventStore.claim = claim;
 });
 
-it.each(['before', 'after'])('[HTTP-036][ROBUSTNESS-20] loses and doubles nothing on a stream whose store failed %s a write', async (when) => {
-  const { server, serving } = await startNode();
-  server.registerTool('count', {}, async (ctx) => {
-    await go.promise;
-    for (const n of [1, 2, 3]) await ctx.progress?.(n);
-    return 'counted';
-  });
-  const here = await LegacyClient.open(serving.port);
-  const append = stores.eventStore.append.bind(stores.eventStore);
-  let failures = 2;
-  stores.eventStore.append = async (...args: Parameters<typeof append>) => {
-    const isFailing = failures-- > 0;
-    const id = when === 'after' || !isFailing ? await append(...args) : undefined;
-    if (isFailing) throw new Error('no store');
-    return id;
-  };
-  const params = { name: 'count', arguments: {}, _meta: { progressToken: 'p' } };
-  const call = await here.post({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
-  const lastEventId = (await call.event())?.id ?? '';
-  call.leave();
-  await until(() => serving.handler.counts.streams === 0);
-  go.open();
-  for (let times = 0; times < 2; times++) {
-    await until(() => clock.delaysMs.includes(500));
-    clock.advance(500);
-  }
-  await untilFinished(here.sessionId, lastEventId);
-  const events = await (await here.get({ 'last-event-id': lastEventId })).events();
-  const messages = events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as Record<string, unknown>);
-  expect(messages.map(({ method, id }) => method ?? id)).toEqual([...Array<string>(3).fill('notifications/progress'), 'c']);
-});
+it.each(['before', 'after'])(
+  '[HTTP-036][ROBUSTNESS-20] loses and doubles nothing on a stream whose store failed %s a write',
+  async (when) => {
+    const { server, serving } = await startNode();
+    server.registerTool('count', {}, async (ctx) => {
+      await go.promise;
+      for (const n of [1, 2, 3]) await ctx.progress?.(n);
+      return 'counted';
+    });
+    const here = await LegacyClient.open(serving.port);
+    const append = stores.eventStore.append.bind(stores.eventStore);
+    let failures = 2;
+    stores.eventStore.append = async (...args: Parameters<typeof append>) => {
+      const isFailing = failures-- > 0;
+      const id = when === 'after' || !isFailing ? await append(...args) : undefined;
+      if (isFailing) throw new Error('no store');
+      return id;
+    };
+    const params = { name: 'count', arguments: {}, _meta: { progressToken: 'p' } };
+    const call = await here.post({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
+    const lastEventId = (await call.event())?.id ?? '';
+    call.leave();
+    await until(() => serving.handler.counts.streams === 0);
+    go.open();
+    for (let times = 0; times < 2; times++) {
+      await until(() => clock.delaysMs.includes(500));
+      clock.advance(500);
+    }
+    await untilFinished(here.sessionId, lastEventId);
+    const events = await (await here.get({ 'last-event-id': lastEventId })).events();
+    const messages = events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as Record<string, unknown>);
+    expect(messages.map(({ method, id }) => method ?? id)).toEqual([...Array<string>(3).fill('notifications/progress'), 'c']);
+  },
+);
 
 it.each([
   ['tells a client that resumes its GET stream to read again what it follows, if the machine that served the stream is gone', true],

@@ -106,7 +106,7 @@ async function follow(get: Get, stream: SessionStream, ids: { readonly first: st
   const { http, session } = get;
   const { clock } = http.shared.settings;
   try {
-    for (let last: string | undefined = ids.last; last !== undefined; ) {
+    for (let last: string | undefined = ids.last; last !== undefined;) {
       await new Promise<void>((resolve) => void clock.schedule(resolve, FOLLOW_MS));
       last = session.isClosed ? undefined : await stream.follow(last);
       if (last === undefined || (await http.shared.sessions.isHeldElsewhere(session, stream.id))) continue;
