@@ -180,8 +180,10 @@ export class TaskEngine {
     throw refusal;
   }
 
-  list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
-    return this.#store.list(principal, options);
+  async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
+    const page = await this.#store.list(principal, options);
+    // A store may take two principals for one, as `get` knows too.
+    return { ...page, tasks: page.tasks.filter((task) => task.principal === principal) };
   }
 
   /** Stores a client's answers to a task's input requests. Answers to unknown or already answered requests are ignored. */
