@@ -116,7 +116,7 @@ export class RequestStates<State> {
       const sealed = JSON.parse(new TextDecoder().decode(plain)) as Sealed<State>;
       const leftMs = sealed.expiresAtMs - this.#clock.now();
       if (leftMs > this.ttlMs + MAX_SKEW_MS)
-        throw refusal('requestState is not valid yet: the clocks of the server\'s machines differ by more than a minute');
+        throw refusal("requestState is not valid yet: the clocks of the server's machines differ by more than a minute");
       if (leftMs > 0) return sealed;
       throw refusal('requestState has expired: send the request again without it');
     }
