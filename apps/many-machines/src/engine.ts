@@ -39,7 +39,8 @@ export class Engine {
 
   async open(): Promise<void> {
     await this.start();
-    this.#proxy = new Worker(new URL('engine-proxy.js', import.meta.url), { workerData: this.#kind.socket });
+    // A thread runs what is built, also where a test runs the sources.
+    this.#proxy = new Worker(new URL('../dist/engine-proxy.js', import.meta.url), { workerData: this.#kind.socket });
     [this.#port] = (await once(this.#proxy, 'message')) as [number];
   }
 
