@@ -1,12 +1,14 @@
 /** Clients that work while machines die, and judge what they were promised. */
 
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpClient } from '@mortise/client';
 import type { CallToolResult } from '@mortise/protocol';
 import { type TaskClient, taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
+import { nodeHttpSender } from '@mortise/transport-http/node';
 import { uriOf } from './node.ts';
-import { type Balancer, CALL_KEY, type OpenStream, type Target } from './proxy.ts';
+import { ANSWER_KEY, type Balancer, CALL_KEY, type OpenStream, type Passage } from './proxy.ts';
 
 /** A time in which the engine was down, in milliseconds of `performance.now()`. */
 export interface Outage {
@@ -75,6 +77,9 @@ export class Driver {
   };
   openTasks = 0;
   readonly #ended: EndedCall[] = [];
+  // A thousand clients in one process must take little of it. Connections are kept longer than clients pause: Node accepts one in each turn.
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: Infinity });
+  readonly #sender = nodeHttpSender({ agent: this.#agent });
   readonly #options: DriverOptions;
   readonly #patience: number;
   readonly #users: User[] = [];
@@ -117,6 +122,7 @@ export class Driver {
     this.#judgeCalls();
     this.#judgeChanges();
     await Promise.all(this.#users.map(({ client }) => client.close().catch(() => undefined)));
+    this.#agent.destroy();
   }
 
   // ---- users
@@ -124,7 +130,7 @@ export class Driver {
   async #open(n: number, isLegacy: boolean): Promise<User> {
     const name = `user-${n}`;
     const tasks = taskClient();
-    const transport = httpTransport(this.#options.url, { headers: { authorization: `Bearer ${name}` } });
+    const transport = httpTransport(this.#options.url, { headers: { authorization: `Bearer ${name}` }, sender: this.#sender });
     const client = await McpClient.connect(
       transport,
       { name, version: '1.0.0' },
@@ -134,7 +140,8 @@ export class Driver {
         requestTimeoutMs: 90_000,
         onError: () => undefined,
         elicitation: ({ message }) => {
-          const text = crypto.randomUUID();
+          const [, call = ''] = /(\d+)\?$/.exec(message) ?? [];
+          const text = `${ANSWER_KEY}${call} ${crypto.randomUUID()}`;
           this.#answers.set(message, [...(this.#answers.get(message) ?? []), text]);
           return { action: 'accept', content: { text } };
         },
@@ -198,8 +205,9 @@ export class Driver {
   }
 
   async #ask(user: User): Promise<void> {
-    const question = `${user.name} ${this.#next++}?`;
-    const result = await this.#call(user, 'ask', { question }, {});
+    const id = String(this.#next++);
+    const question = `${user.name} ${id}?`;
+    const result = await this.#call(user, 'ask', { question }, { id });
     if (!result) return;
     this.counts.questions++;
     this.#checkAnswer(question, textOf(result));
@@ -213,7 +221,7 @@ export class Driver {
   /** @returns undefined if the call failed, as it may where its machine died. */
   async #call(user: User, tool: string, args: Record<string, string | number>, how: Calling): Promise<CallToolResult | undefined> {
     const { balancer } = this.#options;
-    const id = String(this.#next++);
+    const id = how.id ?? String(this.#next++);
     const fromMs = performance.now();
     let failure: unknown;
     let result: CallToolResult | undefined;
@@ -227,24 +235,24 @@ export class Driver {
       failure = error;
     }
     const toMs = performance.now();
-    const target = balancer.machineOf.get(id);
-    balancer.machineOf.delete(id);
+    const passages = balancer.passagesOf.get(id) ?? [];
+    balancer.passagesOf.delete(id);
     this.samples.push({ atMs: toMs, tookMs: toMs - fromMs, isOk: failure === undefined });
     this.counts.calls++;
     if (failure !== undefined) this.counts.failedByDeath++;
-    const cuts = how.cut !== undefined;
-    this.#ended.push({ title: `${user.name} (${user.isLegacy ? 'legacy' : 'modern'}): ${tool}`, fromMs, toMs, target, cuts, failure });
+    this.#ended.push({ title: `${user.name} (${user.isLegacy ? 'legacy' : 'modern'}): ${tool}`, fromMs, toMs, passages, failure });
     return failure === undefined ? result : undefined;
   }
 
   /** Judged at the end, because the death of a machine is seen a moment after its connections broke. */
   #judgeCalls(): void {
-    for (const { title, fromMs, toMs, target, cuts, failure } of this.#ended) {
-      // A cut client comes to another machine, which may die too.
-      const excuseMs = Math.max(target?.diedAtMs ?? -Infinity, cuts ? fromMs : -Infinity, ...this.#outagesDuring(fromMs, toMs));
-      if (failure !== undefined && excuseMs < fromMs) this.#break(`${title} failed after ${seconds(toMs - fromMs)}: ${describe(failure)}`);
+    for (const { title, fromMs, toMs, passages, failure } of this.#ended) {
+      const excuseMs = Math.max(...passages.map(lastDeath), ...this.#outagesDuring(fromMs, toMs));
+      const way = passages.map((passage) => describePassage(passage, fromMs)).join('; ');
+      if (failure !== undefined && excuseMs < fromMs)
+        this.#break(`${title} failed after ${seconds(toMs - fromMs)}: ${describe(failure)} (${way})`);
       const limitMs = Math.max(fromMs + USUAL_MS * this.#patience, excuseMs + AFTER_DEATH_MS * this.#patience);
-      if (toMs > limitMs) this.#break(`${title} took ${seconds(toMs - fromMs)}, ${seconds(toMs - limitMs)} more than it may`);
+      if (toMs > limitMs) this.#break(`${title} took ${seconds(toMs - fromMs)}, ${seconds(toMs - limitMs)} more than it may (${way})`);
     }
   }
 
@@ -347,16 +355,27 @@ interface EndedCall {
   readonly title: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** The machine that got the call. */
-  readonly target: Target | undefined;
-  /** Whether the balancer broke the client's connection. */
-  readonly cuts: boolean;
+  /** The requests that it was made of. */
+  readonly passages: readonly Passage[];
   readonly failure: unknown;
 }
 
 interface Calling {
+  readonly id?: string;
   readonly cut?: string;
   readonly onProgress?: (progress: { readonly progress: number }) => void;
+}
+
+/** When a machine died that had a part of a call: for good with the POST that runs it, otherwise as long as the request was open. */
+function lastDeath({ method, target: { diedAtMs }, toMs }: Passage): number {
+  // A machine is seen to be dead a moment after its connections broke.
+  return diedAtMs !== undefined && (method === 'POST' || toMs > diedAtMs - 500) ? diedAtMs : -Infinity;
+}
+
+function describePassage({ method, target, fromMs, toMs, status }: Passage, startMs: number): string {
+  const end = toMs === Infinity ? 'open' : seconds(toMs - startMs);
+  const death = target.diedAtMs === undefined ? '' : `, died at ${seconds(target.diedAtMs - startMs)}`;
+  return `${method} ${seconds(fromMs - startMs)} to ${end} at ${target.port}${death}: ${status ?? 'no answer'}`;
 }
 
 function textOf({ content }: CallToolResult): string {

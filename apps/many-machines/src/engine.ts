@@ -1,11 +1,12 @@
-/** Redis or PostgreSQL as a process that can be killed and started again, behind a proxy that can drop what is sent. */
+/** Redis or PostgreSQL as a process that can be killed and started again, behind a network that can be cut. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { NetworkState } from './engine-proxy.ts';
 
 export type EngineName = 'redis' | 'postgres';
 
@@ -23,10 +24,9 @@ interface Kind {
 export class Engine {
   readonly #folder: string = mkdtempSync(path.join(tmpdir(), 'mortise-engine-'));
   readonly #kind: Kind;
-  readonly #sockets = new Set<Socket>();
-  readonly #proxy: Server = createServer((client) => this.#pass(client));
+  #proxy: Worker | undefined;
+  #port = 0;
   #process: ChildProcess | undefined;
-  #isCut = false;
 
   constructor(name: EngineName) {
     this.#kind = name === 'redis' ? redis(this.#folder) : postgres(this.#folder);
@@ -34,13 +34,14 @@ export class Engine {
 
   /** The URL of the engine, through the proxy. */
   get url(): string {
-    return this.#kind.url((this.#proxy.address() as AddressInfo).port);
+    return this.#kind.url(this.#port);
   }
 
   async open(): Promise<void> {
     await this.start();
-    this.#proxy.listen(0, '127.0.0.1');
-    await once(this.#proxy, 'listening');
+    // A thread runs what is built, also where a test runs the sources.
+    this.#proxy = new Worker(new URL('../dist/engine-proxy.js', import.meta.url), { workerData: this.#kind.socket });
+    [this.#port] = (await once(this.#proxy, 'message')) as [number];
   }
 
   async start(): Promise<void> {
@@ -67,38 +68,15 @@ export class Engine {
     await ended;
   }
 
-  /** Drops what is sent, both ways, without a word: as a network that is down does. */
-  cut(): void {
-    this.#isCut = true;
-  }
-
-  mend(): void {
-    this.#isCut = false;
-    // Something is missing in what they carried.
-    for (const socket of this.#sockets) socket.destroy();
+  /** Cuts the network between the machines and the engine, or mends it. */
+  setNetwork(state: NetworkState): void {
+    this.#proxy?.postMessage(state);
   }
 
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#proxy.close();
+    await this.#proxy?.terminate();
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  #pass(client: Socket): void {
-    const engine = connect(this.#kind.socket);
-    for (const [from, to] of [
-      [client, engine],
-      [engine, client],
-    ] as const) {
-      this.#sockets.add(from);
-      from.on('data', (bytes) => void (this.#isCut || to.write(bytes)));
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        to.destroy();
-      });
-    }
   }
 }
 

@@ -116,14 +116,20 @@ export class Events {
     return known;
   }
 
+  /** Publishes an event. Logs errors of the bus, and never rejects. */
   publish(event: BusMessage): Promise<void> {
-    return this.#bus
-      .publish(event)
-      .catch((error: unknown) => this.#logger.log('error', 'An event could not be published', { topic: event.topic, error }));
+    return this.#publish(event).catch(() => undefined);
   }
 
+  /** @throws Errors of the bus, as a rejection. They are logged too, so that nobody needs to await it. */
   resourceUpdated(uri: string): Promise<void> {
-    return this.publish({ topic: resourceTopic(uri), payload: { uri } });
+    return this.#publish({ topic: resourceTopic(uri), payload: { uri } });
+  }
+
+  #publish(event: BusMessage): Promise<void> {
+    const published = this.#bus.publish(event);
+    published.catch((error: unknown) => this.#logger.log('error', 'An event could not be published', { topic: event.topic, error }));
+    return published;
   }
 
   /** Announces that a list changed. Several changes in one event-loop turn are published once, and only if there are listeners. */

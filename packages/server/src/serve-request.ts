@@ -230,7 +230,9 @@ function expire(context: Context, timeoutMs: number): JsonRpcResponse {
 function logCancelled({ call, server, method, requestId }: Context): void {
   const error: unknown = call.signal.reason;
   const reason = isMortiseError(error) && 'reason' in error ? error.reason : undefined;
-  server.logger.log('info', 'A call was cancelled', { method, requestId, reason });
+  // Every `subscriptions/listen` ends in this way.
+  const level = method === 'subscriptions/listen' ? 'debug' : 'info';
+  server.logger.log(level, 'A call was cancelled', { method, requestId, reason });
 }
 
 // ---- the result in its revision's shape, with what the revision requires on every result

@@ -323,9 +323,13 @@ export class Server<App = unknown> implements McpEndpoint {
     this.events.listChanged('prompts');
   }
 
-  /** Notifies the clients that subscribed to a resource that the resource changed. */
-  async sendResourceUpdated({ uri }: { readonly uri: string }): Promise<void> {
-    await this.events.resourceUpdated(uri);
+  /**
+   * Notifies the clients that subscribed to a resource that the resource changed. May be called without `await`: errors are logged.
+   *
+   * @throws Errors of the message bus, as a rejection: clients may not hear of the change, so call this again.
+   */
+  sendResourceUpdated({ uri }: { readonly uri: string }): Promise<void> {
+    return this.events.resourceUpdated(uri);
   }
 
   /**

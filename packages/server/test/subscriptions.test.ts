@@ -333,13 +333,15 @@ describe('the message bus', () => {
     expect([...bob.notifications('notifications/resources/updated'), ...old.notifications('notifications/resources/updated')]).toEqual([]);
   });
 
-  it('may fail without hurting a request', async () => {
+  it('[ROBUSTNESS-20] fails the sender of a change that it does not take, and is only logged where nobody waits', async () => {
     const logger = new MemoryLogger();
     const messageBus = new MemoryMessageBus();
     messageBus.publish = () => Promise.reject(new Error('bus is down'));
     const server = createFull({ messageBus, logger, clusterKey: new Uint8Array(32) });
-    await server.sendResourceUpdated({ uri: 'test://r' });
+    const updated = server.sendResourceUpdated({ uri: 'test://r' });
+    await new Promise((resolve) => setImmediate(resolve));
     expect(logger.lines).toMatchObject([{ level: 'error', message: 'An event could not be published' }]);
+    await expect(updated).rejects.toThrow('bus is down');
   });
 });
 

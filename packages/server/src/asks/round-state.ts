@@ -96,7 +96,7 @@ export async function openState(context: Context): Promise<OpenedRound> {
   const responses = new Map(asked.flatMap(([key, { method }]) => readResponse(key, method, given ?? {}, context)));
   // The requestState is marked as used last, so that after a malformed answer it can be used again.
   const { replay } = server.options.requestState ?? {};
-  if (replay && !(await replay.claim(`${chainId}:${round}`, states.ttlMs)))
+  if (replay && !(await replay.claim(`${chainId}:${round}`, states.claimMs)))
     throw refusal('requestState was already used, and can be used only once: send the request again without it');
   context.earlier = { inputResponses: Object.fromEntries(responses), requestState: state.given, reports, progress };
   context.steps = new Steps(chainId, state.steps);

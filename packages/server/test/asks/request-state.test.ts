@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { McpServer, type McpServerOptions, type RequestStateOptions } from '@mortise/server';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import type { Loose, RawPeer } from '../raw-peer.ts';
@@ -119,6 +120,21 @@ describe('ROBUSTNESS-15 a requestState', () => {
     expect((await peer.request('tools/call', retry)).result.content[0].text).toBe('a');
     clock.advance(1);
     expect(await refusal(peer, retry)).toContain('expired');
+  });
+
+  it('[ROBUSTNESS-18] is refused if its machine is over a minute ahead, and is remembered for longer than it can be used', async () => {
+    const claims: number[] = [];
+    const replay = { claim: async (_id: string, ttlMs: number) => claims.push(ttlMs) > 0 };
+    const start = async (aheadMs: number): Promise<RawPeer> => {
+      const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+      return open((ctx) => askName(ctx, 'a'), { clock, clusterKey: key(1), requestState: { ttlMs: 60_000, replay } });
+    };
+    const stateOf = async (peer: RawPeer): Promise<JsonObject> => answerTo((await peer.request('tools/call', { name: 'run' })).result);
+    const [behind, ahead, farAhead] = [await start(0), await start(59_000), await start(3_600_000)];
+    expect(await refusal(behind, { name: 'run', ...(await stateOf(farAhead)) })).toContain('clocks');
+    const retry = { name: 'run', ...(await stateOf(ahead)) };
+    expect((await behind.request('tools/call', retry)).result.content[0].text).toBe('a');
+    expect(claims).toEqual([180_000]);
   });
 
   it('is refused where it is longer than any that was handed out', async () => {

@@ -17,6 +17,8 @@ export interface AskingRun {
   readonly record: TaskRecord;
   /** Changes the task's record in the store. Does nothing once the run has ended. */
   change(make: MakeChanges): Promise<Written | undefined>;
+  /** As `change`, and waits some seconds for a store that fails. */
+  persist(make: MakeChanges): Promise<Written | undefined>;
   /** Called each time that an input request, now stored, begins to wait for its answer. */
   onWaiting(): void;
 }
@@ -79,7 +81,7 @@ export class RunQuestions {
     try {
       const asks: TaskAsk[] = await Promise.all(questions.map(toTaskAsk));
       asks.forEach(({ key }, index) => Object.assign(questions[index] ?? {}, { key }));
-      const written = await this.#run.change((record) => withAsks(record, asks));
+      const written = await this.#run.persist((record) => withAsks(record, asks));
       if (!written || isEnded(written.record.status)) return;
       // `this.#run.record` may be newer than `written.record` and have an answer already.
       for (const [index, question] of questions.entries()) this.#begin(question, asks[index], this.#run.record);

@@ -45,9 +45,9 @@ export interface TaskEngineInit {
   readonly clock: Clock;
 }
 
-/** The most attempts to store a task's final state. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
-const MAX_END_TRIES = 8;
-const END_RETRY_MS = 50;
+/** The most attempts to store what a task's run has done. The first pause is 100 ms, each later one twice as long: 13 seconds in all. */
+const MAX_TRIES = 8;
+const RETRY_MS = 50;
 /** How long `close` waits for aborted task handlers to return, in milliseconds. */
 const CLOSE_MS = 500;
 /** The longest task id, in characters, that is looked up in the store. Longer ids count as unknown. */
@@ -87,7 +87,8 @@ export class TaskEngine {
     const onFault = (message: string, error: unknown): void => this.#fault(message, error);
     this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, createRun, onFault });
     this.change = taskWriter(store, clock, (record) => this.#tell(record));
-    this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
+    const persist = <T>(call: () => Promise<T>): Promise<T> => this.#persist(call);
+    this.#runHost = { store, clock, change: this.change, persist, owner: this.#leases.owner, onReport: init.onReport };
   }
 
   /**
@@ -179,8 +180,10 @@ export class TaskEngine {
     throw refusal;
   }
 
-  list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
-    return this.#store.list(principal, options);
+  async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
+    const page = await this.#store.list(principal, options);
+    // A store may take two principals for one, as `get` knows too.
+    return { ...page, tasks: page.tasks.filter((task) => task.principal === principal) };
   }
 
   /** Stores a client's answers to a task's input requests. Answers to unknown or already answered requests are ignored. */
@@ -311,16 +314,17 @@ export class TaskEngine {
     if (this.#events) void announce(record, this.#events.publish, this.#leases.owner);
   }
 
-  /** Retries a failed write a few times, so that a short failure of the store does not lose a task's result. The task's lease is still renewed. */
-  async #persist<T>(write: () => Promise<T>): Promise<T> {
+  /** Repeats a failed call of the store a few times, so that a short failure does not end a task. The task's lease is still renewed. */
+  async #persist<T>(call: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await write();
+        return await call();
       } catch (error) {
-        if (this.#isClosed || tries === MAX_END_TRIES) throw error;
-        this.#fault('The end of a task could not be stored: trying again', error);
+        const isLimit = isMortiseError(error) && error.code === 'ERR_TASK_LIMIT';
+        if (isLimit || this.#isClosed || tries === MAX_TRIES) throw error;
+        this.#fault('The task store failed: trying again', error);
       }
-      await this.#delay(END_RETRY_MS * 2 ** tries);
+      await this.#delay(RETRY_MS * 2 ** tries);
     }
   }
 

@@ -7,10 +7,12 @@ import { TaskError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
 import { type ChangeTask, isEnded, type MakeChanges, type Written } from './task-states.ts';
 
-/** What a `TaskRun` uses of its `TaskEngine`: the store, the clock, and functions that change the task and report. */
+/** What a `TaskRun` uses of its `TaskEngine`. */
 export interface RunHost {
   readonly store: TaskStore;
   readonly change: ChangeTask;
+  /** Calls a function of the store again while it fails, for some seconds. */
+  readonly persist: <T>(call: () => Promise<T>) => Promise<T>;
   readonly clock: Clock;
   /** The name of this engine as the owner of the tasks that it runs. */
   readonly owner: string;
@@ -103,6 +105,11 @@ export class TaskRun implements HandlerRun {
     return written;
   }
 
+  /** As `change`, and waits some seconds for a store that fails. */
+  persist(make: MakeChanges): Promise<Written | undefined> {
+    return this.#host.persist(() => this.change(make));
+  }
+
   /** Takes over a newer record of the task. If the task was cancelled, aborts the handler. */
   onRecord(record: TaskRecord): void {
     if (record.version > this.#record.version) this.#record = record;
@@ -138,10 +145,12 @@ export class TaskRun implements HandlerRun {
   }
 
   async #step(key: string, fn: (idempotencyKey: string) => JsonValue | Promise<JsonValue>): Promise<readonly JsonValue[]> {
-    const kept = await this.#host.store.getStep(this.id, key);
+    const { store, persist } = this.#host;
+    const kept = await persist(() => store.getStep(this.id, key));
     if (kept) return kept.value as readonly JsonValue[];
     this.signal.throwIfAborted();
-    return this.#put(key, toKept(key, await fn(`${this.id}:${key}`)));
+    const value = toKept(key, await fn(`${this.id}:${key}`));
+    return persist(() => this.#put(key, value));
   }
 
   async #put(key: string, value: readonly JsonValue[]): Promise<readonly JsonValue[]> {

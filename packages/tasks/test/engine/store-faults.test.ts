@@ -61,6 +61,30 @@ describe('an engine whose store fails', () => {
     expect([(await faulty.store.get(id))?.status, runs]).toEqual(['completed', 1]);
   });
 
+  it.each(['getStep', 'putStep', 'update'] as const)('goes on with a task after its call of "%s" failed a few times', async (failed) => {
+    const clock = new FakeClock();
+    const faulty = createFaultyStore(clock);
+    let steps = 0;
+    const run: TaskEngineInit['run'] = async (_record, running) => {
+      await running.once('step', () => ++steps);
+      await running.ask({ method: 'elicitation/create' });
+      return DONE;
+    };
+    const engine = start(clock, { store: faulty.store, run });
+    faulty.before = failing(3, (member) => member === failed);
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    let record = await engine.get(id, 'p');
+    // The key of the question is a digest, which takes real time.
+    while (record.asks.length === 0) {
+      await turns(2);
+      clock.advance(100);
+      record = await engine.get(id, 'p');
+    }
+    await engine.answer(record, new Map([[record.asks[0]?.key ?? '', { answer: {} }]]));
+    await turns(5);
+    expect([(await engine.get(id, 'p')).status, steps]).toEqual(['completed', 1]);
+  });
+
   it('tells of the end of a task whose write was stored, though its answer was lost', async () => {
     const clock = new FakeClock();
     const faulty = createFaultyStore(clock);

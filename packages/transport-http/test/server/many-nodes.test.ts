@@ -145,6 +145,25 @@ describe('a session over two machines', () => {
     expect(await get.nextMessage()).toMatchObject({ method: 'notifications/tools/list_changed' });
   });
 
+  it('hears of what another machine changed while this one opened the session', async () => {
+    const { here, there } = await startTwo();
+    const [opening, ready] = [gate(), gate()];
+    const listen = bus.subscribe.bind(bus);
+    bus.subscribe = async (...args) => {
+      if (args[0].startsWith('session:')) {
+        opening.open();
+        await ready.promise;
+      }
+      return listen(...args);
+    };
+    const stream = there.get();
+    await opening.promise;
+    await (await subscribe(here)).text();
+    ready.open();
+    await stream;
+    await until(() => bus.listeners.get(`resource:${URI}`) === 2);
+  });
+
   it('[HTTP-024][HTTP-036] sends nothing twice on a GET stream that its client has resumed at another machine, and then back', async () => {
     const { a, here, there } = await startTwo({ eventStore });
     let stream = await here.get();

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryEventStore } from '@mortise/protocol/edge';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import type { Answer } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
@@ -290,19 +291,27 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     expect((await other.get({ 'last-event-id': id })).status).toBe(400);
   });
 
-  it('sends messages without an id where the event store fails', async () => {
+  it('[ROBUSTNESS-4] sends messages without an id once the event store has failed for 10 seconds, and does not wait for each', async () => {
     const eventStore = new TestEventStore();
     const endpoint = new ScriptedEndpoint();
+    const clock = new FakeClock();
     eventStore.failsOn = (message) => JSON.stringify(message).includes('"progress":2');
     endpoint.tools.set('tick', async ({ call }) => {
       await call.send(progress('t', 1));
       await call.send(progress('t', 2));
+      await call.send(progress('t', 2));
       return text('x');
     });
-    serving = await serve(face, endpoint, { eventStore });
+    serving = await serve(face, endpoint, { eventStore, clock });
     const client = await LegacyClient.open(serving.port);
-    const events = await (await client.tool('tick')).events();
-    expect(events.map(({ id }) => id === undefined)).toEqual([false, false, true, false]);
+    const answer = await client.tool('tick');
+    const beganAtMs = clock.now();
+    while (clock.now() < beganAtMs + 10_000) {
+      await until(() => clock.delaysMs.includes(500));
+      clock.advance(500);
+    }
+    const events = await answer.events();
+    expect(events.map(({ id }) => id === undefined)).toEqual([false, false, true, true, true]);
   });
 
   it('forgets the log of a session that ends', async () => {

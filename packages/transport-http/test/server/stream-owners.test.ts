@@ -12,7 +12,7 @@ import { type Gate, gate, until } from '../support/scripted-endpoint.ts';
 import { serve, type Serving } from '../support/serve.ts';
 
 /** How often the machine that resumes a stream asks the others whether they serve it, and how long it waits for each answer. */
-const [ASKS, ASK_MS] = [5, 1000];
+const [ASKS, ASK_MS] = [3, 1000];
 
 /** A bus of one machine that can be cut off from the others. */
 class CuttableBus implements MessageBus {
@@ -89,6 +89,12 @@ async function passAsks(): Promise<void> {
   }
 }
 
+/** Lets the time pass after which a machine reads again what another stores on a stream. */
+async function passFollow(): Promise<void> {
+  await until(() => clock.delaysMs.includes(1000));
+  clock.advance(1000);
+}
+
 async function untilFinished(sessionId: string, lastEventId: string): Promise<void> {
   while ((await stores.eventStore.replay(sessionId, lastEventId))?.isFinished !== true)
     await new Promise((resolve) => setImmediate(resolve));
@@ -98,12 +104,24 @@ it('[HTTP-036] gives a client that resumes at another machine the answer of the 
   const { here, there } = await startTwo();
   const lastEventId = await callAndLeave(here);
   // The clock stands still: the machine that runs the call says that it does.
-  const meanwhile = await (await there.get({ 'last-event-id': lastEventId })).events();
-  expect(meanwhile.filter(({ data }) => data !== '')).toEqual([]);
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  await passFollow();
   go.open();
   await untilFinished(here.sessionId, lastEventId);
-  const resumed = await there.get({ 'last-event-id': lastEventId });
+  await passFollow();
   expect(await resumed.response()).toMatchObject({ id: 'w', result: { content: [{ text: 'waited' }] } });
+  expect((await resumed.events()).filter(({ data }) => data !== '')).toEqual([]);
+});
+
+it('[ROBUSTNESS-20] ends the call of a machine that dies after its client has resumed the stream elsewhere', async () => {
+  const { a, here, there } = await startTwo();
+  const lastEventId = await callAndLeave(here);
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  a.bus.isCut = true;
+  await passFollow();
+  await passAsks();
+  await passFollow();
+  expect(await resumed.response()).toMatchObject({ id: 'w', error: { message: expect.stringContaining('is gone') as string } });
 });
 
 it('[ROBUSTNESS-20] ends the call of a machine that is gone with an error that names it, once, also if that machine comes back', async () => {
@@ -165,10 +183,12 @@ it('[ROBUSTNESS-20] takes no machine for gone whose word was lost, or that the c
   await until(() => clock.delaysMs.filter((ms) => ms === ASK_MS).length === 2);
   a.bus.isCut = false;
   clock.advance(ASK_MS);
-  for (const response of await Promise.all(resuming)) expect((await response.events()).filter(({ data }) => data !== '')).toEqual([]);
+  const resumed = await Promise.all(resuming);
   go.open();
   await untilFinished(here.sessionId, lastEventId);
-  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+  await until(() => clock.delaysMs.filter((ms) => ms === 1000).length === 2);
+  clock.advance(1000);
+  for (const response of resumed) expect(await response.response()).toMatchObject({ id: 'w', result: {} });
 });
 
 it('[ROBUSTNESS-20] takes no machine for gone that it could not ask', async () => {
@@ -176,11 +196,12 @@ it('[ROBUSTNESS-20] takes no machine for gone that it could not ask', async () =
   const lastEventId = await callAndLeave(here);
   await (await there.tool('none')).response();
   b.bus.isCut = true;
-  const meanwhile = await (await there.get({ 'last-event-id': lastEventId })).events();
-  expect(meanwhile.filter(({ data }) => data !== '')).toEqual([]);
+  const resumed = await there.get({ 'last-event-id': lastEventId });
+  await passFollow();
   go.open();
   await untilFinished(here.sessionId, lastEventId);
-  expect(await (await there.get({ 'last-event-id': lastEventId })).response()).toMatchObject({ id: 'w', result: {} });
+  await passFollow();
+  expect(await resumed.response()).toMatchObject({ id: 'w', result: {} });
 });
 
 it('[HTTP-024] stores nothing on a stream that it could not claim', async () => {
@@ -197,6 +218,41 @@ it('[HTTP-024] stores nothing on a stream that it could not claim', async () => 
   expect(stored).toEqual([]);
   stores.eventStore.claim = claim;
 });
+
+it.each(['before', 'after'])(
+  '[HTTP-036][ROBUSTNESS-20] loses and doubles nothing on a stream whose store failed %s a write',
+  async (when) => {
+    const { server, serving } = await startNode();
+    server.registerTool('count', {}, async (ctx) => {
+      await go.promise;
+      for (const n of [1, 2, 3]) await ctx.progress?.(n);
+      return 'counted';
+    });
+    const here = await LegacyClient.open(serving.port);
+    const append = stores.eventStore.append.bind(stores.eventStore);
+    let failures = 2;
+    stores.eventStore.append = async (...args: Parameters<typeof append>) => {
+      const isFailing = failures-- > 0;
+      const id = when === 'after' || !isFailing ? await append(...args) : undefined;
+      if (isFailing) throw new Error('no store');
+      return id;
+    };
+    const params = { name: 'count', arguments: {}, _meta: { progressToken: 'p' } };
+    const call = await here.post({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params });
+    const lastEventId = (await call.event())?.id ?? '';
+    call.leave();
+    await until(() => serving.handler.counts.streams === 0);
+    go.open();
+    for (let times = 0; times < 2; times++) {
+      await until(() => clock.delaysMs.includes(500));
+      clock.advance(500);
+    }
+    await untilFinished(here.sessionId, lastEventId);
+    const events = await (await here.get({ 'last-event-id': lastEventId })).events();
+    const messages = events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as Record<string, unknown>);
+    expect(messages.map(({ method, id }) => method ?? id)).toEqual([...Array<string>(3).fill('notifications/progress'), 'c']);
+  },
+);
 
 it.each([
   ['tells a client that resumes its GET stream to read again what it follows, if the machine that served the stream is gone', true],

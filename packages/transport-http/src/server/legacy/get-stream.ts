@@ -19,6 +19,9 @@ import { findSession } from './legacy-post.ts';
 import { unknownSession } from './session-table.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
+/** How often a machine reads what another has stored on a stream that it sends to the client, in milliseconds. */
+const FOLLOW_MS = 1000;
+
 /** Handles a GET: opens the stream for messages that belong to no request, or resumes the stream named by `Last-Event-ID`. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
   if (!namesEventStream(http.header('accept')))
@@ -64,9 +67,10 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   const found = await session.eventLog?.store.replay(session.id, lastEventId);
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
-  // A POST stream that is not here has ended, or is on another machine: the client gets the stored events and may resume again.
   const known = session.findStream(found.streamId);
-  const stream = known ?? new SessionStream(found.streamId, session.eventLog, !isGet);
+  // The stream of a POST that is not here has ended, or another machine stores its events.
+  const isElsewhere = !isGet && known === undefined && (await isRunElsewhere(get, found));
+  const stream = known ?? new SessionStream(found.streamId, session.eventLog, !isGet && !isElsewhere);
   // Added before the replay, so that new messages already use this stream.
   if (isGet) session.addGet(stream);
   // Also of a GET stream that is known here: another machine may have resumed it without this one hearing of it.
@@ -74,14 +78,15 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
     await stream.takeOver();
     if (known === undefined) void takeGet(get, stream.id);
     else await http.shared.sessions.takeStream(session, stream.id);
-  } else if (known === undefined) await takePost(get, stream, found);
+  } else if (known === undefined && !isElsewhere) await endOrphan(stream, found);
   const open = (): ResponseStream => {
     const sse = openSse(get, stream);
     // Again, because another GET may have taken its place before it was connected.
     if (isGet) session.addGet(stream);
     return sse;
   };
-  await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
+  const sent = await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
+  if (isElsewhere) void follow(get, stream, { first: lastEventId, last: sent });
 }
 
 /** Takes a GET stream from another machine. If that is gone, nobody has kept what changed in between: the client reads again what it follows. */
@@ -89,11 +94,35 @@ async function takeGet({ http, session }: Get, streamId: string): Promise<void> 
   if (!(await http.shared.sessions.isHeldElsewhere(session, streamId)) && !session.isClosed) session.endpointSession.announceAll();
 }
 
-/** Takes a POST stream that another machine serves or served. If that machine is gone, the stream ends with errors that name it. */
-async function takePost({ http, session }: Get, stream: SessionStream, { about, events, isFinished }: StoredStream): Promise<void> {
-  const { sessions } = http.shared;
-  if (about === undefined || isFinished === true) return sessions.takeStream(session, stream.id);
-  if ((await sessions.isHeldElsewhere(session, stream.id)) || !(await stream.takeOver())) return;
+/** Whether another machine runs the call of a POST stream, so that this one follows it. If nobody has claimed the stream, that is not known. */
+async function isRunElsewhere({ http, session }: Get, { streamId, about, isFinished }: StoredStream): Promise<boolean> {
+  if (about !== undefined && isFinished !== true) return http.shared.sessions.isHeldElsewhere(session, streamId);
+  await http.shared.sessions.takeStream(session, streamId);
+  return false;
+}
+
+/** Sends what another machine stores on the stream of its call, until the call ends, its machine is gone, or the client leaves. */
+async function follow(get: Get, stream: SessionStream, ids: { readonly first: string; readonly last: string }): Promise<void> {
+  const { http, session } = get;
+  const { clock } = http.shared.settings;
+  try {
+    for (let last: string | undefined = ids.last; last !== undefined;) {
+      await new Promise<void>((resolve) => void clock.schedule(resolve, FOLLOW_MS));
+      last = session.isClosed ? undefined : await stream.follow(last);
+      if (last === undefined || (await http.shared.sessions.isHeldElsewhere(session, stream.id))) continue;
+      const found = await session.eventLog?.store.replay(session.id, ids.first);
+      if (found !== undefined) await endOrphan(stream, found);
+    }
+  } catch (error) {
+    http.shared.logFailure(error);
+  }
+  // The client comes back for what is missing.
+  stream.pause(retryMsOf(get));
+}
+
+/** Ends the POST stream of a machine that is gone with errors that name it, unless the stream is finished. */
+async function endOrphan(stream: SessionStream, { about, events, isFinished }: StoredStream): Promise<void> {
+  if (about === undefined || isFinished === true || !(await stream.takeOver())) return;
   const answered = new Set(events.map(({ message }) => message && !('method' in message) && message.id));
   const message = `The machine that ran this call is gone (${String(about['node'])}): its outcome is not known`;
   const lost = ((about['requests'] ?? []) as RequestId[]).filter((id) => !answered.has(id));

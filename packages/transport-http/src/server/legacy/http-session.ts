@@ -60,7 +60,8 @@ export class HttpSession implements SessionLink {
     this.limitKey = id === undefined ? '' : http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
-    if (id !== undefined && settings.eventStore) this.eventLog = { store: settings.eventStore, sessionId: id, logger: settings.logger };
+    const { eventStore: store, clock, logger } = settings;
+    if (id !== undefined && store) this.eventLog = { store, sessionId: id, clock, logger };
     this.#logger = settings.logger;
     this.#retryMs = settings.retryMs;
     this.endpointSession = server.openSession(this, saved);

@@ -4,7 +4,7 @@
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
 
-import type { JsonObject, JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
@@ -17,6 +17,7 @@ import { rejectUnreachable } from './legacy-call.ts';
 export interface StreamLog {
   readonly store: EventStore;
   readonly sessionId: string;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -32,6 +33,13 @@ export interface Resumption {
 
 /** If more messages than this wait for the event store, senders wait too. */
 const MOST_BEHIND = 64;
+/** How long a stream tries to store a message: while its client is connected, and while it is away. */
+const STORE_MS = 10_000;
+const STORE_AWAY_MS = 30_000;
+/** The pause between two attempts, in milliseconds. */
+const RETRY_MS = 500;
+/** How long a stream with a client then stores nothing: the client must not wait for each message. */
+const UNSTORED_MS = 2_000;
 
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
 
@@ -56,6 +64,10 @@ export class SessionStream {
   #sse: ResponseStream | undefined;
   #isFinished: boolean;
   #isLogged = true;
+  /** The id of the last event that this machine stored. */
+  #lastId: string | undefined;
+  /** When the last message could not be stored; undefined if it was. */
+  #failedAtMs: number | undefined;
   /** Settles when the last operation on the stream is done. Operations run one after the other, which keeps the order of messages. */
   #turn: Promise<unknown> = resolvedPromise;
   /** How many messages wait for the event store. */
@@ -156,17 +168,20 @@ export class SessionStream {
    * Continues the stream on a new connection, after sending the events that the client has missed.
    *
    * @param open Makes the connection. Called only if the stream can be resumed.
+   * @returns The id of the last event that the client has now.
    * @throws {HttpRefusal} 400: the event named by `lastEventId` is no longer stored.
    */
-  resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<void> {
+  resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<string> {
     return this.#inTurn(async () => {
       const log = this.#log;
-      const since = await log?.store.replay(log.sessionId, missed.at(-1)?.id ?? lastEventId);
+      const lastMissed = missed.at(-1)?.id ?? lastEventId;
+      const since = await log?.store.replay(log.sessionId, lastMissed);
       if (since === undefined) throw unknownEvent();
       const sse = open();
       this.#sse?.end();
       this.#attach(sse);
-      if (retryMs !== undefined) void sse.write(encodeEvent({ retryMs }));
+      // With the id once more: some clients remember only ids that came on this connection.
+      if (retryMs !== undefined) void sse.write(encodeEvent({ id: lastEventId, retryMs, data: '' }));
       try {
         await replayTo(sse, [...missed, ...since.events]);
       } catch (error) {
@@ -174,7 +189,26 @@ export class SessionStream {
         sse.end();
         throw error;
       }
-      if (this.#isFinished) sse.end();
+      if (this.#isFinished || since.isFinished === true) sse.end();
+      return since.events.at(-1)?.id ?? lastMissed;
+    });
+  }
+
+  /**
+   * Sends what another machine has stored on the stream after an event, and ends the stream after its last one.
+   *
+   * @returns The id of the last event; undefined if the stream has ended, or its client has left.
+   * @throws Errors of the store.
+   */
+  follow(lastEventId: string): Promise<string | undefined> {
+    return this.#inTurn(async () => {
+      const log = this.#log;
+      const since = await log?.store.replay(log.sessionId, lastEventId);
+      const sse = this.#sse;
+      if (sse === undefined || since === undefined) return undefined;
+      await replayTo(sse, since.events);
+      if (since.isFinished === true) this.#end();
+      return since.isFinished === true ? undefined : (since.events.at(-1)?.id ?? lastEventId);
     });
   }
 
@@ -227,7 +261,7 @@ export class SessionStream {
     if (log === undefined || !this.#isLogged) return undefined;
     try {
       const claimed = await log.store.claim?.(log.sessionId, this.id, about);
-      if (claimed !== undefined) [this.#epoch, this.#isLost] = [claimed.epoch, false];
+      if (claimed !== undefined) [this.#epoch, this.#lastId, this.#isLost] = [claimed.epoch, claimed.eventId, false];
       return claimed?.eventId;
     } catch (error) {
       log.logger.log('error', 'The event store failed: a stream cannot be resumed at another machine', { error: String(error) });
@@ -237,7 +271,8 @@ export class SessionStream {
 
   /**
    * Stores a message and returns its event id; null if another machine owns the stream now, so that the message must not be sent here.
-   * If the store fails, returns undefined, and the message is sent without an event id.
+   * While the store fails, tries again for a time, and later messages wait: a client that resumes must not miss one. Then returns undefined,
+   * and the message is sent without an id.
    */
   async #append(message: JsonRpcMessage | undefined, isLast = false): Promise<string | undefined | null> {
     const log = this.#log;
@@ -245,19 +280,39 @@ export class SessionStream {
     if (log === undefined || !this.#isLogged) return undefined;
     // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
     if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
-    try {
-      const epoch = this.#epoch;
-      // A stream that could not be claimed may be another machine's now, so nothing is stored in it.
-      if (epoch === undefined && log.store.claim !== undefined) return undefined;
-      const id = await log.store.append(log.sessionId, this.id, message, epoch === undefined ? undefined : { epoch, isLast });
-      if (id !== undefined) return id;
-    } catch (error) {
-      log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
-      return undefined;
+    const { clock, logger, sessionId, store } = log;
+    const failedAtMs = this.#failedAtMs ?? -Infinity;
+    if (this.isConnected && clock.monotonicMs() - failedAtMs < UNSTORED_MS) return undefined;
+    const terms = this.#epoch === undefined ? undefined : { epoch: this.#epoch, isLast };
+    const beganAtMs = clock.monotonicMs();
+    for (let isRepeated = false; ; isRepeated = true) {
+      try {
+        const stored = isRepeated ? await this.#findStored(log, message) : undefined;
+        const id = stored ?? (await store.append(sessionId, this.id, message, terms));
+        this.#failedAtMs = undefined;
+        if (id !== undefined) return (this.#lastId = id);
+        this.#isLost = true;
+        this.#sse?.end();
+        return null;
+      } catch (error) {
+        const nowMs = clock.monotonicMs();
+        // A client that has waited once for this failure does not wait again.
+        const limitMs = this.isConnected ? (this.#failedAtMs === undefined ? STORE_MS : 0) : STORE_AWAY_MS;
+        if (!this.#isLogged || nowMs - beganAtMs >= limitMs) {
+          this.#failedAtMs = nowMs;
+          logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
+          return undefined;
+        }
+      }
+      await new Promise<void>((resolve) => void clock.schedule(resolve, RETRY_MS));
     }
-    this.#isLost = true;
-    this.#sse?.end();
-    return null;
+  }
+
+  /** Finds a message that was stored although the store seemed to fail. @returns Its event's id. */
+  async #findStored({ store, sessionId }: StreamLog, message: JsonRpcMessage | undefined): Promise<string | undefined> {
+    const since = this.#lastId === undefined ? undefined : await store.replay(sessionId, this.#lastId);
+    const text = JSON.stringify(message);
+    return since?.events.find((event) => JSON.stringify(event.message) === text)?.id;
   }
 
   #inTurn<T>(fn: () => Promise<T>): Promise<T> {

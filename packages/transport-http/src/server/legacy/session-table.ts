@@ -22,10 +22,10 @@ import { StoredSessions } from './stored-sessions.ts';
 const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
 
-/** How long a machine has to say that it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
-const HOLDER_MS = 5_000;
-/** How often it is asked in that time: the message bus may lose a message. */
-const HOLDER_ASKS = 5;
+/** How often a machine is asked whether it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
+const HOLDER_ASKS = 3;
+/** How long it has to answer each time, in milliseconds. Then the message is taken for lost, or the machine for busy. */
+const HOLDER_MS = 1_000;
 
 export class SessionTable {
   #node: string | undefined;
@@ -52,7 +52,11 @@ export class SessionTable {
 
   /** The name of this machine, for the others. Made at first use: Workers have no random values where a handler is made. */
   get node(): string {
-    return (this.#node ??= crypto.randomUUID());
+    if (this.#node === undefined) {
+      this.#node = crypto.randomUUID();
+      this.#settings.logger.log('info', 'If this machine is gone, errors at other machines name it so', { node: this.#node });
+    }
+    return this.#node;
   }
 
   // ---- the life of a session
@@ -103,12 +107,12 @@ export class SessionTable {
     return session;
   }
 
-  /** @throws {HttpRefusal} 503: the message bus failed, so the client may try again. */
+  /** @throws {HttpRefusal} 503: the message bus or the session store failed, so the client may try again. */
   async #untilOpened(session: HttpSession): Promise<void> {
     try {
       await session.opened;
     } catch (error) {
-      if (this.#unlist(session)) this.#log('The message bus failed, so a stored session could not be opened', error);
+      if (this.#unlist(session)) this.#log('The message bus or the session store failed, so a stored session could not be opened', error);
       void session.close();
       throw busy('The session cannot be opened now: come back later');
     }
@@ -174,7 +178,7 @@ export class SessionTable {
       for (let asks = 0, isHeld = false; asks < HOLDER_ASKS; asks++) {
         await this.#relay.tell(session, { taken: streamId });
         const pause = new Promise<boolean>((resolve) => {
-          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS / HOLDER_ASKS);
+          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS);
         });
         isHeld = await Promise.race([held, pause]);
         if (isHeld) return true;
@@ -321,6 +325,8 @@ export class SessionTable {
     if (session.isClosed) return unsubscribe();
     session.unsubscribe = unsubscribe;
     await session.endpointSession.ready;
+    // Another machine may have changed the session after it was read, and before its news arrived here.
+    if (session.storedVersion > 0) await this.#onNews(session, { changed: undefined });
   }
 
   /** Removes a session from the table. @returns false if it was removed already. */
