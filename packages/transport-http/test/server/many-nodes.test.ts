@@ -164,6 +164,22 @@ describe('a session over two machines', () => {
     await until(() => bus.listeners.get(`resource:${URI}`) === 2);
   });
 
+  it('makes no room for others while it is opened', async () => {
+    const { b, there } = await startTwo({ maxSessions: 1 });
+    const [opening, ready] = [gate(), gate()];
+    const listen = bus.subscribe.bind(bus);
+    bus.subscribe = async (...args) => {
+      opening.open();
+      await ready.promise;
+      return listen(...args);
+    };
+    const stream = there.get();
+    await opening.promise;
+    await expect(LegacyClient.open(b.serving.port)).rejects.toThrow();
+    ready.open();
+    expect((await stream).status).toBe(200);
+  });
+
   it('[HTTP-024][HTTP-036] sends nothing twice on a GET stream that its client has resumed at another machine, and then back', async () => {
     const { a, here, there } = await startTwo({ eventStore });
     let stream = await here.get();

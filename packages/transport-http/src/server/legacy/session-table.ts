@@ -109,12 +109,16 @@ export class SessionTable {
 
   /** @throws {HttpRefusal} 503: the message bus or the session store failed, so the client may try again. */
   async #untilOpened(session: HttpSession): Promise<void> {
+    // Counts as busy while being opened, so that it is not evicted.
+    session.inFlight++;
     try {
       await session.opened;
     } catch (error) {
       if (this.#unlist(session)) this.#log('The message bus or the session store failed, so a stored session could not be opened', error);
       void session.close();
       throw busy('The session cannot be opened now: come back later');
+    } finally {
+      session.inFlight--;
     }
     if (session.isClosed) throw unknownSession();
   }
