@@ -57,6 +57,8 @@ async function countRequests(stores: Stores, count: () => number, measure: Measu
     const resumable = await start(true);
     const client = await measure('open a session: `initialize`, `initialized`', () => LegacyClient.open(port));
     await measure('call a tool in a session', async () => (await client.tool('add')).response());
+    // Opens the session there.
+    await (await client.at(resumable).tool('add')).response();
     await measure('call a tool in a session, with a resumable answer', async () => (await client.at(resumable).tool('add')).response());
     await measure('call a tool without a session (2026-07-28)', async () => (await modernTool(port, 'add')).response());
     const params = { name: 'report', arguments: {}, ...TASKS };

@@ -51,7 +51,7 @@ interface User {
 /** How long after a death, or the end of an outage, a call may still end. */
 const AFTER_DEATH_MS = 10_000;
 /** How long a call of this driver takes by itself on a busy machine, in milliseconds. */
-const USUAL_MS = 3_000;
+const USUAL_MS = 5_000;
 const CHANGE_MS = 1_000;
 /** How long after a broken stream its user hears that it must read again: the pause before it connects, and the time to find that a machine is dead. */
 const REREAD_MS = 15_000;
@@ -335,10 +335,15 @@ export class Driver {
         else
           this.#break(
             `${user.name} (${user.isLegacy ? 'legacy' : 'modern'}) heard of a change ${heardMs === Infinity ? 'never' : `after ${seconds(heardMs - toMs)}`}` +
-              `${isExcused ? ' (its stream had broken)' : ''}`,
+              `${isExcused ? ' (its stream had broken)' : ''}${this.#sinceOutage(fromMs)}`,
           );
       }
     }
+  }
+
+  #sinceOutage(ms: number): string {
+    const last = this.#options.outages.findLast(({ toMs }) => toMs < ms);
+    return last === undefined ? '' : `, ${seconds(ms - last.toMs)} after the engine was back`;
   }
 
   #isConnected({ name }: User, fromMs: number, toMs: number): boolean {

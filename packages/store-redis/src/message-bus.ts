@@ -13,6 +13,8 @@ export class RedisMessageBus implements MessageBus {
   readonly #connection: RedisConnection;
   readonly #logger: Logger;
   readonly #gaps = new Set<() => void>();
+  /** The last command of each channel. Overlapping ones could end at Redis a subscription that the library counts as there. */
+  readonly #turns = new Map<string, Promise<void>>();
   #client: RedisClient | undefined;
   /** The client, when it is connected. */
   #subscriber: Promise<RedisClient> | undefined;
@@ -42,15 +44,15 @@ export class RedisMessageBus implements MessageBus {
       isActive = false;
       this.#gaps.delete(gap);
       // May fail: a new connection subscribes only to the channels that are left.
-      await subscriber?.sUnsubscribe(channel, listener).catch(() => undefined);
+      await this.#inTurn(channel, async () => void (await subscriber?.sUnsubscribe(channel, listener))).catch(() => undefined);
     };
     let subscriber: RedisClient | undefined;
-    const subscribed = (async () => {
+    const subscribed = this.#inTurn(channel, async () => {
       subscriber = await (this.#subscriber ??= this.#connect());
       // From before the answer: if the connection breaks right after it, messages may be missing.
       if (isActive) this.#gaps.add(gap);
       await subscriber.sSubscribe(channel, listener);
-    })();
+    });
     try {
       await this.#connection.within(subscribed);
     } catch (error) {
@@ -106,6 +108,13 @@ export class RedisMessageBus implements MessageBus {
       subscriber.on(`${of}ready`, (node) => void (lost.delete(node) && report()));
     }
     subscriber.on('sharded-channel-moved', report);
+  }
+
+  #inTurn(channel: string, command: () => Promise<void>): Promise<void> {
+    const done: Promise<void> = (this.#turns.get(channel) ?? Promise.resolve()).then(command);
+    const turn = done.catch(() => undefined).then(() => void (this.#turns.get(channel) === turn && this.#turns.delete(channel)));
+    this.#turns.set(channel, turn);
+    return done;
   }
 
   #channel(topic: string): string {

@@ -47,6 +47,26 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
     return { ...stores, line };
   }
 
+  it('keeps a subscription while an earlier one to its topic, which came too late, is ended', async () => {
+    const own = new RedisServer();
+    await own.start();
+    onTestFinished(() => own.close());
+    const stores = await createRedisStores({ url: (await own.openProxy()).url, waitMs: 2000 });
+    onTestFinished(() => stores.close());
+    await stores.bus.subscribe('first', () => undefined);
+    own.pause();
+    await expect(stores.bus.subscribe('topic', () => undefined)).rejects.toThrow(RedisStoreError);
+    // The answers between the two come in many parts.
+    const others = Array.from({ length: 5000 }, (_, n) => stores.bus.subscribe(`other ${n}`.padEnd(200, '.'), () => undefined));
+    const heard = vi.fn<() => void>();
+    const subscribed = stores.bus.subscribe('topic', heard);
+    own.resume();
+    await Promise.all([subscribed, ...others]);
+    await stores.health();
+    await stores.bus.publish({ topic: 'topic' });
+    await vi.waitUntil(() => heard.mock.calls.length > 0, { timeout: 10_000 });
+  });
+
   it('sees nothing of a cluster with another prefix', async () => {
     const [one, other] = [await open({ prefix: 'a' }), await open({ prefix: 'a:session' })];
     await expectSeparate(one, other);
