@@ -257,10 +257,10 @@ export class Driver {
   }
 
   /** When the outages ended that touch this time. */
-  #outagesDuring(fromMs: number, toMs: number): number[] {
+  #outagesDuring(fromMs: number, toMs: number, afterMs: number = USUAL_MS): number[] {
     // What the engine did last before it went may be seen a moment later.
     return this.#options.outages
-      .filter((outage) => outage.fromMs <= toMs && outage.toMs + USUAL_MS * this.#patience >= fromMs)
+      .filter((outage) => outage.fromMs <= toMs && outage.toMs + afterMs * this.#patience >= fromMs)
       .map((outage) => outage.toMs);
   }
 
@@ -328,7 +328,7 @@ export class Driver {
       for (const user of this.#users.filter((each) => each.uri === uri)) {
         const heardMs = this.#heard(user, fromMs);
         const isExcused =
-          this.#outagesDuring(fromMs, toMs + CHANGE_MS * this.#patience).length > 0 ||
+          this.#outagesDuring(fromMs, toMs + CHANGE_MS * this.#patience, AFTER_DEATH_MS).length > 0 ||
           !this.#isConnected(user, fromMs, toMs + CHANGE_MS * this.#patience);
         if (heardMs <= toMs + CHANGE_MS * this.#patience) this.counts.told++;
         else if (isExcused && heardMs < Infinity) this.counts.toldToReadAgain++;

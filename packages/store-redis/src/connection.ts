@@ -10,8 +10,8 @@ export interface RedisClient {
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   sPublish(channel: string, message: string): Promise<unknown>;
-  sSubscribe(channel: string, listener: (message: unknown) => void): Promise<unknown>;
-  sUnsubscribe(channel: string, listener: (message: unknown) => void): Promise<unknown>;
+  sSubscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
+  sUnsubscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
   duplicate(): RedisClient;
   connect(): Promise<unknown>;
   close(): Promise<unknown>;

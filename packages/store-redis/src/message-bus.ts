@@ -1,23 +1,37 @@
 /**
- * The `MessageBus` over sharded Pub/Sub of Redis, on a connection of its own. Redis sends a subscriber everything while its connection lives. When
- * the connection was lost and is there again, every subscriber hears of a gap: nothing has to be stored.
+ * The `MessageBus` over sharded Pub/Sub of Redis, on a connection of its own. Redis sends a subscriber everything while its connection lives.
+ * A connection that broke is replaced by a new one, and every subscriber hears of a gap: nothing has to be stored.
  */
 
 import type { Logger } from '@mortise/jsonrpc-core';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
-import { logConnection, type RedisClient, type RedisConnection } from './connection.ts';
+import type { RedisClient, RedisConnection } from './connection.ts';
 import { RedisStoreError } from './errors.ts';
+
+interface Listener {
+  readonly onMessage: (message: BusMessage) => void;
+  readonly onGap: (() => void) | undefined;
+}
+
+interface Channel {
+  readonly listeners: Set<Listener>;
+  /** Resolves when messages arrive. */
+  readonly subscribed: Promise<unknown>;
+}
+
+/** What the library says when it connects again, or lost a part of a cluster. It then forgets subscriptions, so that its client is given up. */
+const LOSSES = ['reconnecting', 'node-reconnecting', 'sharded-channel-moved'];
+const PAUSE_MS = 200;
 
 /** Carries messages between the processes that share a Redis. Has the guarantees B1 to B6 of `MessageBus`. */
 export class RedisMessageBus implements MessageBus {
   readonly #connection: RedisConnection;
   readonly #logger: Logger;
-  readonly #gaps = new Set<() => void>();
-  /** The last command of each channel. Overlapping ones could end at Redis a subscription that the library counts as there. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #channels = new Map<string, Channel>();
   #client: RedisClient | undefined;
-  /** The client, when it is connected. */
-  #subscriber: Promise<RedisClient> | undefined;
+  /** The client, when it is connected and subscribed to all channels; undefined before the first subscription. */
+  #opened: Promise<RedisClient> | undefined;
+  #isReady = false;
   #isClosed = false;
 
   constructor(connection: RedisConnection, logger: Logger) {
@@ -27,97 +41,119 @@ export class RedisMessageBus implements MessageBus {
 
   async publish(message: BusMessage): Promise<void> {
     if (this.#isClosed) throw closedError();
-    await this.#connection.publish(this.#channel(message.topic), JSON.stringify(message));
+    await this.#connection.publish(this.#name(message.topic), JSON.stringify(message));
   }
 
   async subscribe(topic: string, onMessage: (message: BusMessage) => void, onGap?: () => void): Promise<() => void> {
     if (this.#isClosed) throw closedError();
-    const channel = this.#channel(topic);
-    let isActive = true;
-    const listener = (text: unknown): void => {
-      if (isActive) this.#call(() => onMessage(JSON.parse(String(text)) as BusMessage));
-    };
-    const gap = (): void => {
-      if (isActive && onGap) this.#call(onGap);
-    };
-    const unsubscribe = async (): Promise<void> => {
-      isActive = false;
-      this.#gaps.delete(gap);
+    const name = this.#name(topic);
+    const listener: Listener = { onMessage, onGap };
+    const opened = (this.#opened ??= this.#open());
+    const channel = this.#channels.get(name) ?? this.#add(name, opened);
+    channel.listeners.add(listener);
+    const unsubscribe = (): void => {
+      if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
+      this.#channels.delete(name);
       // May fail: a new connection subscribes only to the channels that are left.
-      await this.#inTurn(channel, async () => void (await subscriber?.sUnsubscribe(channel, listener))).catch(() => undefined);
+      this.#client?.sUnsubscribe(name, this.#hear).catch(() => undefined);
     };
-    let subscriber: RedisClient | undefined;
-    const subscribed = this.#inTurn(channel, async () => {
-      subscriber = await (this.#subscriber ??= this.#connect());
-      // From before the answer: if the connection breaks right after it, messages may be missing.
-      if (isActive) this.#gaps.add(gap);
-      await subscriber.sSubscribe(channel, listener);
-    });
     try {
-      await this.#connection.within(subscribed);
+      await this.#connection.within(opened.then(() => channel.subscribed));
     } catch (error) {
-      isActive = false;
-      // What comes too late ends then.
-      void subscribed.catch(() => undefined).then(unsubscribe);
+      unsubscribe();
       throw error;
     }
-    return () => void (isActive && unsubscribe());
+    return unsubscribe;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#gaps.clear();
-    if (this.#client?.isOpen) this.#client.destroy();
+    this.#channels.clear();
+    if (this.#client) destroy(this.#client);
   }
 
   /** Resolves if this bus gets messages. @throws {RedisStoreError} Redis cannot be reached by its connection. */
   async probe(): Promise<void> {
-    if (!this.#subscriber) return;
-    const channel = this.#connection.name('probe', String(Math.random()));
+    if (!this.#opened) return;
+    const name = this.#connection.name('probe', String(Math.random()));
     const listener = (): void => undefined;
-    const roundTrip = async (subscriber: RedisClient): Promise<void> => {
-      await subscriber.sSubscribe(channel, listener);
-      await subscriber.sUnsubscribe(channel, listener);
+    const roundTrip = async (client: RedisClient): Promise<void> => {
+      await client.sSubscribe(name, listener);
+      await client.sUnsubscribe(name, listener);
     };
-    await this.#connection.within(this.#subscriber.then(roundTrip));
+    await this.#connection.within(this.#opened.then(roundTrip));
+  }
+
+  #add(name: string, opened: Promise<RedisClient>): Channel {
+    const subscribed = opened.then((client) => client.sSubscribe(name, this.#hear));
+    // Whoever subscribes awaits it.
+    subscribed.catch(() => undefined);
+    const channel = { listeners: new Set<Listener>(), subscribed };
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  /** One function for all channels: the library compares it where a channel is left and taken again before Redis has answered. */
+  readonly #hear = (text: unknown, name: unknown): void => {
+    for (const { onMessage } of this.#channels.get(String(name))?.listeners ?? [])
+      this.#call(() => onMessage(JSON.parse(String(text)) as BusMessage));
+  };
+
+  async #open(): Promise<RedisClient> {
+    try {
+      const client = await this.#connect();
+      this.#isReady = true;
+      return client;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
   }
 
   async #connect(): Promise<RedisClient> {
-    const subscriber = (this.#client = this.#connection.client.duplicate());
-    logConnection(subscriber, 'The connection of the message bus to Redis', this.#logger);
+    const client = this.#connection.client.duplicate();
+    this.#client = client;
+    client.on('error', () => undefined);
     try {
-      await subscriber.connect();
+      await client.connect();
     } catch (error) {
-      this.#subscriber = undefined;
-      if (subscriber.isOpen) subscriber.destroy();
+      destroy(client);
       throw error;
     }
-    this.#reportGaps(subscriber);
-    return subscriber;
+    for (const loss of LOSSES) client.on(loss, () => this.#onLost(client));
+    return client;
   }
 
-  /** Calls `onGap` of every subscriber when a connection that was lost is there again. A cluster has a connection to each machine. */
-  #reportGaps(subscriber: RedisClient): void {
-    const lost = new Set<unknown>();
-    const report = (): void => {
-      for (const gap of this.#gaps) gap();
-    };
-    for (const of of ['', 'node-']) {
-      subscriber.on(`${of}reconnecting`, (node) => lost.add(node));
-      subscriber.on(`${of}ready`, (node) => void (lost.delete(node) && report()));
+  #onLost(client: RedisClient): void {
+    if (this.#isClosed || this.#client !== client) return;
+    destroy(client);
+    if (!this.#isReady) return;
+    this.#isReady = false;
+    this.#logger.log('warning', 'The connection of the message bus to Redis is broken');
+    this.#opened = this.#openAgain();
+    this.#opened.catch(() => undefined);
+  }
+
+  /** Connects until that works, and subscribes to all channels anew. @throws The bus was closed. */
+  async #openAgain(): Promise<RedisClient> {
+    while (!this.#isClosed) {
+      try {
+        const client = await this.#connect();
+        await Promise.all([...this.#channels.keys()].map((name) => client.sSubscribe(name, this.#hear)));
+        this.#isReady = true;
+        this.#logger.log('info', 'The connection of the message bus to Redis is back');
+        for (const { listeners } of this.#channels.values()) for (const { onGap } of listeners) if (onGap) this.#call(onGap);
+        return client;
+      } catch {
+        if (this.#client) destroy(this.#client);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
     }
-    subscriber.on('sharded-channel-moved', report);
+    throw closedError();
   }
 
-  #inTurn(channel: string, command: () => Promise<void>): Promise<void> {
-    const done: Promise<void> = (this.#turns.get(channel) ?? Promise.resolve()).then(command);
-    const turn = done.catch(() => undefined).then(() => void (this.#turns.get(channel) === turn && this.#turns.delete(channel)));
-    this.#turns.set(channel, turn);
-    return done;
-  }
-
-  #channel(topic: string): string {
+  #name(topic: string): string {
     return this.#connection.name('topic', topic);
   }
 
@@ -128,6 +164,10 @@ export class RedisMessageBus implements MessageBus {
       this.#logger.log('error', 'A subscriber of the message bus failed', { error: String(error) });
     }
   }
+}
+
+function destroy(client: RedisClient): void {
+  if (client.isOpen) client.destroy();
 }
 
 function closedError(): RedisStoreError {
