@@ -42,13 +42,19 @@ function refuse(reason: string): void {
   process.exitCode = 2;
 }
 
+const GUIDE = 'https://github.com/mortise/mortise/blob/main/docs/guides/migrate-from-the-official-sdk.md';
+
 function report({ changed, left }: Migration, isDryRun: boolean): void {
   const lines = [`${isDryRun ? 'Would change' : 'Changed'} ${count(changed.length, 'file')}.`];
   if (!isDryRun) lines.push(...changed.map((file) => `  ${file}`));
   if (changed.includes('package.json') && !isDryRun) lines.push('Now install: npm install');
   if (left.length === 0) lines.push('Nothing is left to do by hand.');
   else
-    lines.push(`Left to do by hand, ${count(left.length, 'place')}:`, ...left.map(({ file, line, what }) => `  ${file}:${line}  ${what}`));
+    lines.push(
+      `Left to do by hand, ${count(left.length, 'place')}:`,
+      ...left.map(({ file, line, what }) => `  ${file}:${line}  ${what}`),
+      `The guide: ${GUIDE}`,
+    );
   // The diff has standard output for itself.
   (isDryRun ? process.stderr : process.stdout).write(`${lines.join('\n')}\n`);
   process.exitCode = left.length === 0 ? 0 : 1;

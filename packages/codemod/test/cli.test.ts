@@ -40,7 +40,7 @@ it('lists what is left with file and line, and ends with 1', () => {
   const { code, stdout } = run('v1', folder);
   expect([code, stdout]).toEqual([
     1,
-    expect.stringMatching(/^Changed 0 files\.\nLeft to do by hand, 1 place:\n {2}a\.ts:2 {2}.*by hand\n$/),
+    expect.stringMatching(/^Changed 0 files\.\nLeft to do by hand, 1 place:\n {2}a\.ts:2 {2}.*by hand\nThe guide: https:\S+\.md\n$/),
   ]);
 });
 
