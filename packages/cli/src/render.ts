@@ -2,16 +2,13 @@
 
 import type { ContentBlock, Prompt, ReadResourceResult, Tool } from '@mortise/protocol/model';
 import { describeArguments } from './tool-arguments.ts';
-import { clean, type Terminal } from './terminal.ts';
+import { clean, cleanLine, type Terminal } from './terminal.ts';
 
 /** A name in bold, what follows it, and its description indented below. */
 export function renderItem(terminal: Terminal, name: string, rest: string, description: string | undefined): string {
-  const head = terminal.style('bold', toLine(name)) + terminal.style('dim', toLine(rest));
+  const head = terminal.style('bold', cleanLine(name)) + terminal.style('dim', cleanLine(rest));
   return description === undefined || description === '' ? head : `${head}\n${indent(clean(description))}`;
 }
-
-/** On one line: the next one would look like a part of the report. */
-const toLine = (text: string): string => clean(text).replaceAll('\n', '\\n');
 
 export function renderTool(terminal: Terminal, tool: Tool): string {
   return renderItem(terminal, tool.name, `(${describeArguments(tool)})${hintsOf(tool)}`, tool.description ?? tool.title);

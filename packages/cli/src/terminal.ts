@@ -9,6 +9,9 @@ import { ExitCode } from './errors.ts';
 /** Makes text of a server safe to print. */
 export const clean: (text: string) => string = escapeUnseen;
 
+/** The same on one line: the next one would look like a line of ours. */
+export const cleanLine = (text: string): string => clean(text).replaceAll('\n', '\\n');
+
 /** The streams and the environment that a command uses. */
 export interface CliIo {
   readonly stdin: Readable & { readonly isTTY?: boolean };

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { Tool } from '@mortise/protocol/model';
 import { CliError } from './errors.ts';
-import { clean } from './terminal.ts';
+import { clean, cleanLine } from './terminal.ts';
 
 /**
  * Reads the arguments of one call. A value takes the type that the tool's schema names for its key; `:=` takes any JSON. One JSON object is taken
@@ -64,7 +64,9 @@ function checkName(key: string, tool: Tool): void {
   if (!isSchema(inputSchema['properties']) || Object.hasOwn(inputSchema['properties'], key)) return;
   if (ALLOWING.some((name) => inputSchema[name] !== undefined && inputSchema[name] !== false)) return;
   const known = Object.keys(inputSchema['properties']).join(', ') || 'none';
-  throw new CliError(`"${clean(tool.name)}" has no argument "${clean(key)}": it has ${clean(known)} (one JSON object is sent as it is)`);
+  throw new CliError(
+    `"${cleanLine(tool.name)}" has no argument "${cleanLine(key)}": it has ${cleanLine(known)} (one JSON object is sent as it is)`,
+  );
 }
 
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -112,7 +114,7 @@ function toTyped(key: string, text: string, schema: unknown, root: object, befor
   const value = tryJson(text);
   if (value !== undefined && (types.size === 0 || types.has(typeOf(value)))) return value;
   if (isText || types.size === 0) return text;
-  throw new CliError(`argument "${clean(key)}" must be ${[...types].join(' or ')}, got "${clean(text)}"`);
+  throw new CliError(`argument "${cleanLine(key)}" must be ${[...types].join(' or ')}, got "${clean(text)}"`);
 }
 
 function tryJson(text: string): JsonValue | undefined {

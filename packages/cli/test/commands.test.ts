@@ -148,6 +148,7 @@ describe('mortise call', () => {
     [['add', 'nonsense'], 2, '"nonsense" is not a valid argument: write key=value'],
     [['add', 'a=1', 'b=2', 'c=3'], 2, '"add" has no argument "c": it has a, b, note (one JSON object is sent as it is)'],
     [['sub'], 2, 'The server has no tool "sub": it has add, echo, edit, fail'],
+    [['x\ny'], 2, 'The server has no tool "x\\ny": it has'],
     [['ask'], 1, 'run the command in a terminal'],
   ])('refuses %s', async (words, code, message) => {
     const { url } = await serveCalculator();

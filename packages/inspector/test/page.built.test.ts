@@ -249,6 +249,7 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       }
       await page.keyboard.press('Escape');
       await page.getByText('waits for your answer').waitFor();
+      expect(await page.locator(':focus').textContent()).toBe('Call');
       await press('work');
       await press('Call as a task');
       await page.getByText('Go on?').waitFor();
@@ -273,6 +274,11 @@ describe.skipIf(executablePath === undefined)('the page', () => {
           await page.keyboard.press('Home');
           await page.keyboard.press('ArrowDown');
           await page.getByRole('heading', { name: /^2\. / }).waitFor();
+          // Between wide and narrow, the message stands below the list.
+          const size = page.viewportSize();
+          await page.setViewportSize({ width: 900, height: 800 });
+          expect((await page.locator('.virtual .method').first().boundingBox())?.width).toBeGreaterThan(100);
+          if (size) await page.setViewportSize(size);
         }
         await look(name.toLowerCase());
         await page.getByRole('tab', { name }).focus();

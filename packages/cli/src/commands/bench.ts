@@ -6,7 +6,7 @@ import type { Tool } from '@mortise/protocol/model';
 import type { Command } from 'commander';
 import { CliError, ExitCode, toMessage } from '../errors.ts';
 import { addServerCommand, type ServerCommandOptions, toCount, toPositive, useServer } from '../server-command.ts';
-import { clean, type Terminal } from '../terminal.ts';
+import { clean, cleanLine, type Terminal } from '../terminal.ts';
 import { describeArguments, missingArguments, toArguments } from '../tool-arguments.ts';
 import { findTool } from './call.ts';
 
@@ -41,7 +41,7 @@ export function addBench(program: Command, terminal: Terminal): void {
 function checkComplete(tool: Tool, args: JsonObject): void {
   const [missing] = missingArguments(tool, args);
   if (missing === undefined) return;
-  throw new CliError(`argument "${clean(missing)}" is missing: ${clean(`${tool.name}(${describeArguments(tool)})`)}`);
+  throw new CliError(`argument "${cleanLine(missing)}" is missing: ${cleanLine(`${tool.name}(${describeArguments(tool)})`)}`);
 }
 
 async function measure(client: McpClient, tool: string, args: JsonObject, options: BenchOptions, terminal: Terminal): Promise<Measured> {

@@ -10,7 +10,7 @@ import { CliError, ExitCode } from '../errors.ts';
 import { renderBlock } from '../render.ts';
 import { addServerCommand, type ServerCommandOptions, useServer } from '../server-command.ts';
 import { parseTarget } from '../target.ts';
-import { clean, type Terminal } from '../terminal.ts';
+import { clean, cleanLine, type Terminal } from '../terminal.ts';
 import { describeArguments, missingArguments, toArgument, toArguments } from '../tool-arguments.ts';
 
 export function addCall(program: Command, terminal: Terminal): void {
@@ -39,17 +39,17 @@ export async function findTool(client: McpClient, name: string): Promise<Tool> {
     names.push(tool.name);
   }
   const known = names.length === 0 ? 'it has none' : `it has ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', ...' : ''}`;
-  throw new CliError(`The server has no tool "${clean(name)}": ${clean(known)}`);
+  throw new CliError(`The server has no tool "${cleanLine(name)}": ${cleanLine(known)}`);
 }
 
 /** Asks the user for required arguments that are missing. */
 async function completeArguments(tool: Tool, given: JsonObject, terminal: Terminal): Promise<JsonObject> {
   const args = { ...given };
   for (const key of missingArguments(tool, given)) {
-    const text = await terminal.ask(`${clean(key)}: `);
+    const text = await terminal.ask(`${cleanLine(key)}: `);
     if (text === undefined) {
       const takes = `${tool.name}(${describeArguments(tool)})`;
-      throw new CliError(`argument "${clean(key)}" is missing: ${clean(takes)}, so add ${clean(key)}=<value>`);
+      throw new CliError(`argument "${cleanLine(key)}" is missing: ${cleanLine(takes)}, so add ${cleanLine(key)}=<value>`);
     }
     args[key] = toArgument(tool, key, text);
   }
@@ -65,7 +65,7 @@ function showProgress(
     const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total));
     const done = Math.round((share ?? 0) * BAR);
     const bar = share === undefined ? String(progress) : `${'█'.repeat(done)}${'░'.repeat(BAR - done)} ${Math.floor(share * 100)} %`;
-    terminal.status(`${bar} ${clean(message).replaceAll('\n', ' ')}`);
+    terminal.status(`${bar} ${cleanLine(message)}`);
   };
 }
 
@@ -74,7 +74,7 @@ async function printStarted(task: TaskHandle, terminal: Terminal, isProgram: boo
   const { id } = task;
   if (id === undefined) return printResult(await task.result(), terminal);
   if (terminal.isJson) terminal.printJson({ taskId: id });
-  else terminal.print(clean(id));
+  else terminal.print(cleanLine(id));
   const warning = 'the server ends with this command, and the task with it unless it is stored: use a URL, or leave out --detach';
   if (isProgram) terminal.note(`${terminal.styleNote('yellow', 'warning')}: ${warning}`);
 }

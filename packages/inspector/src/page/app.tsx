@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Asks } from './asks.tsx';
 import { ConnectForm } from './connect-form.tsx';
 import { ask, isLinked } from './link.ts';
@@ -130,6 +131,10 @@ function SignIn({ url, server }: { url: string; server: ServerModel }): JSX.Elem
 
 function Tabs({ server }: { server: ServerModel }): JSX.Element {
   const View = VIEWS[view.value];
+  // What had the focus, a form to connect, is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) document.getElementById(`tab-${view.value}`)?.focus();
+  }, []);
   const move = (event: KeyboardEvent): void => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (by === undefined) return;

@@ -5,7 +5,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Ask } from '../messages.ts';
 import { JsonText } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
@@ -46,7 +46,12 @@ const TITLES = { form: 'asks you', url: 'wants you to open a page', sampling: 'a
 function AskDialog({ server, ask }: OpenAsk): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    // Gives the focus back.
+    return () => element?.close();
+  }, []);
   const answer = (given: JsonObject | undefined): void =>
     void send('answer', { server: server.id, ask: ask.id, answer: given }).catch(report);
   const later = (): void => void (putOff.value = new Set([...putOff.value, ask.id]));
