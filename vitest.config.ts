@@ -23,8 +23,8 @@ export default defineConfig({
     setupFiles: ['scripts/test/fixed-seed.ts'],
     // A process runs one file after the other and loads each module once: loading them anew for each file took a third of the CPU time.
     isolate: false,
-    // Many tests wait for processes and timers: on two cores four files at a time. A percentage would be cut to one file a core.
-    maxWorkers: 2 * availableParallelism(),
+    // By itself vitest leaves one core free, and runs one file at a time on a machine with two.
+    maxWorkers: availableParallelism(),
     projects: [
       { extends: true, test: { name: 'sources', include: [tests], exclude: [...exclude, testsOfBuilt, ...testsAlone] } },
       { extends: true, test: { name: 'alone', include: testsAlone, exclude, isolate: true } },
