@@ -3,7 +3,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What the thread is told: to drop what is sent, both ways, without a word, as a network that is down does; or to carry it again. */
+/** A message to the thread. `cut`: drops everything in both directions and keeps connections open, like a network that is down. `mended`: passes everything on again. */
 export type NetworkState = 'cut' | 'mended';
 
 const sockets = new Set<Socket>();

@@ -5,7 +5,7 @@ import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { type Revision, UriTemplate } from '@mortise/protocol';
 import type { Ask, BusMessage, HandlerRun, Principal, ToolCallRecord } from '@mortise/protocol/contracts';
 import type { CallToolResult, ClientCapabilities, Progress } from '@mortise/protocol/model';
-import { invalidParamsError, META_LOG_LEVEL, META_PROGRESS_TOKEN, META_SERVER_INFO, resourceNotFoundError } from '@mortise/protocol/wire';
+import { invalidParamsError, META_LOG_LEVEL, META_PROGRESS_TOKEN, resourceNotFoundError } from '@mortise/protocol/wire';
 import type { MiddlewareCall, RawSession } from '@mortise/server/low-level';
 import type { HostedServer } from '../hosted-server.ts';
 import { ListReader } from '../list-reader.ts';
@@ -15,7 +15,7 @@ import { Backend, type OpenCall, pickAsked } from './backend.ts';
 import type { GatewayCaller, GatewayOptions } from './gateway-options.ts';
 import { collectOffers, type Offers, type Place } from './offers.ts';
 import { type GatewayContext, PendingCall } from './pending-call.ts';
-import { META_CALLER } from './tasks.ts';
+import { withoutOwnMeta, withoutServerInfo } from './own-meta.ts';
 import { toProtocolError } from './to-protocol-error.ts';
 import { Watches } from './watches.ts';
 
@@ -385,19 +385,4 @@ function fits(template: string, uri: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Removes what belongs to the caller's request alone: its token for progress, its protocol facts, and what continues an earlier request. */
-function withoutOwnMeta({ _meta, requestState: _state, inputResponses: _answers, ...params }: JsonObject): JsonObject {
-  const kept = Object.entries((_meta ?? {}) as JsonObject).filter(
-    ([key]) => key !== 'progressToken' && key !== META_CALLER && !key.startsWith('io.modelcontextprotocol/'),
-  );
-  return kept.length === 0 ? params : { ...params, _meta: Object.fromEntries(kept) };
-}
-
-/** Removes the name of the server behind, and its task: the client talks to the gateway. */
-function withoutServerInfo({ _meta, ...result }: JsonObject): JsonObject {
-  if (_meta === undefined) return result;
-  const { [META_SERVER_INFO]: _info, 'io.modelcontextprotocol/related-task': _task, ...kept } = _meta as JsonObject;
-  return Object.keys(kept).length === 0 ? result : { ...result, _meta: kept };
 }

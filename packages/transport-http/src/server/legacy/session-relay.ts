@@ -1,6 +1,6 @@
 /** Carries what machines that serve the same session tell each other, on the program's `MessageBus`. */
 
-import type { JsonRpcMessage, JsonValue, Logger } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer, JsonRpcMessage, JsonValue, Logger } from '@mortise/jsonrpc-core';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 import type { HttpSession } from './http-session.ts';
 
@@ -17,16 +17,23 @@ export type SessionNews =
   /** The client has ended the session. */
   | { readonly ended: true };
 
+/** How often a machine is asked whether it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
+const HOLDER_ASKS = 3;
+/** How long it has to answer each time, in milliseconds. Then the message is taken for lost, or the machine for busy. */
+const HOLDER_MS = 1_000;
+
 export class SessionRelay {
   readonly #bus: MessageBus;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   /** Marks the messages that this machine publishes on the bus, so that it ignores them when they come back. */
   readonly #origin: () => string;
 
   /** @param origin Returns the name of this machine. */
-  constructor(bus: MessageBus, logger: Logger, origin: () => string) {
+  constructor(bus: MessageBus, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }, origin: () => string) {
     this.#origin = origin;
     this.#bus = bus;
+    this.#clock = clock;
     this.#logger = logger;
   }
 
@@ -63,6 +70,36 @@ export class SessionRelay {
       await this.tell(session, news);
     } catch (error) {
       this.#log('The message bus failed: other machines do not know yet what changed in a session', error);
+    }
+  }
+
+  /**
+   * Tells other machines that this one serves a resumed stream from now on, and finds out whether one of them still runs its call: that
+   * machine says so.
+   *
+   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. true if the message bus
+   * fails, because then nobody was asked.
+   */
+  async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
+    let onHeld = (_streamId: string): void => undefined;
+    let timer: ClockTimer | undefined;
+    const held = new Promise<boolean>((resolve) => (onHeld = (id) => id === streamId && resolve(true)));
+    session.holders.add(onHeld);
+    try {
+      for (let asks = 0; asks < HOLDER_ASKS; asks++) {
+        await this.tell(session, { taken: streamId });
+        const pause = new Promise<boolean>((resolve) => {
+          timer = this.#clock.schedule(() => resolve(false), HOLDER_MS);
+        });
+        if (await Promise.race([held, pause])) return true;
+      }
+      return false;
+    } catch (error) {
+      this.#log('The message bus failed: whether another machine serves a stream is not known', error);
+      return true;
+    } finally {
+      timer?.cancel();
+      session.holders.delete(onHeld);
     }
   }
 

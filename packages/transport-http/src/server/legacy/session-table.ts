@@ -22,11 +22,6 @@ import { StoredSessions } from './stored-sessions.ts';
 const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
 
-/** How often a machine is asked whether it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
-const HOLDER_ASKS = 3;
-/** How long it has to answer each time, in milliseconds. Then the message is taken for lost, or the machine for busy. */
-const HOLDER_MS = 1_000;
-
 export class SessionTable {
   #node: string | undefined;
   readonly #settings: Settings;
@@ -41,7 +36,7 @@ export class SessionTable {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger, () => this.node);
+    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings, () => this.node);
     this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings, this.#relay);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
@@ -165,36 +160,10 @@ export class SessionTable {
     await this.#relay?.tryToTell(session, { taken: streamId });
   }
 
-  /**
-   * Takes a resumed stream as above, and finds out whether another machine still serves it: that machine says so. Without a message bus
-   * there is no other machine.
-   *
-   * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. true if the message bus
-   * fails, because then nobody was asked.
-   */
+  /** Takes a resumed stream as above, and finds out whether another machine still serves it, as `SessionRelay` does. */
   async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
-    if (this.#relay === undefined) return false;
-    let onHeld = (_streamId: string): void => undefined;
-    let timer: ClockTimer | undefined;
-    const held = new Promise<boolean>((resolve) => (onHeld = (id) => id === streamId && resolve(true)));
-    session.holders.add(onHeld);
-    try {
-      for (let asks = 0, isHeld = false; asks < HOLDER_ASKS; asks++) {
-        await this.#relay.tell(session, { taken: streamId });
-        const pause = new Promise<boolean>((resolve) => {
-          timer = this.#settings.clock.schedule(() => resolve(false), HOLDER_MS);
-        });
-        isHeld = await Promise.race([held, pause]);
-        if (isHeld) return true;
-      }
-      return false;
-    } catch (error) {
-      this.#log('The message bus failed: whether another machine serves a stream is not known', error);
-      return true;
-    } finally {
-      timer?.cancel();
-      session.holders.delete(onHeld);
-    }
+    // Without a message bus there is no other machine.
+    return this.#relay !== undefined && this.#relay.isHeldElsewhere(session, streamId);
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
