@@ -21,6 +21,7 @@ interface Flags {
   readonly cut: number;
   readonly patience: number;
   readonly plot?: string;
+  readonly telemetry?: string;
   readonly cpu: boolean;
 }
 
@@ -37,6 +38,7 @@ const flags = program
   .option('--cut <s>', 'seconds without a network to the engine, 0 for no harm to the engine at all', Number, 20)
   .option('--patience <n>', 'multiplies all limits of time, on a machine that does other work too', Number, 1)
   .option('--plot <file>', 'writes what happened as SVG')
+  .option('--telemetry <url>', 'an OpenTelemetry collector, which gets the traces and metrics of machines and clients')
   .option('--cpu', 'kills nothing, and prints what a call costs on 1, 2 and 4 machines', false)
   .addHelpText(
     'after',
@@ -45,7 +47,8 @@ const flags = program
   .showSuggestionAfterError(false)
   .configureOutput({
     outputError: (reason, write) => {
-      const names = '--engine, --nodes, --seconds, --legacy, --modern, --pause, --kill-every, --cut, --patience, --plot, --cpu, --help';
+      const names =
+        '--engine, --nodes, --seconds, --legacy, --modern, --pause, --kill-every, --cut, --patience, --plot, --telemetry, --cpu, --help';
       write(reason.replace(/\.?\n$/, `; the flags are ${names}\n`));
     },
   })
@@ -65,7 +68,7 @@ async function withCluster(
   const engine = new Engine(flags.engine);
   const balancer = new Balancer();
   await engine.open();
-  const cluster = new Cluster(balancer, engine.url);
+  const cluster = new Cluster(balancer, engine.url, flags.telemetry);
   try {
     await Promise.all(Array.from({ length: nodes }, () => cluster.start()));
     await body(cluster, engine, balancer, await balancer.listen());
@@ -81,7 +84,7 @@ async function harm(): Promise<void> {
     const outages: Outage[] = [];
     const killsMs: number[] = [];
     const { legacy, modern, pause: pauseMs, seconds, patience } = flags;
-    const driver = new Driver({ url, balancer, legacy, modern, pauseMs, outages, patience });
+    const driver = new Driver({ url, balancer, legacy, modern, pauseMs, outages, patience, tracer: telemetry?.tracer });
     await driver.connect();
     print(`${legacy} legacy and ${modern} modern clients on ${flags.nodes} machines over ${flags.engine}`);
     const fromMs = performance.now();
@@ -189,4 +192,7 @@ async function measure(): Promise<void> {
   }
 }
 
+const telemetry =
+  flags.telemetry === undefined ? undefined : (await import('./telemetry.ts')).startTelemetry(flags.telemetry, 'many-machines-clients');
 await (flags.cpu ? measure() : harm());
+await telemetry?.close();

@@ -38,9 +38,10 @@ export class Cluster {
   #endedCpuMs = 0;
   #isClosed = false;
 
-  constructor(balancer: Balancer, engineUrl: string) {
+  /** @param telemetry The URL of the collector that gets traces and metrics of all machines; undefined for none. */
+  constructor(balancer: Balancer, engineUrl: string, telemetry?: string) {
     this.#balancer = balancer;
-    this.#args = ['--engine', engineUrl, '--port', '0'];
+    this.#args = ['--engine', engineUrl, '--port', '0', ...(telemetry === undefined ? [] : ['--telemetry', telemetry])];
   }
 
   /** The CPU time of all machines, in milliseconds. */

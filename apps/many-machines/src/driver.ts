@@ -4,6 +4,7 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpClient } from '@mortise/client';
 import type { CallToolResult } from '@mortise/protocol';
+import type { Tracer } from '@mortise/protocol/contracts';
 import { type TaskClient, taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { nodeHttpSender } from '@mortise/transport-http/node';
@@ -32,6 +33,8 @@ export interface DriverOptions {
   readonly pauseMs: number;
   /** The times in which the engine was down. The caller adds to it. */
   readonly outages: readonly Outage[];
+  /** @default nothing is traced */
+  readonly tracer?: Tracer | undefined;
   /** By how much all limits of time are longer, on a machine that does other work too. @default 1 */
   readonly patience?: number;
   /** Only calls of `count` to 1 and no changes, to measure what one costs. @default false */
@@ -138,6 +141,7 @@ export class Driver {
         era: isLegacy ? 'legacy' : 'modern',
         extensions: [tasks],
         requestTimeoutMs: 90_000,
+        tracer: this.#options.tracer,
         onError: () => undefined,
         elicitation: ({ message }) => {
           const [, call = ''] = /(\d+)\?$/.exec(message) ?? [];

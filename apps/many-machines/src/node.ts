@@ -10,6 +10,7 @@ import { McpServer } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { createHttpHandler, type HttpHandler } from '@mortise/transport-http/server';
 import { z } from 'zod';
+import type { Telemetry } from './telemetry.ts';
 
 /** The stores of one engine, as `createRedisStores` makes them. */
 export interface Stores {
@@ -38,6 +39,8 @@ export interface MachineOptions {
   readonly port?: number;
   readonly onStep?: (event: StepEvent) => void;
   readonly onError?: (message: string, data: unknown) => void;
+  /** @default nothing is traced or measured */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** A machine that serves. */
@@ -55,7 +58,7 @@ export const uriOf = (n: number): string => `thing://${n % RESOURCES}`;
 const STEPS = 3;
 const STEP_MS = 150;
 
-export async function startMachine({ stores, secret, port = 0, onStep, onError }: MachineOptions): Promise<Machine> {
+export async function startMachine({ stores, secret, port = 0, onStep, onError, telemetry }: MachineOptions): Promise<Machine> {
   const logger = { log: (level: string, message: string, data?: unknown) => void (level === 'error' && onError?.(message, data)) };
   const tasks = createTasks({ store: stores.tasks, leaseMs: 3000, pollIntervalMs: 500, logger });
   const server = new McpServer(
@@ -65,9 +68,11 @@ export async function startMachine({ stores, secret, port = 0, onStep, onError }
       messageBus: stores.bus,
       clusterKey: createHash('sha256').update(secret).digest(),
       requestState: { store: stores.states, replay: stores.replays },
+      tracer: telemetry?.tracer,
       logger,
     },
   );
+  if (telemetry) server.use(telemetry.middleware);
   addTools(server, onStep ?? (() => undefined));
   const handler = createHttpHandler(server, {
     path: '/mcp',
@@ -78,6 +83,7 @@ export async function startMachine({ stores, secret, port = 0, onStep, onError }
     tokenVerifier: { verify: async ({ token = 'nobody' }) => ({ principal: token, scopes: [] }) },
     logger,
   });
+  telemetry?.watch(handler);
   let isLeaving = false;
   const http = createServer((request, response) => {
     if (request.url !== '/health') return void handler.node(request, response);

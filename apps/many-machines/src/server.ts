@@ -11,6 +11,7 @@ const flags = program
   .option('--engine <url>', 'the engine that all machines share', 'redis://127.0.0.1:6379')
   .option('--prefix <name>', 'names the cluster in the engine', 'many-machines')
   .option('--port <n>', 'the port to listen on, 0 for any that is free', Number, 3000)
+  .option('--telemetry <to>', 'where traces and metrics go: the URL of an OpenTelemetry collector, or "console"')
   .addHelpText(
     'after',
     '\nThe secret that the machines share is in the environment variable CLUSTER_SECRET.' +
@@ -18,19 +19,23 @@ const flags = program
   )
   .showSuggestionAfterError(false)
   .configureOutput({
-    outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --engine, --prefix, --port, --help\n')),
+    outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --engine, --prefix, --port, --telemetry, --help\n')),
   })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse()
-  .opts<{ engine: string; prefix: string; port: number }>();
+  .opts<{ engine: string; prefix: string; port: number; telemetry?: string }>();
 
 const send = (message: object): void => void process.send?.(message);
+// The packages of OpenTelemetry are loaded only for it.
+const telemetry =
+  flags.telemetry === undefined ? undefined : (await import('./telemetry.ts')).startTelemetry(flags.telemetry, 'many-machines');
 const machine = await startMachine({
   stores: await openStores(flags.engine, flags.prefix),
   secret: process.env['CLUSTER_SECRET'] ?? 'only for a trial',
   port: flags.port,
   onStep: (step) => send({ step }),
   onError: (message, data) => send({ error: message, data: JSON.stringify(data) }),
+  telemetry,
 });
 send({ port: machine.port });
 if (process.send) {
@@ -45,5 +50,8 @@ if (process.send) {
 
 process.once('SIGTERM', () => {
   send({ isLeaving: true });
-  void machine.leave().then(() => process.exit(0));
+  void machine
+    .leave()
+    .then(() => telemetry?.close())
+    .then(() => process.exit(0));
 });
