@@ -19,7 +19,10 @@ interface Channel {
   readonly subscribed: Promise<unknown>;
 }
 
-/** What the library says when it connects again, or lost a part of a cluster. It then forgets subscriptions, so that its client is given up. */
+/**
+ * What the library says when it connects again, or lost a part of a cluster. Its client is then given up: with more subscriptions than the buffer
+ * of a socket holds, it would wait forever for the answers to those that it has not sent.
+ */
 const LOSSES = ['reconnecting', 'node-reconnecting', 'sharded-channel-moved'];
 const PAUSE_MS = 200;
 

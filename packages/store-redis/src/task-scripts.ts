@@ -148,12 +148,13 @@ export const LIST: Script = taskScript(`
 local of, created, id, limit = key('of', ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local start = 0
 if created ~= '' then
-  -- The place of the last task: that task may be gone, so it is added for a moment.
-  local stored = tonumber(redis.call('ZSCORE', of, id))
-  redis.call('ZADD', of, created, id)
+  -- The place of the last task. If that task is gone, it is added for a moment.
+  local stored, at = tonumber(redis.call('ZSCORE', of, id)), tonumber(created)
+  if stored ~= at then redis.call('ZADD', of, created, id) end
   start = redis.call('ZRANK', of, id)
-  if stored then redis.call('ZADD', of, stored, id) else redis.call('ZREM', of, id) end
-  if stored and stored <= tonumber(created) then start = start + 1 end
+  if not stored then redis.call('ZREM', of, id)
+  elseif stored ~= at then redis.call('ZADD', of, stored, id) end
+  if stored and stored <= at then start = start + 1 end
 end
 local found = {}
 while #found <= limit do

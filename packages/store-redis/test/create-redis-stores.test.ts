@@ -14,6 +14,17 @@ import { hasRedis, type RedisProxy, RedisServer } from './redis-server.ts';
 
 const HOUR_MS = 3_600_000;
 const session = (id: string) => ({ id, principal: 'ada', state: { layout: 1 } });
+const task = {
+  principal: 'ada',
+  generation: 'g',
+  status: 'working',
+  driver: 'engine',
+  resumable: true,
+  asks: [],
+  createdAtMs: 1,
+  updatedAtMs: 1,
+  ttlMs: HOUR_MS,
+} as const;
 
 it.each<[string, RedisStoresOptions, RegExp]>([
   ['neither url nor client', {}, /set "url" or "client", and not both/],
@@ -67,6 +78,26 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
     await vi.waitUntil(() => heard.mock.calls.length > 0, { timeout: 10_000 });
   });
 
+  it('hears on every topic again after its connection broke, on more topics than a socket takes at once', async () => {
+    const { bus, line } = await open({ prefix: 'many' });
+    // 240 kB: the client library itself would send what fits in the buffer of a socket, and wait forever for the rest.
+    const topics = Array.from({ length: 1000 }, (_, n) => `topic ${n}`.padEnd(200, '.'));
+    const gaps = new Set<string>();
+    const heard = new Set<string>();
+    const subscribe = (topic: string) =>
+      bus.subscribe(
+        topic,
+        () => void heard.add(topic),
+        () => void gaps.add(topic),
+      );
+    await Promise.all(topics.map(subscribe));
+    line.cut();
+    line.mend();
+    await vi.waitFor(() => expect(gaps.size).toBe(topics.length), 60_000);
+    for (const topic of topics) await bus.publish({ topic });
+    await vi.waitFor(() => expect(heard.size).toBe(topics.length), 60_000);
+  });
+
   it('sees nothing of a cluster with another prefix', async () => {
     const [one, other] = [await open({ prefix: 'a' }), await open({ prefix: 'a:session' })];
     await expectSeparate(one, other);
@@ -89,13 +120,16 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
     expect(found).toEqual(starts.map((_, n) => (n < 12 ? undefined : 1)));
   });
 
-  it('is not up where nothing can be written', async () => {
-    const stores = await open();
+  it('is not up where nothing can be written, and lists tasks in pages all the same', async () => {
+    const stores = await open({ prefix: 'full' });
+    for (const id of ['a', 'b']) await stores.tasks.create({ ...task, id }, { leaseMs: HOUR_MS });
     const client = await createClient({ url: proxy.url }).connect();
     onTestFinished(() => client.destroy());
     await client.configSet('maxmemory', '1');
     onTestFinished(async () => void (await client.configSet('maxmemory', '0')));
     expect(await stores.health()).toMatchObject({ isUp: false, problems: [expect.stringContaining('OOM')] });
+    const { nextCursor = '' } = await stores.tasks.list('ada', { limit: 1 });
+    expect((await stores.tasks.list('ada', { limit: 1, cursor: nextCursor })).tasks).toMatchObject([{ id: 'b' }]);
   });
 
   it('logs once that a connection broke, and that it is back', async () => {
