@@ -56,6 +56,18 @@ const TRIM = `
 DELETE FROM mortise.events WHERE session_id = $1 AND stream_id = $2 AND number <=
   (SELECT number FROM mortise.events WHERE session_id = $1 AND stream_id = $2 ORDER BY number DESC OFFSET $3 LIMIT 1)`;
 
+/** The most bytes of all streams of a session that are kept, beside the last event. More are there for a while, until the next trim. */
+const MAX_SESSION_BYTES = 64 * 2 ** 20;
+/** A message of more characters than this is followed by a trim of its session, and so is each event whose number is a multiple of `EVENTS_PER_TRIM`. */
+const LARGE_CHARACTERS = 256 * 2 ** 10;
+const EVENTS_PER_TRIM = 64;
+
+/** The length of a text is read without the text. */
+const TRIM_SESSION = `
+DELETE FROM mortise.events WHERE session_id = $1 AND number <= (SELECT max(number) FROM (
+  SELECT number, sum(octet_length(message)) OVER (ORDER BY number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer
+  FROM mortise.events WHERE session_id = $1) AS events WHERE newer > ${MAX_SESSION_BYTES})`;
+
 const DELETE = `
 WITH forgotten AS (DELETE FROM mortise.streams WHERE session_id = $1 AND ($2::text IS NULL OR stream_id = $2))
 DELETE FROM mortise.events WHERE session_id = $1 AND ($2::text IS NULL OR stream_id = $2)`;
@@ -85,6 +97,8 @@ export function createEventStore(db: PostgresConnection, options: PostgresEventO
       if (count > maxEvents && count % APPENDS_PER_TRIM === 0)
         // The event is stored. What cannot be deleted now is deleted later.
         db.query(TRIM, sessionId, streamId, maxEvents).catch(() => undefined);
+      if ((json?.length ?? 0) > LARGE_CHARACTERS || number(row, 'number') % EVENTS_PER_TRIM === 0)
+        db.query(TRIM_SESSION, sessionId).catch(() => undefined);
       return toId(streamId, row);
     },
     async claim(sessionId, streamId, about) {

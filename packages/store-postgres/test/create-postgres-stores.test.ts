@@ -58,7 +58,22 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
 
   it('tells ids apart that only UTF-16 can tell apart', async () => expectOwnIds(await open({ schema: 'ids' })));
 
-  it('[ROBUSTNESS-17] replays 16 MiB of a stream', async () => expectBoundedStreams(await open({ schema: 'bytes' })));
+  it('[ROBUSTNESS-17] replays 16 MiB of a stream, and keeps 64 MiB of the streams of a session', async () => {
+    const stores = await open({ schema: 'bytes' });
+    const { events } = stores;
+    await expectBoundedStreams(stores);
+    const text = 'x'.repeat(3 * 2 ** 20);
+    const starts: string[] = [];
+    for (let n = 0; n < 25; n++) {
+      starts.push((await events.append('t', `stream ${n}`, undefined)) ?? '');
+      await events.append('t', `stream ${n}`, { jsonrpc: '2.0', method: 'm', params: { text } });
+    }
+    await vi.waitFor(async () => {
+      const found = await Promise.all(starts.map(async (id) => (await events.replay('t', id))?.events.length));
+      // The last 22 large ones are kept: 64 MiB, and one more.
+      expect(found).toEqual(starts.map((_, n) => (n < 4 ? undefined : 1)));
+    }, 60_000);
+  });
 
   it('is not up where nothing can be written', async () => {
     await open({ schema: 'read_only' });

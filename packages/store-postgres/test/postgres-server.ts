@@ -102,7 +102,14 @@ export class PostgresServer {
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#process?.pid;
     // Each connection has a process in a group of its own, all of the same parent.
-    if (pid !== undefined) for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal);
+    for (const each of pid === undefined ? [] : [pid, ...childrenOf(pid)]) {
+      try {
+        process.kill(each, signal);
+      } catch (error) {
+        // It has ended since it was listed.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   }
 
   async openProxy(delayMs = 0): Promise<PostgresProxy> {
