@@ -60,7 +60,7 @@ const STEP_MS = 150;
 
 export async function startMachine({ stores, secret, port = 0, onStep, onError, telemetry }: MachineOptions): Promise<Machine> {
   const logger = { log: (level: string, message: string, data?: unknown) => void (level === 'error' && onError?.(message, data)) };
-  const tasks = createTasks({ store: stores.tasks, leaseMs: 3000, pollIntervalMs: 500, logger });
+  const tasks = createTasks({ store: stores.tasks, leaseMs: 3000, pollIntervalMs: 500, logger, meter: telemetry?.meter });
   const server = new McpServer(
     { name: 'many-machines', version: '1.0.0' },
     {

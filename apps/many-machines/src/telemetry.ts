@@ -7,6 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor, ConsoleSpanExporter } from '@opentelemetry/sdk-trace-base';
+import type { Meter } from '@mortise/jsonrpc-core';
 import type { Tracer } from '@mortise/protocol/contracts';
 import { createOpenTelemetryTracer } from '@mortise/protocol/opentelemetry';
 import type { Middleware } from '@mortise/server/middleware';
@@ -14,6 +15,8 @@ import type { HttpHandler } from '@mortise/transport-http/server';
 
 export interface Telemetry {
   readonly tracer: Tracer;
+  /** Counts what becomes of tasks. */
+  readonly meter: Meter;
   /** Measures how long requests take. */
   readonly middleware: Middleware;
   /** Reports what a handler has open. */
@@ -62,6 +65,11 @@ export function startTelemetry(to: string, service: string): Telemetry {
   };
   return {
     tracer: createOpenTelemetryTracer(),
+    // An instrument that is there already is used again.
+    meter: {
+      count: (name, value, attributes) => meter.createCounter(name).add(value, attributes),
+      record: (name, value, attributes) => meter.createHistogram(name).record(value, attributes),
+    },
     middleware,
     watch(handler) {
       for (const name of ['sessions', 'streams', 'calls'] as const)

@@ -8,6 +8,7 @@ import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { context, metrics, trace } from '@opentelemetry/api';
 import { McpClient } from '@mortise/client';
+import { taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Engine } from '../src/engine.ts';
@@ -89,12 +90,19 @@ describe.skipIf(!hasRedis)('two machines with --telemetry', () => {
     const telemetry = startTelemetry(collector.url, 'client');
     onTestFinished(() => [trace, context, metrics].forEach((each) => each.disable()));
 
+    const tasks = taskClient();
     const client = await McpClient.connect(
       httpTransport(await balancer.listen()),
       { name: 'test', version: '1.0.0' },
-      { era: 'modern', tracer: telemetry.tracer, elicitation: () => ({ action: 'accept', content: { text: 'yes' } }) },
+      {
+        era: 'modern',
+        tracer: telemetry.tracer,
+        extensions: [tasks],
+        elicitation: () => ({ action: 'accept', content: { text: 'yes' } }),
+      },
     );
     expect(await client.callTool('ask', { question: 'Go on?' })).toMatchObject({ content: [{ text: 'yes' }] });
+    await (await tasks.start('work', { key: 'k' })).result();
     await client.close();
     for (const { child } of machines) {
       child.kill('SIGTERM');
@@ -108,9 +116,11 @@ describe.skipIf(!hasRedis)('two machines with --telemetry', () => {
     const joined = { traceId: call?.traceId, parentSpanId: call?.spanId };
     expect(rounds).toEqual([expect.objectContaining(joined), expect.objectContaining(joined)]);
     expect(new Set(rounds.map(({ instance }) => instance)).size).toBe(2);
-    for (const { instance } of rounds)
-      expect(new Set(collector.values.filter((value) => value.instance === instance).map(({ name }) => name))).toEqual(
-        new Set(['mcp.server.operation.duration', 'many_machines.open_sessions', 'many_machines.open_streams', 'many_machines.open_calls']),
-      );
+    const open = ['sessions', 'streams', 'calls'].map((name) => `many_machines.open_${name}`);
+    for (const { instance } of rounds) {
+      const names = collector.values.filter((value) => value.instance === instance).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(['mcp.server.operation.duration', ...open]));
+    }
+    expect(collector.values.map(({ name }) => name)).toContain('mcp.tasks.created');
   });
 });
