@@ -8,6 +8,7 @@ import { describeKit } from '@mortise/transport-testkit/vitest';
 import { createClient } from '@redis/client';
 import PgBoss from 'pg-boss';
 import type { Logger } from '@mortise/jsonrpc-core';
+import type { TaskQueue } from '@mortise/protocol/contracts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Engine, hasPostgres, hasRedis } from './support/engines.ts';
 
@@ -16,6 +17,18 @@ setPatience(60_000);
 
 let count = 0;
 const nextName = (): string => `queue-${count++}`;
+
+/** Checks that the worker of a queue gets its own tasks, and not those of a queue with another name. */
+async function expectSeparate(one: TaskQueue, other: TaskQueue): Promise<void> {
+  const work = (queue: TaskQueue): Promise<string> => new Promise((resolve) => queue.work(async (taskId) => resolve(taskId)));
+  await one.enqueue('of one');
+  await other.enqueue('of the other');
+  // Nobody else works yet: a worker of both would get the first task first.
+  expect(await work(other)).toBe('of the other');
+  expect(await work(one)).toBe('of one');
+  await one.close();
+  await other.close();
+}
 
 describe.skipIf(!hasRedis)('Redis', () => {
   const redis = new Engine();
@@ -60,6 +73,13 @@ describe.skipIf(!hasRedis)('Redis', () => {
       };
     },
   });
+
+  it('keeps the tasks of two names apart', async () => {
+    const connection = await connect('both');
+    onTestFinished(() => connection.destroy());
+    const create = (): TaskQueue => createBullmqTaskQueue({ connection, name: nextName() });
+    await expectSeparate(create(), create());
+  });
 });
 
 describe.skipIf(!hasPostgres)('PostgreSQL', () => {
@@ -91,11 +111,22 @@ describe.skipIf(!hasPostgres)('PostgreSQL', () => {
     },
   });
 
-  it('is not ended by jobs of others that name no task', async () => {
+  const startBoss = async (): Promise<PgBoss> => {
     const boss = new PgBoss({ host: postgres.folder, user: 'postgres', database: 'postgres', max: 2 });
     boss.on('error', () => undefined);
     await boss.start();
     onTestFinished(() => boss.stop({ graceful: false }));
+    return boss;
+  };
+
+  it('keeps the tasks of two names apart', async () => {
+    const boss = await startBoss();
+    const create = (): Promise<TaskQueue> => createPgBossTaskQueue({ boss, name: nextName(), pollMs: 50 });
+    await expectSeparate(await create(), await create());
+  });
+
+  it('is not ended by jobs of others that name no task', async () => {
+    const boss = await startBoss();
     const log = vi.fn<Logger['log']>();
     const name = nextName();
     const queue = await createPgBossTaskQueue({ boss, name, pollMs: 50, logger: { log } });
