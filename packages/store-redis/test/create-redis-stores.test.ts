@@ -62,13 +62,13 @@ describe.skipIf(!hasRedis)('stores in a Redis', () => {
     const own = new RedisServer();
     await own.start();
     onTestFinished(() => own.close());
-    const stores = await createRedisStores({ url: (await own.openProxy()).url, waitMs: 2000 });
+    const stores = await createRedisStores({ url: (await own.openProxy()).url, waitMs: 5000 });
     onTestFinished(() => stores.close());
     await stores.bus.subscribe('first', () => undefined);
     own.pause();
     await expect(stores.bus.subscribe('topic', () => undefined)).rejects.toThrow(RedisStoreError);
     // The answers between the two come in many parts.
-    const others = Array.from({ length: 5000 }, (_, n) => stores.bus.subscribe(`other ${n}`.padEnd(200, '.'), () => undefined));
+    const others = Array.from({ length: 2000 }, (_, n) => stores.bus.subscribe(`other ${n}`.padEnd(200, '.'), () => undefined));
     const heard = vi.fn<() => void>();
     const subscribed = stores.bus.subscribe('topic', heard);
     own.resume();
