@@ -103,7 +103,11 @@ async function askForPages(context: Context, pages: readonly JsonObject[], messa
     return prepareAsk({ method: 'elicitation/create', params, key: String(page['url']) }, context);
   });
   for (const ask of asks) requireClientCapability(ask, context);
-  if (session) throw urlElicitationRequiredError(asks.map(({ params }) => params as unknown as ElicitRequestURLParams), message);
+  if (session)
+    throw urlElicitationRequiredError(
+      asks.map(({ params }) => params as unknown as ElicitRequestURLParams),
+      message,
+    );
   const actions = asks.map(({ key = '' }) => earlier?.inputResponses[key]?.['action']);
   // The user refused. Asking again could go on forever.
   if (actions.includes('decline') || actions.includes('cancel'))
