@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { Argument, Command } from 'commander';
-import { migrate, type Migration } from './migrate.ts';
+import { type Left, migrate, type Migration } from './migrate.ts';
 
 /**
  * Runs the command.
@@ -48,13 +48,12 @@ function report({ changed, left }: Migration, isDryRun: boolean): void {
   const lines = [`${isDryRun ? 'Would change' : 'Changed'} ${count(changed.length, 'file')}.`];
   if (!isDryRun) lines.push(...changed.map((file) => `  ${file}`));
   if (changed.includes('package.json') && !isDryRun) lines.push('Now install: npm install');
+  const show = ({ file, line, what }: Left): string => `  ${file}:${line}  ${what}`;
+  const [stays, places] = [left.filter(({ isStay }) => isStay), left.filter(({ isStay }) => !isStay)];
   if (left.length === 0) lines.push('Nothing is left to do by hand.');
-  else
-    lines.push(
-      `Left to do by hand, ${count(left.length, 'place')}:`,
-      ...left.map(({ file, line, what }) => `  ${file}:${line}  ${what}`),
-      `The guide: ${GUIDE}`,
-    );
+  if (places.length > 0) lines.push(`Left to do by hand, ${count(places.length, 'place')}:`, ...places.map(show));
+  if (stays.length > 0) lines.push('Names that stay where they are:', ...stays.map(show));
+  if (left.length > 0) lines.push(`The guide: ${GUIDE}`);
   // The diff has standard output for itself.
   (isDryRun ? process.stderr : process.stdout).write(`${lines.join('\n')}\n`);
   process.exitCode = left.length === 0 ? 0 : 1;

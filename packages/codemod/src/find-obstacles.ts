@@ -2,7 +2,7 @@
 
 import type { CallExpression, Class, NewExpression, Node, ObjectExpression, ObjectPattern, VariableDeclarator } from '@babel/types';
 import type { Finding } from './mapping.ts';
-import { dotted, lineOf, type ParsedModule, walk } from './module-references.ts';
+import { dotted, lineOf, nameOf, type ParsedModule, walk } from './module-references.ts';
 
 /** What moves together. `free` names always move: they are the same with every server and client. */
 export type Group = 'server' | 'client' | 'http-server' | 'http-client' | 'stdio-client' | 'free';
@@ -29,6 +29,9 @@ export interface Obstacle extends Finding {
 
 /** The groups that stay, each with the reason. */
 export type Staying = ReadonlyMap<Group, string>;
+
+/** The groups of which some file of the folder takes a class. Their uses then count also in files that import none. */
+export type Taken = ReadonlySet<Group>;
 
 /** Whether a file takes something of which no group moves, and which reads `authInfo` and headers from an HTTP transport. */
 export function keepsLowLevelServer({ references, mentions }: ParsedModule): boolean {
@@ -150,24 +153,36 @@ const INNER_SERVER = new Set([
   'registerCapabilities',
 ]);
 
-/** Whether a file takes an official server, or the module of one as a whole. */
-export function takesServer({ references }: ParsedModule, names: NativeNames): boolean {
+/** Members of `Client` that differ, under whatever name a program holds it. */
+const OTHER_CLIENT = new Set([
+  'onclose',
+  'onerror',
+  'setRequestHandler',
+  'setNotificationHandler',
+  'removeRequestHandler',
+  'removeNotificationHandler',
+  'fallbackRequestHandler',
+  'fallbackNotificationHandler',
+  'registerCapabilities',
+  'sendRootsListChanged',
+  'experimental',
+]);
+
+/** Whether a file takes an official class of a group, or the module of one as a whole. */
+export function takes({ references }: ParsedModule, names: NativeNames, group: Group): boolean {
   return references.some(({ specifier, declaration }) =>
     declaration?.isPlain === true
-      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === 'server')
-      : names.groupsOf(specifier).includes('server'),
+      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === group)
+      : names.groupsOf(specifier).includes(group),
   );
 }
 
-/**
- * Finds the uses in one file that differ here.
- *
- * @param hasServer Whether some file of the folder takes an official server. Handlers then count also in files that import none.
- */
-export function findObstacles(module: ParsedModule, names: NativeNames, hasServer: boolean): readonly Obstacle[] {
+/** Finds the uses in one file that differ here. */
+export function findObstacles(module: ParsedModule, names: NativeNames, taken: Taken): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const own = ownModules(module);
-  const checksServer = takesServer(module, names) || (hasServer && !own.has('@mortise/server'));
+  const checksServer = takes(module, names, 'server') || (taken.has('server') && !own.has('@mortise/server'));
+  const isClient = clientRule(takes(module, names, 'client'), taken.has('client') && !own.has('@mortise/client'));
   const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
@@ -177,6 +192,7 @@ export function findObstacles(module: ParsedModule, names: NativeNames, hasServe
     for (const { imported, local } of declaration?.names ?? []) {
       const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
       if (same !== undefined) classes.set(local, same);
+      if (same !== undefined && declaration?.keyword === 'export') found.push({ group: same.group, line, what: exportedAgain(imported) });
       if (imported === 'McpError') found.push({ group: 'server', line, what: MCP_ERROR });
     }
   }
@@ -185,15 +201,26 @@ export function findObstacles(module: ParsedModule, names: NativeNames, hasServe
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
     if (node.type === 'VariableDeclarator') checkDestructured(node, objects, add);
-    if (node.type === 'CallExpression') checkClientCall(node, objects, add);
+    if (node.type === 'CallExpression') checkClientCall(node, objects, isClient, add);
+    if (node.type === 'ExportSpecifier') checkExport(node.local, classes, add);
+    if (node.type === 'ExportDefaultDeclaration') checkExport(node.declaration, classes, add);
     if (node.type === 'CallExpression' && checksServer) checkRegistration(node, add);
     if (node.type === 'NewExpression' && checksServer) checkTemplate(node, add);
     if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3' && checksServer && !own.has('@mortise/server/zod'))
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
     if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression')
-      checkMember(node, parents, objects, checksServer, add);
+      checkMember(node, parents, objects, { checksServer, isClient }, add);
   });
   return found;
+}
+
+/** Whether an object may be a client, by its name, where nothing in the file says what it is. */
+type IsClient = (name: string | undefined) => boolean;
+
+/** A file that takes `Client` may hold it under any name, in a map, or get it from a function. */
+function clientRule(isTaken: boolean, isNear: boolean): IsClient {
+  if (isTaken) return (name = '') => !/(?:transport|server)$/i.test(name);
+  return (name = '') => isNear && /client$/i.test(name);
 }
 
 export function asWhole(specifier: string): string {
@@ -207,24 +234,27 @@ function ownModules({ file }: ParsedModule): ReadonlySet<string> {
 
 type Add = (group: Group, node: Node, what: string) => void;
 
-/** The variables and parameters that hold an object of one of the classes. A name counts for the whole file. */
-function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): ReadonlyMap<string, Same> {
-  const objects = new Map<string, Same>();
-  const remember = (target: Node, className: string | undefined): void => {
-    const same = className === undefined ? undefined : classes.get(className);
-    const name = dotted(target);
-    if (same !== undefined && name !== undefined) objects.set(name, same);
+/** What each variable, parameter and member of the file holds: undefined for an object of another class. One name may hold several. */
+type Objects = ReadonlyMap<string, readonly (Same | undefined)[]>;
+
+/** A name counts for the whole file. */
+function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): Objects {
+  const objects = new Map<string, (Same | undefined)[]>();
+  const remember = (name: string | undefined, className: string | undefined): void => {
+    if (name !== undefined && className !== undefined) objects.set(name, [...(objects.get(name) ?? []), classes.get(className)]);
   };
-  walk(module.file.program, (node) => {
-    if (node.type === 'VariableDeclarator' && node.init) remember(node.id, classOf(node.init));
-    if (node.type === 'AssignmentExpression') remember(node.left, classOf(node.right));
-    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation') remember(node, typeName(node.typeAnnotation));
-    if (node.type === 'ClassProperty' && node.key.type === 'Identifier') {
-      const same = classes.get(
-        (node.value ? classOf(node.value) : undefined) ?? (node.typeAnnotation ? typeName(node.typeAnnotation) : undefined) ?? '',
-      );
-      if (same !== undefined) objects.set(`this.${node.key.name}`, same);
+  walk(module.file.program, (node, parents) => {
+    if (node.type === 'VariableDeclarator' && node.init) remember(dotted(node.id), classOf(node.init));
+    if (node.type === 'AssignmentExpression') remember(dotted(node.left), classOf(node.right));
+    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation') {
+      remember(node.name, typeName(node.typeAnnotation));
+      if (parents.at(-1)?.type === 'TSParameterProperty') remember(`this.${node.name}`, typeName(node.typeAnnotation));
     }
+    if (node.type === 'ClassProperty' || node.type === 'ClassPrivateProperty')
+      remember(
+        `this.${nameOf(node.key)}`,
+        (node.value ? classOf(node.value) : undefined) ?? (node.typeAnnotation ? typeName(node.typeAnnotation) : undefined),
+      );
   });
   return objects;
 }
@@ -293,17 +323,30 @@ function checkTemplate({ callee, arguments: [, callbacks] }: NewExpression, add:
   if (handler && dotted(handler) !== 'undefined') checkHandler('"list" of ResourceTemplate', handler, 0, add);
 }
 
-function checkDestructured({ id, init }: VariableDeclarator, objects: ReadonlyMap<string, Same>, add: Add): void {
-  const same = id.type === 'ObjectPattern' && init ? objects.get(dotted(init) ?? '') : undefined;
-  if (same) add(same.group, id, `members of "${dotted(init as Node)}" are taken out of it: call them on it`);
+function checkDestructured({ id, init }: VariableDeclarator, objects: Objects, add: Add): void {
+  const held = id.type === 'ObjectPattern' && init ? objects.get(dotted(init) ?? '') : undefined;
+  for (const same of held ?? []) if (same) add(same.group, id, `members of "${dotted(init as Node)}" are taken out of it: call them on it`);
 }
 
-function checkClientCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
+function checkExport(node: Node, classes: ReadonlyMap<string, Same>, add: Add): void {
+  const same = node.type === 'Identifier' ? classes.get(node.name) : undefined;
+  if (same) add(same.group, node, exportedAgain(dotted(node)));
+}
+
+function exportedAgain(name: string | undefined): string {
+  return `"${name}" is exported again, and what other files use of it is not checked: import it there from the official package`;
+}
+
+function checkClientCall(node: CallExpression, objects: Objects, isClient: IsClient, add: Add): void {
   const { callee } = node;
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
   const method = callee.property.name;
-  const same = objects.get(dotted(callee.object) ?? '');
-  if (same?.group !== 'client' || !same.members.includes(method) || node.arguments.length <= (method === 'ping' ? 0 : 1)) return;
+  const name = dotted(callee.object);
+  const held = objects.get(name ?? '');
+  const may = held
+    ? held.some((same) => same?.group === 'client' && same.members.includes(method))
+    : method === 'callTool' && isClient(name);
+  if (!may || node.arguments[0]?.type === 'StringLiteral' || node.arguments.length <= (method === 'ping' ? 0 : 1)) return;
   const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
   add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
 }
@@ -348,8 +391,8 @@ function checkContextMember(name: string, member: string | undefined, isSure: bo
 function checkMember(
   node: Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>,
   parents: readonly Node[],
-  objects: ReadonlyMap<string, Same>,
-  checksServer: boolean,
+  objects: Objects,
+  { checksServer, isClient }: { readonly checksServer: boolean; readonly isClient: IsClient },
   add: Add,
 ): void {
   const object = dotted(node.object);
@@ -358,9 +401,13 @@ function checkMember(
   const inner =
     member === 'server' && parent?.type === 'MemberExpression' && parent.property.type === 'Identifier' ? parent.property.name : '';
   if (checksServer && INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
-  const same = objects.get(object ?? '');
-  if (same === undefined || (member !== undefined && (same.members.includes(member) || Object.hasOwn(OLD_METHODS, member)))) return;
-  add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);
+  const held = objects.get(object ?? '');
+  if (!held && member !== undefined && OTHER_CLIENT.has(member) && isClient(object))
+    return add('client', node, `".${member}" of a Client differs here: see the guide. If this is no Client, give it its type`);
+  const isSame = (same: Same | undefined): boolean =>
+    same === undefined || (member !== undefined && (same.members.includes(member) || Object.hasOwn(OLD_METHODS, member)));
+  if (held?.some(isSame) === true) return;
+  for (const same of held ?? []) if (same) add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);
 }
 
 /** The names in an object or a pattern; undefined for a computed one, and for the rest. */

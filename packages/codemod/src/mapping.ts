@@ -10,12 +10,16 @@ export interface Move {
   readonly name?: string | undefined;
   /** What a person has to do, if something is left. */
   readonly left?: string | undefined;
+  /** Where the name stays and why, as the end of a sentence: `on @mortise/compat-v1: ...`. */
+  readonly stays?: string | undefined;
 }
 
 /** Something in a file that a person has to look at. */
 export interface Finding {
   readonly line: number;
   readonly what: string;
+  /** Whether it only says which names of an import stay where they are. @default false */
+  readonly isStay?: boolean | undefined;
 }
 
 export interface Mapping {

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type Group, keepsLowLevelServer, takesServer } from './find-obstacles.ts';
+import { findObstacles, type Group, keepsLowLevelServer, takes } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
 import { type ParsedModule, parseModule } from './module-references.ts';
 import { rangeOf } from './ranges.ts';
@@ -77,7 +77,7 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
     try {
       const text = await readText(file);
       const result = text.isUtf8 ? rewrite(text, mapping, importsOf(imports, manifests, file.path)) : unreadable(text, mapping);
-      left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
+      left.push(...result.left.map(({ line, what, isStay }) => ({ file: name, line, what, ...(isStay && { isStay }) })));
       if (result.text === undefined || result.text === text.source) continue;
       if (dryRun) diff += createTwoFilesPatch(name, name, text.source, result.text, undefined, undefined, { context: 3 });
       else await writeFile(file.path, result.text);
@@ -123,7 +123,9 @@ const isOwn = (text: string): boolean => text.startsWith(OWN);
 
 /** Whether a source must be parsed: it names an official module, or calls methods that may differ. */
 function mayMatter(source: string, mapping: Mapping): boolean {
-  return mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource)\(/.test(source);
+  return (
+    mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource|callTool)\(|client\??\.\w/i.test(source)
+  );
 }
 
 function rewritePackage(source: string, mapping: Mapping, { modules, keepsOfficial }: Imports): Rewritten {
@@ -157,7 +159,7 @@ const WITH_ITS_SERVER = 'a server stays, and reads authInfo and requestInfo from
 async function chooseMapping(files: readonly FoundFile[], { from, native = false }: MigrateOptions): Promise<Mapping> {
   if (from === 'v1' && !native) return compatV1;
   const [names, make] = from === 'v1' ? [namesV1, nativeV1] : [namesV2, mapV2];
-  const mapping = make(new Map(), false);
+  const mapping = make(new Map(), new Set());
   const staying = new Map<Group, string>();
   const modules: ParsedModule[] = [];
   let keepsServer = false;
@@ -172,17 +174,17 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
       keepsServer ||= mapping.owns(source);
     }
   }
-  const hasServer = modules.some((module) => takesServer(module, names));
+  const taken = new Set((['server', 'client'] as const).filter((group) => modules.some((module) => takes(module, names, group))));
   keepsServer ||= modules.some(keepsLowLevelServer);
-  for (const { group } of modules.flatMap((module) => findObstacles(module, names, hasServer))) staying.set(group, LISTED);
+  for (const { group } of modules.flatMap((module) => findObstacles(module, names, taken))) staying.set(group, LISTED);
   if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);
-  return make(staying, hasServer);
+  return make(staying, taken);
 }
 
 /** @throws {Error} The sources import the other version of the official SDK, and not this one. */
 async function checkVersion(files: readonly FoundFile[], mapping: Mapping, from: 'v1' | 'v2'): Promise<void> {
   const other = from === 'v1' ? 'v2' : 'v1';
-  const otherMapping = other === 'v1' ? compatV1 : mapV2(new Map(), false);
+  const otherMapping = other === 'v1' ? compatV1 : mapV2(new Map(), new Set());
   let found: string | undefined;
   for (const file of files) {
     if (file.kind !== 'source') continue;

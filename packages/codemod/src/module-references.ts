@@ -185,9 +185,15 @@ export function dotted(node: Node): string | undefined {
   if (node.type === 'MetaProperty') return `${node.meta.name}.${node.property.name}`;
   if (node.type === 'TSNonNullExpression') return dotted(node.expression);
   if (node.type !== 'MemberExpression' && node.type !== 'OptionalMemberExpression') return undefined;
-  if (node.computed || node.property.type !== 'Identifier') return undefined;
   const object = dotted(node.object);
-  return object === undefined ? undefined : `${object}.${node.property.name}`;
+  const member = node.computed ? undefined : nameOf(node.property);
+  return object === undefined || member === undefined ? undefined : `${object}.${member}`;
+}
+
+/** The name of a member; undefined for a text or a computed one. */
+export function nameOf(key: Node): string | undefined {
+  if (key.type === 'PrivateName') return `#${key.id.name}`;
+  return key.type === 'Identifier' ? key.name : undefined;
 }
 
 function toDeclaration(node: Node): NamedDeclaration | undefined {
@@ -197,15 +203,15 @@ function toDeclaration(node: Node): NamedDeclaration | undefined {
   const names: TakenName[] = [];
   for (const taken of node.specifiers) {
     if (taken.type === 'ImportSpecifier')
-      names.push({ ...spanOf(taken), imported: nameOf(taken.imported), local: taken.local.name, isType: taken.importKind === 'type' });
+      names.push({ ...spanOf(taken), imported: nameOfTaken(taken.imported), local: taken.local.name, isType: taken.importKind === 'type' });
     else if (taken.type === 'ExportSpecifier')
-      names.push({ ...spanOf(taken), imported: taken.local.name, local: nameOf(taken.exported), isType: taken.exportKind === 'type' });
+      names.push({ ...spanOf(taken), imported: taken.local.name, local: nameOfTaken(taken.exported), isType: taken.exportKind === 'type' });
   }
   const isPlain = names.length > 0 && names.length === node.specifiers.length && (node.attributes?.length ?? 0) === 0;
   return { ...spanOf(node), keyword: `${isImport ? 'import' : 'export'}${isType ? ' type' : ''}`, names, isPlain };
 }
 
-function nameOf(node: { readonly type: string; readonly name?: string; readonly value?: string }): string {
+function nameOfTaken(node: { readonly type: string; readonly name?: string; readonly value?: string }): string {
   return node.name ?? node.value ?? '';
 }
 

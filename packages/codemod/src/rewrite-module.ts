@@ -25,6 +25,7 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
     if (declaration?.isPlain === true) {
       const moves = declaration.names.map((name) => mapping.moveName(specifier, name.imported));
       for (const move of moves) note(line, move);
+      left.push(...findStays(line, declaration, moves));
       if (
         rewriteDeclaration(edit, source, reference, declaration, moves) &&
         /\/[/*]/.test(source.slice(declaration.start, reference.start))
@@ -39,6 +40,15 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
   for (const { text, line } of module.mentions)
     left.push({ line, what: `${text === 'a comment' ? text : `the text "${shorten(text)}"`} names an official module: change it by hand` });
   return { text: edit.toString(), keepsOfficial, left: unique([...left, ...mapping.find(module)]) };
+}
+
+/** One line for each reason: an import may name thirty schemas. */
+function findStays(line: number, { names }: NamedDeclaration, moves: readonly Move[]): readonly Finding[] {
+  const reasons = new Set(moves.flatMap(({ stays }) => stays ?? []));
+  return Array.from(reasons, (why) => {
+    const staying = names.filter((_name, index) => moves[index]?.stays === why).map(({ imported }) => imported);
+    return { line, what: `${staying.join(', ')} ${staying.length === 1 ? 'stays' : 'stay'} ${why}`, isStay: true };
+  });
 }
 
 /** @returns Whether the names part, so that the declaration is written anew. */

@@ -3,7 +3,7 @@
  * sure: a group of names moves if no file of the folder uses a member, option or argument of it that differs here.
  */
 
-import { asWhole, findObstacles, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
+import { asWhole, findObstacles, type NativeName, type NativeNames, type Staying, type Taken } from './find-obstacles.ts';
 import type { Finding, Mapping, Move } from './mapping.ts';
 import { lineOf, type ParsedModule, walk } from './module-references.ts';
 
@@ -188,8 +188,8 @@ const OWN_GROUPS = new Map(
   ),
 );
 
-/** The mapping of `--native` for a folder, given the groups that must stay on compat, and whether a file takes a server. */
-export function nativeV1(staying: Staying, hasServer: boolean): Mapping {
+/** The mapping of `--native` for a folder, given the groups that must stay on compat, and those that a file takes. */
+export function nativeV1(staying: Staying, taken: Taken): Mapping {
   return {
     ...compatV1,
     packages: [V1_PACKAGE, COMPAT_PACKAGE],
@@ -197,12 +197,12 @@ export function nativeV1(staying: Staying, hasServer: boolean): Mapping {
     moveModule: (specifier) => ({ left: asWhole(specifier), ...toMove(specifier) }),
     moveName: (specifier, name) => {
       const native = namesV1.find(specifier, name);
-      const why =
-        native === undefined ? 'it has no sure place elsewhere, see the table of exports in the guide' : staying.get(native.group);
+      const why = native === undefined ? 'no sure place elsewhere, see the table of exports in the guide' : staying.get(native.group);
       if (native !== undefined && why === undefined) return { to: native.to, name: native.name };
-      return { left: `${name} stays on ${COMPAT_PACKAGE}: ${why}`, ...toMove(specifier, name) };
+      const move = toMove(specifier, name);
+      return move.to === undefined ? move : { ...move, stays: `on ${COMPAT_PACKAGE}: ${why}` };
     },
-    find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1, hasServer)],
+    find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1, taken)],
     findTorn: ({ references }) =>
       references.flatMap(({ specifier, declaration, line }) =>
         (declaration?.names ?? []).flatMap(({ imported }) => {

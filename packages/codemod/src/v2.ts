@@ -2,7 +2,7 @@
  * `codemod v2`: imports of the official SDK v2 onto Mortise. Names that mean the same here move; others stay and are listed.
  */
 
-import { findObstacles, type NativeName, type NativeNames, type Staying } from './find-obstacles.ts';
+import { findObstacles, type NativeName, type NativeNames, type Staying, type Taken } from './find-obstacles.ts';
 import type { Mapping } from './mapping.ts';
 
 const OFFICIAL = /@modelcontextprotocol\/(?:server|client|node|express|hono|fastify|core|server-legacy)(?![\w-])/;
@@ -69,8 +69,8 @@ export const namesV2: NativeNames = {
   groupsOf: () => Object.values(NAMES).map(({ group }) => group),
 };
 
-/** The mapping for a folder, given the groups that must stay, and whether a file takes a server. */
-export function mapV2(staying: Staying, hasServer: boolean): Mapping {
+/** The mapping for a folder, given the groups that must stay, and those that a file takes. */
+export function mapV2(staying: Staying, taken: Taken): Mapping {
   return {
     packages: PACKAGES,
     owns: (text) => OFFICIAL.test(text),
@@ -79,9 +79,9 @@ export function mapV2(staying: Staying, hasServer: boolean): Mapping {
       const found = namesV2.find(specifier, name);
       if (found === undefined) return { left: `"${name}" of ${specifier}: ${DIFFERENCES[name] ?? 'see the guide'}` };
       const why = staying.get(found.group);
-      if (why !== undefined) return { left: `"${name}" of ${specifier} stays: ${why}` };
+      if (why !== undefined) return { stays: `on ${specifier}: ${why}` };
       return { to: found.to, name: found.name };
     },
-    find: (module) => findObstacles(module, namesV2, hasServer),
+    find: (module) => findObstacles(module, namesV2, taken),
   };
 }

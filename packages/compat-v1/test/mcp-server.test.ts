@@ -58,7 +58,10 @@ describe('McpServer', () => {
       throw new Error('no luck');
     });
     server.tool('page', 'Needs a page', () => {
-      throw new UrlElicitationRequiredError([{ mode: 'url', message: 'Sign in', elicitationId: '1', url: 'https://example.com/' }]);
+      throw new UrlElicitationRequiredError(
+        [{ mode: 'url', message: 'Sign in', elicitationId: '1', url: 'https://example.com/' }],
+        'First sign in',
+      );
     });
     const client = await connect(server, { capabilities: { elicitation: { url: {} } } });
     expect(await client.callTool({ name: 'fail' })).toEqual({ content: [{ type: 'text', text: 'no luck' }], isError: true });
@@ -68,6 +71,7 @@ describe('McpServer', () => {
     });
     const error = await client.callTool({ name: 'page' }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UrlElicitationRequiredError);
+    expect((error as UrlElicitationRequiredError).message).toContain('First sign in');
     expect((error as UrlElicitationRequiredError).elicitations).toMatchObject([{ url: 'https://example.com/' }]);
   });
 

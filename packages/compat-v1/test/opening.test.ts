@@ -60,4 +60,6 @@ it('refuses an "initialize" that is not valid, and answers the next one', async 
   const ask = await open(new McpServer({ name: 'server', version: '1.0.0' }));
   expect(await ask('initialize', {})).toMatchObject({ error: { code: -32602 } });
   expect(await ask('initialize', from('one', '2025-11-25'))).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
+  expect(await ask('initialize', { capabilities: 'x' })).toMatchObject({ error: { code: -32602 } });
+  expect(await ask('tools/list')).toMatchObject({ result: { tools: [{ name: 'hello' }] } });
 });

@@ -10,7 +10,13 @@ import { InMemoryTransport } from '../src/inMemory.ts';
 import { McpServer } from '../src/server/mcp.ts';
 import { type EventStore, StreamableHTTPServerTransport } from '../src/server/streamableHttp.ts';
 import type { Transport } from '../src/shared/transport.ts';
-import { CreateMessageRequestSchema, type JSONRPCMessage, LoggingMessageNotificationSchema } from '../src/types.ts';
+import {
+  CallToolResultSchema,
+  CreateMessageRequestSchema,
+  CreateMessageResultSchema,
+  type JSONRPCMessage,
+  LoggingMessageNotificationSchema,
+} from '../src/types.ts';
 
 class MemoryEvents implements EventStore {
   readonly #events: (readonly [id: string, streamId: string, message: JSONRPCMessage])[] = [];
@@ -68,6 +74,41 @@ it.each(['HTTP', 'memory'] as const)("tells a server of its client's progress on
   await client.callTool({ name: 'ask' });
   expect(seen).toEqual([{ progress: 1, total: 2 }]);
 });
+
+it.each(['HTTP', 'memory'] as const)(
+  'waits for an answer as long as the program says, whatever progress the client reports, over %s',
+  async (way) => {
+    const server = new McpServer({ name: 'server', version: '1.0.0' });
+    const tokens: unknown[] = [];
+    server.registerTool('ask', {}, async (extra) => {
+      const params = { messages: [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }], maxTokens: 5 };
+      const limits = [{ timeout: 100 }, { timeout: 100, maxTotalTimeout: 200, resetTimeoutOnProgress: true, onprogress: () => undefined }];
+      const asked = limits.map((limit) =>
+        extra
+          .sendRequest({ method: 'sampling/createMessage', params }, CreateMessageResultSchema, limit)
+          .catch(({ message }: Error) => message),
+      );
+      return { content: (await Promise.all(asked)).map((text) => ({ type: 'text' as const, text: String(text) })) };
+    });
+    const client = new Client({ name: 'client', version: '1.0.0' }, { capabilities: { sampling: {} } });
+    client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, { sendNotification, signal }) => {
+      const progressToken = params._meta?.progressToken;
+      tokens.push(progressToken);
+      for (let progress = 1; !signal.aborted; progress++) {
+        if (progressToken !== undefined) await sendNotification({ method: 'notifications/progress', params: { progressToken, progress } });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return { model: 'none', role: 'assistant', content: { type: 'text', text: 'too late' } };
+    });
+    await connect(client, server, way);
+    const { content } = CallToolResultSchema.parse(await client.callTool({ name: 'ask' }));
+    expect(content).toMatchObject([
+      { text: 'MCP error -32001: Request timed out' },
+      { text: expect.stringContaining('Maximum total timeout exceeded') as string },
+    ]);
+    expect(tokens).toEqual([undefined, expect.anything()]);
+  },
+);
 
 it('ends the stream outside of requests early, and the client resumes it', async () => {
   const server = new McpServer({ name: 'server', version: '1.0.0' }, { capabilities: { logging: {} } });

@@ -54,10 +54,10 @@ export function invalidParamsError(reason: string): ProtocolError {
   return new ProtocolError(INVALID_PARAMS, `Invalid params: ${reason}`);
 }
 
-/** Creates a -32042 error (the user must open a URL). 2025-11-25 only. @see 2025-11-25 client/elicitation#url-elicitation-required-error */
-export function urlElicitationRequiredError(elicitations: readonly ElicitRequestURLParams[]): ProtocolError {
+/** Creates a -32042 error (the user must open URLs). 2025-11-25 only. @see 2025-11-25 client/elicitation#url-elicitation-required-error */
+export function urlElicitationRequiredError(elicitations: readonly ElicitRequestURLParams[], message: string): ProtocolError {
   const data: UrlElicitationData = { elicitations };
-  return new ProtocolError(URL_ELICITATION_REQUIRED, 'The user must first open a URL', data);
+  return new ProtocolError(URL_ELICITATION_REQUIRED, message, data);
 }
 
 /** Tells whether an error code is sent only by peers of the modern era. False for the codes of drafts and for -32601. */

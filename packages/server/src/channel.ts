@@ -154,8 +154,8 @@ class ChannelSession extends Session {
   protected override sendRequest(
     method: string,
     params: JsonObject | undefined,
-    { call, signal, timeoutMs, onProgress }: ClientRequestOptions,
+    { call, ...options }: ClientRequestOptions,
   ): Promise<JsonObject> {
-    return (call instanceof ChannelCall ? call.inbound : this.#connection).request(method, params, { signal, timeoutMs, onProgress });
+    return (call instanceof ChannelCall ? call.inbound : this.#connection).request(method, params, options);
   }
 }

@@ -148,7 +148,7 @@ function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> |
   round?.abandon();
   if ('error' in outcome) {
     const pages = findPages(outcome.error);
-    return pages && server.withAsks((asks) => asks.askInstead(context, { pages }));
+    return pages && server.withAsks((asks) => asks.askInstead(context, { pages, message: (outcome.error as ProtocolError).message }));
   }
   if (!isJsonObject(outcome.result) || outcome.result['resultType'] !== 'input_required') return undefined;
   return server.withAsks((asks) => asks.askInstead(context, outcome));

@@ -34,6 +34,10 @@ export interface ClientRequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the client's response, in milliseconds. @default 600_000 */
   readonly timeoutMs?: number | undefined;
+  /** How long to wait in total, whatever progress arrives, in milliseconds. @default 600_000, or a longer `timeoutMs` */
+  readonly maxTimeoutMs?: number | undefined;
+  /** Whether the client's progress restarts `timeoutMs`. @default true */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
   /** Called with the client's progress on the request. @default none */
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
 }
@@ -317,7 +321,8 @@ export abstract class Session implements EventListener {
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
     this.requireReachable(method);
-    return this.sendRequest(method, params, { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS });
+    const { timeoutMs = ASK_TIMEOUT_MS, maxTimeoutMs = Math.max(timeoutMs, ASK_TIMEOUT_MS) } = options;
+    return this.sendRequest(method, params, { ...options, timeoutMs, maxTimeoutMs });
   }
 
   /** Sends a request to the client, over the session's connection or HTTP handler. */

@@ -165,11 +165,14 @@ export class ServerWire implements Wire {
   }
 
   /** Answers a further `initialize` on the connection, such as that of a second client behind a bridge. The session stays as it is. */
-  async #openAgain({ id, params = {} }: JsonRpcRequest): Promise<void> {
-    const { protocolVersion, capabilities, clientInfo } = params as Partial<v1.InitializeRequest['params']>;
-    this.#client = toClient({ info: clientInfo, capabilities: capabilities ?? {} });
+  async #openAgain(request: JsonRpcRequest): Promise<void> {
+    const { id } = request;
+    const { data, error } = v1.InitializeRequestSchema.safeParse(request);
+    if (!data) return this.#transport.send({ jsonrpc: '2.0', id, error: { code: v1.ErrorCode.InvalidParams, message: error.message } });
+    const { protocolVersion, capabilities, clientInfo } = data.params;
+    this.#client = toClient({ info: clientInfo, capabilities });
     const result = { ...(await this.#opened) } as v1.InitializeResult;
-    if (v1.SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion ?? '')) result.protocolVersion = protocolVersion ?? '';
+    if (v1.SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)) result.protocolVersion = protocolVersion;
     await this.#transport.send({ jsonrpc: '2.0', id, result });
   }
 
@@ -217,8 +220,9 @@ export class ServerWire implements Wire {
   // ---- out
 
   request(method: string, params: JsonObject | undefined, options: WireRequestOptions): Promise<JsonObject> {
-    const { signal, timeoutMs, onProgress, relatedRequestId } = options;
-    const ask = { method, timeoutMs, ...(params && { params }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
+    const { signal, onProgress, relatedRequestId, timeoutMs, maxTimeoutMs = Infinity, resetTimeoutOnProgress } = options;
+    const times = { timeoutMs, maxTimeoutMs, resetTimeoutOnProgress };
+    const ask = { method, ...times, ...(params && { params }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
     const ctx = this.#find(relatedRequestId);
     if (ctx) return ctx.run.ask(ask);
     if (this.#session) return this.#session.request(ask);

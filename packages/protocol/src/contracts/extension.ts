@@ -32,6 +32,10 @@ export interface Ask {
   readonly callSignal?: AbortSignal | undefined;
   /** How long to wait for the client's answer, in milliseconds. */
   readonly timeoutMs?: number;
+  /** How long to wait in total, whatever progress arrives, in milliseconds. @default 600_000, or a longer `timeoutMs` */
+  readonly maxTimeoutMs?: number | undefined;
+  /** Whether the client's progress restarts `timeoutMs`. @default true */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
   /** Called with the client's progress on the request. Never in the modern era, whose clients answer without progress. @default none */
   readonly onProgress?: (progress: Progress) => void;
 }

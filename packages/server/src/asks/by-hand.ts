@@ -12,13 +12,13 @@ import { DEFAULT_MAX_ROUNDS } from './round.ts';
 import type { EarlierRounds } from './round-state.ts';
 import { prepareAsk, requireClientCapability, requireEmbeddable } from './send.ts';
 
-/** How a handler requested input: the `input_required` result it returned, or the URLs of the `UrlElicitationRequiredError` it threw. */
-type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };
+/** How a handler requested input: the `input_required` result it returned, or what the `UrlElicitationRequiredError` says that it threw. */
+type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[]; readonly message: string };
 
 /** Returns the result for a handler that returned an `input_required` result or threw `UrlElicitationRequiredError`. */
 export async function askInstead(context: Context, outcome: AskingOutcome): Promise<JsonObject> {
   try {
-    if ('pages' in outcome) return await askForPages(context, outcome.pages);
+    if ('pages' in outcome) return await askForPages(context, outcome.pages, outcome.message);
     return context.session ? await runUntilAnswered(context, outcome.result) : await askInResult(context, outcome.result);
   } catch (error) {
     // A tool that cannot ask fails with an `isError` result, the same as if `ctx.elicit` had thrown.
@@ -92,7 +92,7 @@ function readInputRequests(context: Context, inputRequests: unknown): readonly A
  * @throws {ProtocolError} -32042 with the URLs, in a revision that has this error code.
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
-async function askForPages(context: Context, pages: readonly JsonObject[]): Promise<JsonObject> {
+async function askForPages(context: Context, pages: readonly JsonObject[], message: string): Promise<JsonObject> {
   const { revision, session, earlier } = context;
   if (session && !revision.rules.elicitationIds) {
     const problem = `${context.name} needs the user to open a URL, but ${revision.version} has no URL elicitation`;
@@ -103,7 +103,11 @@ async function askForPages(context: Context, pages: readonly JsonObject[]): Prom
     return prepareAsk({ method: 'elicitation/create', params, key: String(page['url']) }, context);
   });
   for (const ask of asks) requireClientCapability(ask, context);
-  if (session) throw urlElicitationRequiredError(asks.map(({ params }) => params as unknown as ElicitRequestURLParams));
+  if (session)
+    throw urlElicitationRequiredError(
+      asks.map(({ params }) => params as unknown as ElicitRequestURLParams),
+      message,
+    );
   const actions = asks.map(({ key = '' }) => earlier?.inputResponses[key]?.['action']);
   // The user refused. Asking again could go on forever.
   if (actions.includes('decline') || actions.includes('cancel'))

@@ -71,8 +71,9 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   const resume = deadline && server.deadlines.pause(deadline);
   // When the call ends, all of its pending requests to the client are cancelled, also after one of them has failed.
   const { signal, dispose } = linkSignals(ask.signal, asking);
+  const { timeoutMs, maxTimeoutMs, resetTimeoutOnProgress } = ask;
   const onProgress = ask.onProgress as ClientRequestOptions['onProgress'];
-  const options = { call, signal, timeoutMs: ask.timeoutMs, onProgress };
+  const options = { call, signal, timeoutMs, maxTimeoutMs, resetTimeoutOnProgress, onProgress };
   try {
     return await traceAsk(ask, context, (params) => session.request(ask.method, params, options));
   } finally {

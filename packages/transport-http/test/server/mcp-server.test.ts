@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer, type McpServerOptions } from '@mortise/server';
@@ -238,6 +239,27 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     expect(question).toMatchObject({ method: 'elicitation/create' });
     await post(serving.port, { jsonrpc: '2.0', id: question?.['id'], result: { action: 'accept', content: { name: 'Ada' } } }, headers);
     expect(JSON.stringify(await answer.response())).toContain('Ada');
+  });
+
+  it('[TIME-005] waits ten minutes for an answer at most, whatever progress the client reports', async () => {
+    const clock = new FakeClock();
+    const server = createServer({ clock });
+    server.registerTool('ask', {}, (ctx) =>
+      ctx.sample({ messages: [], maxTokens: 1 }, { timeoutMs: 60_000 }).then(
+        () => 'answered',
+        (error: Error) => error.message,
+      ),
+    );
+    serving = await serve(face, server);
+    const client = await LegacyClient.open(serving.port, LEGACY, {}, { sampling: {} });
+    const answer = await client.tool('ask');
+    const { params } = (await answer.nextMessage()) as { params: { _meta: { progressToken: string } } };
+    const { progressToken } = params._meta;
+    for (let progress = 1; progress <= 20; progress++) {
+      clock.advance(30_000);
+      await client.post({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } });
+    }
+    expect(await answer.response()).toMatchObject({ result: { content: [{ text: expect.stringContaining('600') }] } });
   });
 
   it('names the option where sessions are off and a handler asks', async () => {

@@ -21,6 +21,8 @@ import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './ses
 
 /** How often a machine reads what another has stored on a stream that it sends to the client, in milliseconds. */
 const FOLLOW_MS = 1000;
+/** After how many times without news it asks whether that machine lives. */
+const SILENT_READS = 2;
 
 /** Handles a GET: opens the stream for messages that belong to no request, or resumes the stream named by `Last-Event-ID`. */
 export async function openGetStream(http: HttpExchange): Promise<void> {
@@ -68,35 +70,43 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
   const known = session.findStream(found.streamId);
+  const isGuest = !isGet && known === undefined;
   // The stream of a POST that is not here has ended, or another machine stores its events.
-  const isElsewhere = !isGet && known === undefined && (await isRunElsewhere(get, found));
-  const stream = known ?? new SessionStream(found.streamId, session.eventLog, !isGet && !isElsewhere);
-  // Added before the replay, so that new messages already use this stream.
-  if (isGet) session.addGet(stream);
-  // Also of a GET stream that is known here: another machine may have resumed it without this one hearing of it.
+  const isElsewhere = isGuest && (await isRunElsewhere(get, found));
+  const stream = known ?? new SessionStream(found.streamId, session.eventLog, isGuest && !isElsewhere);
   if (isGet) {
+    // Before the replay, so that new messages already use this stream.
+    session.addGet(stream);
+    // Also if it is known here: another machine may have resumed it without this one hearing of it.
     await stream.takeOver();
     if (known === undefined) void takeGet(get, stream.id);
-    else await http.shared.sessions.takeStream(session, stream.id);
-  } else if (known === undefined && !isElsewhere) await endOrphan(stream, found);
+  } else if (isGuest) {
+    session.addGuest(stream);
+    if (!isElsewhere) await endOrphan(stream, found);
+  }
+  if (known !== undefined) await http.shared.sessions.takeStream(session, stream.id);
   const open = (): ResponseStream => {
+    if (isGuest && !session.isGuest(stream)) throw new HttpRefusal(409, 'The client has resumed this stream by another GET');
     const sse = openSse(get, stream);
     // Again, because another GET may have taken its place before it was connected.
     if (isGet) session.addGet(stream);
     return sse;
   };
-  const sent = await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get));
+  const sent = await stream.resume({ lastEventId, missed: found.events }, open, retryMsOf(get)).finally(() => {
+    if (!stream.isConnected) session.dropGuest(stream);
+  });
   if (isElsewhere) void follow(get, stream, { first: lastEventId, last: sent });
 }
 
 /** Takes a GET stream from another machine. If that is gone, nobody has kept what changed in between: the client reads again what it follows. */
 async function takeGet({ http, session }: Get, streamId: string): Promise<void> {
-  if (!(await http.shared.sessions.isHeldElsewhere(session, streamId)) && !session.isClosed) session.endpointSession.announceAll();
+  if (!(await http.shared.sessions.isHeldElsewhere(session, { taken: streamId })) && !session.isClosed)
+    session.endpointSession.announceAll();
 }
 
 /** Whether another machine runs the call of a POST stream, so that this one follows it. If nobody has claimed the stream, that is not known. */
 async function isRunElsewhere({ http, session }: Get, { streamId, about, isFinished }: StoredStream): Promise<boolean> {
-  if (about !== undefined && isFinished !== true) return http.shared.sessions.isHeldElsewhere(session, streamId);
+  if (about !== undefined && isFinished !== true) return http.shared.sessions.isHeldElsewhere(session, { taken: streamId });
   await http.shared.sessions.takeStream(session, streamId);
   return false;
 }
@@ -104,14 +114,21 @@ async function isRunElsewhere({ http, session }: Get, { streamId, about, isFinis
 /** Sends what another machine stores on the stream of its call, until the call ends, its machine is gone, or the client leaves. */
 async function follow(get: Get, stream: SessionStream, ids: { readonly first: string; readonly last: string }): Promise<void> {
   const { http, session } = get;
-  const { clock } = http.shared.settings;
+  const { sessions, settings } = http.shared;
+  let [silentReads, isGone] = [0, false];
+  // Reads go on meanwhile: the answer may be stored while its machine is asked.
+  const ask = async (): Promise<void> => void (isGone = !(await sessions.isHeldElsewhere(session, { asked: stream.id })));
   try {
-    for (let last: string | undefined = ids.last; last !== undefined;) {
-      await new Promise<void>((resolve) => void clock.schedule(resolve, FOLLOW_MS));
-      last = session.isClosed ? undefined : await stream.follow(last);
-      if (last === undefined || (await http.shared.sessions.isHeldElsewhere(session, stream.id))) continue;
-      const found = await session.eventLog?.store.replay(session.id, ids.first);
-      if (found !== undefined) await endOrphan(stream, found);
+    for (let last = ids.last; ;) {
+      await new Promise<void>((resolve) => void settings.clock.schedule(resolve, FOLLOW_MS));
+      const next = session.isClosed ? undefined : await stream.follow(last);
+      if (next === undefined) break;
+      [silentReads, isGone] = next === last ? [silentReads + 1, isGone] : [0, false];
+      last = next;
+      if (isGone) {
+        const found = await session.eventLog?.store.replay(session.id, ids.first);
+        if (found !== undefined) await endOrphan(stream, found);
+      } else if (silentReads > 0 && silentReads % SILENT_READS === 0) void ask();
     }
   } catch (error) {
     http.shared.logFailure(error);
@@ -124,7 +141,7 @@ async function follow(get: Get, stream: SessionStream, ids: { readonly first: st
 async function endOrphan(stream: SessionStream, { about, events, isFinished }: StoredStream): Promise<void> {
   if (about === undefined || isFinished === true || !(await stream.takeOver())) return;
   const answered = new Set(events.map(({ message }) => message && !('method' in message) && message.id));
-  const message = `The machine that ran this call is gone (${String(about['node'])}): its outcome is not known`;
+  const message = `The machine that ran this call does not answer (${String(about['node'])}): its outcome is not known`;
   const lost = ((about['requests'] ?? []) as RequestId[]).filter((id) => !answered.has(id));
   await stream.abandon(lost.map((id) => ({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } })));
 }
@@ -145,6 +162,7 @@ function openSse(get: Get, stream: SessionStream): ResponseStream {
     expiry?.cancel();
     release();
     session.dropGet(stream);
+    session.dropGuest(stream);
   });
   return sse;
 }

@@ -47,6 +47,8 @@ export class HttpSession implements SessionLink {
   #posts: Map<string, SessionStream> | undefined;
   /** The event streams of GETs, the newest last. */
   #gets: SessionStream[] = [];
+  /** The event streams that clients have resumed here, and that have ended, or that other machines serve. */
+  readonly #guests = new Map<string, SessionStream>();
 
   /**
    * @param id undefined for a session that serves only one POST.
@@ -125,18 +127,28 @@ export class HttpSession implements SessionLink {
     if (this.eventLog === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
   }
 
-  /**
-   * Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on.
-   *
-   * @returns Whether it was served here until now: the stream of a GET, or of a POST that is still being answered.
-   */
-  yieldStream(streamId: string): boolean {
-    const isHere = this.findStream(streamId) !== undefined;
-    this.findStream(streamId)?.pause(undefined);
-    this.#gets = this.#gets.filter(({ id }) => id !== streamId);
-    return isHere;
+  /** Sends the stream of a POST that is not answered here. Ends the connection on which the client has resumed it before. */
+  addGuest(stream: SessionStream): void {
+    this.#guests.get(stream.id)?.cut();
+    this.#guests.set(stream.id, stream);
   }
 
+  isGuest(stream: SessionStream): boolean {
+    return this.#guests.get(stream.id) === stream;
+  }
+
+  dropGuest(stream: SessionStream): void {
+    if (this.isGuest(stream)) this.#guests.delete(stream.id);
+  }
+
+  /** Ends the connection of a stream that the client has resumed at another machine. A GET stream is served only there from now on. */
+  yieldStream(streamId: string): void {
+    this.findStream(streamId)?.pause(undefined);
+    this.#guests.get(streamId)?.cut();
+    this.#gets = this.#gets.filter(({ id }) => id !== streamId);
+  }
+
+  /** Finds a stream that this machine serves: of a GET, or of a POST that it is answering. */
   findStream(streamId: string): SessionStream | undefined {
     return this.#posts?.get(streamId) ?? this.#gets.find((stream) => stream.id === streamId);
   }

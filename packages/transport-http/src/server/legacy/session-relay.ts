@@ -10,12 +10,17 @@ export type SessionNews =
   | { readonly message: JsonRpcMessage }
   /** The client has resumed the stream with this id here: other machines send nothing more on it. */
   | { readonly taken: string }
-  /** This machine serves the stream with this id, which was resumed elsewhere: its end is still to come. */
+  /** Which machine serves the stream with this id? */
+  | { readonly asked: string }
+  /** The answer to both: this machine serves the stream. */
   | { readonly held: string }
   /** A changed state has been stored, with this version. Undefined if something may have changed, after a gap of the bus. */
   | { readonly changed: number | undefined }
   /** The client has ended the session. */
   | { readonly ended: true };
+
+/** News of a stream that the machine which serves it answers. */
+export type StreamQuestion = Extract<SessionNews, { readonly taken: string } | { readonly asked: string }>;
 
 /** How often a machine is asked whether it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
 const HOLDER_ASKS = 3;
@@ -74,20 +79,21 @@ export class SessionRelay {
   }
 
   /**
-   * Tells other machines that this one serves a resumed stream from now on, and finds out whether one of them still runs its call: that
-   * machine says so.
+   * Finds out whether another machine serves a stream: that machine says so.
    *
+   * @param question Its name is `taken` if the client has just resumed the stream here, else `asked`.
    * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. true if the message bus
    * fails, because then nobody was asked.
    */
-  async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
+  async isHeldElsewhere(session: HttpSession, question: StreamQuestion): Promise<boolean> {
+    const streamId = 'taken' in question ? question.taken : question.asked;
     let onHeld = (_streamId: string): void => undefined;
     let timer: ClockTimer | undefined;
     const held = new Promise<boolean>((resolve) => (onHeld = (id) => id === streamId && resolve(true)));
     session.holders.add(onHeld);
     try {
       for (let asks = 0; asks < HOLDER_ASKS; asks++) {
-        await this.tell(session, { taken: streamId });
+        await this.tell(session, question);
         const pause = new Promise<boolean>((resolve) => {
           timer = this.#clock.schedule(() => resolve(false), HOLDER_MS);
         });

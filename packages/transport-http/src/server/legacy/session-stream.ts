@@ -59,6 +59,8 @@ export class SessionStream {
   readonly #log: StreamLog | undefined;
   /** The epoch of this machine's claim; undefined if the store has no claims, or its claim failed. */
   #epoch: number | undefined;
+  /** What another machine must know to take the stream over. */
+  #about: JsonObject | undefined;
   /** Whether another machine owns the stream now. Nothing is sent on it here any more. */
   #isLost = false;
   #sse: ResponseStream | undefined;
@@ -87,7 +89,12 @@ export class SessionStream {
 
   /** Whether a message sent now can reach the client, at once or when the client resumes the stream. */
   get isReachable(): boolean {
-    return !this.#isLost && (this.#log !== undefined || this.isConnected);
+    return !this.#isLost && ((this.#log !== undefined && !this.#isUnclaimed) || this.isConnected);
+  }
+
+  /** Whether the store has owners of streams, and this machine is none: its claim failed. */
+  get #isUnclaimed(): boolean {
+    return this.#epoch === undefined && this.#log?.store.claim !== undefined;
   }
 
   /**
@@ -225,6 +232,12 @@ export class SessionStream {
     });
   }
 
+  /** Ends the connection at once, whatever waits to be sent: the client goes on with another. */
+  cut(): void {
+    this.#sse?.cut();
+    this.#sse = undefined;
+  }
+
   /** Stops storing the stream's events, because the session has ended. */
   stopLogging(): void {
     this.#isLogged = false;
@@ -259,12 +272,14 @@ export class SessionStream {
   async #claim(about?: JsonObject): Promise<string | undefined> {
     const log = this.#log;
     if (log === undefined || !this.#isLogged) return undefined;
+    this.#about = about;
     try {
       const claimed = await log.store.claim?.(log.sessionId, this.id, about);
       if (claimed !== undefined) [this.#epoch, this.#lastId, this.#isLost] = [claimed.epoch, claimed.eventId, false];
       return claimed?.eventId;
     } catch (error) {
-      log.logger.log('error', 'The event store failed: a stream cannot be resumed at another machine', { error: String(error) });
+      this.#failedAtMs = log.clock.monotonicMs();
+      log.logger.log('error', 'The event store failed: a stream cannot be resumed', { error: String(error) });
       return undefined;
     }
   }
@@ -278,11 +293,11 @@ export class SessionStream {
     const log = this.#log;
     if (this.#isLost) return null;
     if (log === undefined || !this.#isLogged) return undefined;
-    // The claim failed. Another machine may own the stream: what is stored beside its events might be sent twice.
-    if (this.#epoch === undefined && log.store.claim !== undefined) return undefined;
     const { clock, logger, sessionId, store } = log;
     const failedAtMs = this.#failedAtMs ?? -Infinity;
     if (this.isConnected && clock.monotonicMs() - failedAtMs < UNSTORED_MS) return undefined;
+    // Another machine may own the stream: what is stored beside its events might be sent twice.
+    if (this.#isUnclaimed && (await this.#claim(this.#about)) === undefined) return undefined;
     const terms = this.#epoch === undefined ? undefined : { epoch: this.#epoch, isLast };
     const beganAtMs = clock.monotonicMs();
     for (let isRepeated = false; ; isRepeated = true) {

@@ -16,7 +16,7 @@ import type { Settings } from '../options.ts';
 import { busy, HttpRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
-import { type SessionNews, SessionRelay } from './session-relay.ts';
+import { type SessionNews, SessionRelay, type StreamQuestion } from './session-relay.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
 const SWEEP_MS = 30_000;
@@ -160,10 +160,10 @@ export class SessionTable {
     await this.#relay?.tryToTell(session, { taken: streamId });
   }
 
-  /** Takes a resumed stream as above, and finds out whether another machine still serves it, as `SessionRelay` does. */
-  async isHeldElsewhere(session: HttpSession, streamId: string): Promise<boolean> {
+  /** Finds out whether another machine serves a stream, as `SessionRelay` does. */
+  async isHeldElsewhere(session: HttpSession, question: StreamQuestion): Promise<boolean> {
     // Without a message bus there is no other machine.
-    return this.#relay !== undefined && this.#relay.isHeldElsewhere(session, streamId);
+    return this.#relay !== undefined && this.#relay.isHeldElsewhere(session, question);
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
@@ -237,8 +237,11 @@ export class SessionTable {
 
   /** Handles what another machine tells of a session. @throws Errors of the endpoint and of the session store. */
   async #onNews(session: HttpSession, news: SessionNews): Promise<void> {
-    if ('taken' in news) {
-      if (session.yieldStream(news.taken)) await this.#relay?.tryToTell(session, { held: news.taken });
+    if ('taken' in news || 'asked' in news) {
+      const id = 'taken' in news ? news.taken : news.asked;
+      const isHere = session.findStream(id) !== undefined;
+      if ('taken' in news) session.yieldStream(id);
+      if (isHere) await this.#relay?.tryToTell(session, { held: id });
       return;
     }
     if ('held' in news) return session.holders.forEach((onHeld) => onHeld(news.held));
