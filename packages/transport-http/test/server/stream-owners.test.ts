@@ -17,6 +17,7 @@ const [ASKS, ASK_MS] = [3, 1000];
 /** A bus of one machine that can be cut off from the others. */
 class CuttableBus implements MessageBus {
   readonly #shared: MessageBus;
+  readonly #gaps = new Set<() => void>();
   isCut = false;
 
   constructor(shared: MessageBus) {
@@ -27,8 +28,15 @@ class CuttableBus implements MessageBus {
     return this.isCut ? Promise.reject(new Error('no bus')) : this.#shared.publish(message);
   }
 
-  subscribe(topic: string, onMessage: (message: BusMessage) => void): Promise<() => void> {
+  subscribe(topic: string, onMessage: (message: BusMessage) => void, onGap?: () => void): Promise<() => void> {
+    if (onGap) this.#gaps.add(onGap);
     return this.#shared.subscribe(topic, (message) => void (this.isCut || onMessage(message)));
+  }
+
+  /** Carries messages again, and reports that some were lost. */
+  mend(): void {
+    this.isCut = false;
+    for (const onGap of this.#gaps) onGap();
   }
 
   close(): Promise<void> {
@@ -334,6 +342,21 @@ it.each([
   clock.advance(60_000);
   a.server.registerTool('more', {}, () => 'more');
   expect(await resumed.nextMessage()).toMatchObject({ method: 'notifications/tools/list_changed' });
+});
+
+it('[SUB-006] tells a client of changes that it follows by another machine, though its session could not be read after a gap of the bus', async () => {
+  const { a, b, here, there } = await startTwo();
+  const stream = await here.get();
+  a.bus.isCut = true;
+  await (await there.post({ jsonrpc: '2.0', id: newId(), method: 'resources/subscribe', params: { uri: URI } })).text();
+  const get = vi.spyOn(stores.sessionStore, 'get').mockRejectedValueOnce(new Error('no store'));
+  a.bus.mend();
+  await until(() => get.mock.calls.length === 1 && clock.delaysMs.includes(1000));
+  clock.advance(1000);
+  await until(() => get.mock.calls.length === 2);
+  await new Promise((resolve) => setImmediate(resolve));
+  await b.server.sendResourceUpdated({ uri: URI });
+  expect(await stream.nextMessage()).toMatchObject({ method: 'notifications/resources/updated', params: { uri: URI } });
 });
 
 it('[HTTP-036] sends the next message on a stream of which the event store has forgotten all, because it stores so little', async () => {

@@ -21,6 +21,8 @@ import { StoredSessions } from './stored-sessions.ts';
 
 const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
+/** The pause before a session is read again that could not be read, in milliseconds. */
+const REREAD_MS = 1_000;
 
 export class SessionTable {
   #node: string | undefined;
@@ -246,7 +248,13 @@ export class SessionTable {
     }
     if ('held' in news) return session.holders.forEach((onHeld) => onHeld(news.held));
     if ('changed' in news) {
-      if ((await this.#stored?.update(session, news.changed)) !== false) return;
+      try {
+        if ((await this.#stored?.update(session, news.changed)) !== false) return;
+      } catch (error) {
+        // Until it is read, its client hears nothing of what it has subscribed to elsewhere.
+        this.#settings.clock.schedule(() => void (session.isClosed || this.#onNews(session, news).catch(() => undefined)), REREAD_MS);
+        throw error;
+      }
     } else if (!('ended' in news)) return deliver(session, news.message);
     session.isEnded = true;
     await this.#forget(session);
