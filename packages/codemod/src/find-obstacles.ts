@@ -1,8 +1,19 @@
 /** Finds the uses of official classes that differ here: members, options, arguments, and what handlers read of their context. */
 
-import type { CallExpression, Class, NewExpression, Node, ObjectExpression, ObjectPattern, VariableDeclarator } from '@babel/types';
+import type {
+  CallExpression,
+  Class,
+  ExportDefaultDeclaration,
+  ExportSpecifier,
+  NewExpression,
+  Node,
+  ObjectExpression,
+  ObjectPattern,
+  OptionalCallExpression,
+  VariableDeclarator,
+} from '@babel/types';
 import type { Finding } from './mapping.ts';
-import { dotted, lineOf, type ParsedModule, walk } from './module-references.ts';
+import { dotted, lineOf, nameOfKey, type ParsedModule, walk } from './module-references.ts';
 
 /** What moves together. `free` names always move: they are the same with every server and client. */
 export type Group = 'server' | 'client' | 'http-server' | 'http-client' | 'stdio-client' | 'free';
@@ -84,6 +95,7 @@ const SAME: Readonly<Record<string, Same>> = {
       'setLoggingLevel',
       'subscribeResource',
       'unsubscribeResource',
+      'sendRootsListChanged',
       'getServerCapabilities',
       'getServerVersion',
       'getInstructions',
@@ -132,30 +144,26 @@ const CONTEXT_MEMBERS = new Set([
 const MCP_ERROR =
   'McpError: in a tool throw ToolError(text) of @mortise/server, an isError result as in v1; elsewhere ProtocolError(code, message, data) of ' +
   '@mortise/jsonrpc-core; catch RemoteError of it, whose number is rpcCode, not code';
-/** Members of `McpServer` under whatever name a function gets the server. */
+/** Members of servers and clients of v1 that differ here. They count under whatever name a function gets the object. */
+const PROTOCOL = [
+  ...['setRequestHandler', 'setNotificationHandler', 'removeRequestHandler', 'removeNotificationHandler', 'assertCanSetRequestHandler'],
+  ...['fallbackRequestHandler', 'fallbackNotificationHandler', 'notification', 'request', 'onclose', 'onerror', 'registerCapabilities'],
+];
 const INNER_SERVER = new Set([
-  'elicitInput',
-  'createMessage',
-  'listRoots',
-  'setRequestHandler',
-  'setNotificationHandler',
-  'notification',
-  'request',
-  'oninitialized',
-  'onclose',
-  'onerror',
-  'getClientCapabilities',
-  'getClientVersion',
-  'sendLoggingMessage',
-  'registerCapabilities',
+  ...PROTOCOL,
+  ...['elicitInput', 'createMessage', 'listRoots', 'oninitialized', 'getClientCapabilities', 'getClientVersion', 'sendLoggingMessage'],
 ]);
+const CLIENT = new Set([...PROTOCOL, 'experimental']);
+const OTHER = 'another name ends this, if it is something else';
+/** Objects that are no client, by the end of their own name or of their class. */
+const NO_CLIENT = /(?:server|transport|socket)$/i;
 
-/** Whether a file takes an official server, or the module of one as a whole. */
-export function takesServer({ references }: ParsedModule, names: NativeNames): boolean {
+/** Whether a file takes an official server or client, or the module of one as a whole. */
+export function takes(wanted: Group, { references }: ParsedModule, names: NativeNames): boolean {
   return references.some(({ specifier, declaration }) =>
     declaration?.isPlain === true
-      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === 'server')
-      : names.groupsOf(specifier).includes('server'),
+      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === wanted)
+      : names.groupsOf(specifier).includes(wanted),
   );
 }
 
@@ -167,7 +175,7 @@ export function takesServer({ references }: ParsedModule, names: NativeNames): b
 export function findObstacles(module: ParsedModule, names: NativeNames, hasServer: boolean): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const own = ownModules(module);
-  const checksServer = takesServer(module, names) || (hasServer && !own.has('@mortise/server'));
+  const checksServer = takes('server', module, names) || (hasServer && !own.has('@mortise/server'));
   const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
@@ -176,28 +184,36 @@ export function findObstacles(module: ParsedModule, names: NativeNames, hasServe
     }
     for (const { imported, local } of declaration?.names ?? []) {
       const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
-      if (same !== undefined) classes.set(local, same);
+      if (same !== undefined && declaration?.keyword.startsWith('export')) found.push({ group: same.group, line, what: again(imported) });
+      else if (same !== undefined) classes.set(local, same);
       if (imported === 'McpError') found.push({ group: 'server', line, what: MCP_ERROR });
     }
   }
   const objects = findObjects(module, classes);
+  const checksClient = takes('client', module, names);
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
     if (node.type === 'VariableDeclarator') checkDestructured(node, objects, add);
-    if (node.type === 'CallExpression') checkClientCall(node, objects, add);
+    if (node.type === 'CallExpression' || node.type === 'OptionalCallExpression') checkClientCall(node, objects, checksClient, add);
+    if (node.type === 'ExportSpecifier' || node.type === 'ExportDefaultDeclaration') checkExport(node, classes, add);
     if (node.type === 'CallExpression' && checksServer) checkRegistration(node, add);
     if (node.type === 'NewExpression' && checksServer) checkTemplate(node, add);
     if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3' && checksServer && !own.has('@mortise/server/zod'))
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
-    if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression')
-      checkMember(node, parents, objects, checksServer, add);
+    if (node.type !== 'MemberExpression' && node.type !== 'OptionalMemberExpression') return;
+    checkMember(node, parents, objects, checksServer, add);
+    if (checksClient) checkClientMember(node, parents, objects, add);
   });
   return found;
 }
 
 export function asWhole(specifier: string): string {
   return `"${specifier}" is imported as a whole, or mocked: its names move only where all files import them by name`;
+}
+
+function again(name: string): string {
+  return `${name} is exported again: it moves only where each file imports it from the package`;
 }
 
 /** The modules of Mortise that a file imports. */
@@ -207,24 +223,27 @@ function ownModules({ file }: ParsedModule): ReadonlySet<string> {
 
 type Add = (group: Group, node: Node, what: string) => void;
 
-/** The variables and parameters that hold an object of one of the classes. A name counts for the whole file. */
-function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): ReadonlyMap<string, Same> {
-  const objects = new Map<string, Same>();
-  const remember = (target: Node, className: string | undefined): void => {
-    const same = className === undefined ? undefined : classes.get(className);
-    const name = dotted(target);
-    if (same !== undefined && name !== undefined) objects.set(name, same);
+/** What a name may hold, in the whole file: objects of one of the classes, or none of them. */
+type Objects = ReadonlyMap<string, readonly Same[]>;
+
+/** The variables, parameters and fields that hold an object of a class. */
+function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): Objects {
+  const objects = new Map<string, readonly Same[]>();
+  const remember = (name: string | undefined, className: string | undefined, isMade: boolean): void => {
+    const same = classes.get(className ?? '');
+    if (name === undefined || className === undefined || (same === undefined && !isMade && !NO_CLIENT.test(className))) return;
+    const known = objects.get(name) ?? [];
+    objects.set(name, same === undefined || known.includes(same) ? known : [...known, same]);
   };
   walk(module.file.program, (node) => {
-    if (node.type === 'VariableDeclarator' && node.init) remember(node.id, classOf(node.init));
-    if (node.type === 'AssignmentExpression') remember(node.left, classOf(node.right));
-    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation') remember(node, typeName(node.typeAnnotation));
-    if (node.type === 'ClassProperty' && node.key.type === 'Identifier') {
-      const same = classes.get(
-        (node.value ? classOf(node.value) : undefined) ?? (node.typeAnnotation ? typeName(node.typeAnnotation) : undefined) ?? '',
-      );
-      if (same !== undefined) objects.set(`this.${node.key.name}`, same);
-    }
+    if (node.type === 'VariableDeclarator' && node.init) remember(dotted(node.id), classOf(node.init), true);
+    if (node.type === 'AssignmentExpression') remember(dotted(node.left), classOf(node.right), true);
+    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation')
+      remember(node.name, typeName(node.typeAnnotation), false);
+    if (node.type !== 'ClassProperty' && node.type !== 'ClassPrivateProperty') return;
+    const name = `this.${nameOfKey(node.key) ?? ''}`;
+    if (node.value) remember(name, classOf(node.value), true);
+    if (node.typeAnnotation) remember(name, typeName(node.typeAnnotation), false);
   });
   return objects;
 }
@@ -234,9 +253,10 @@ function classOf(node: Node): string | undefined {
   return node.type === 'NewExpression' && node.callee.type === 'Identifier' ? node.callee.name : undefined;
 }
 
-/** The first class name in a type, so that `Client | undefined` and `Promise<Client>` count. */
+/** The first class name in a type, so that `Client | undefined` and `Promise<Client>` count, and `Client[]` and `{ client: Client }` do not. */
 function typeName(annotation: Node): string | undefined {
   let name: string | undefined;
+  if ('typeAnnotation' in annotation && !/^TS(?:TypeReference|UnionType)$/.test(annotation.typeAnnotation?.type ?? '')) return undefined;
   walk(annotation, (node) => {
     if (name === undefined && node.type === 'TSTypeReference' && node.typeName.type === 'Identifier' && node.typeName.name !== 'Promise')
       name = node.typeName.name;
@@ -293,17 +313,26 @@ function checkTemplate({ callee, arguments: [, callbacks] }: NewExpression, add:
   if (handler && dotted(handler) !== 'undefined') checkHandler('"list" of ResourceTemplate', handler, 0, add);
 }
 
-function checkDestructured({ id, init }: VariableDeclarator, objects: ReadonlyMap<string, Same>, add: Add): void {
-  const same = id.type === 'ObjectPattern' && init ? objects.get(dotted(init) ?? '') : undefined;
-  if (same) add(same.group, id, `members of "${dotted(init as Node)}" are taken out of it: call them on it`);
+function checkExport(node: ExportSpecifier | ExportDefaultDeclaration, classes: ReadonlyMap<string, Same>, add: Add): void {
+  const name = dotted(node.type === 'ExportSpecifier' ? node.local : node.declaration) ?? '';
+  const same = classes.get(name);
+  if (same) add(same.group, node, again(name));
 }
 
-function checkClientCall(node: CallExpression, objects: ReadonlyMap<string, Same>, add: Add): void {
+function checkDestructured({ id, init }: VariableDeclarator, objects: Objects, add: Add): void {
+  if (id.type !== 'ObjectPattern' || !init) return;
+  for (const { group } of objects.get(dotted(init) ?? '') ?? [])
+    add(group, id, `members of "${dotted(init)}" are taken out of it: call them on it`);
+}
+
+/** Three arguments of `callTool` count on any object of a file that takes a client; v1's first is never a text. */
+function checkClientCall(node: CallExpression | OptionalCallExpression, objects: Objects, checksClient: boolean, add: Add): void {
   const { callee } = node;
-  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
+  if (!('property' in callee) || callee.property.type !== 'Identifier' || !('object' in callee)) return;
   const method = callee.property.name;
-  const same = objects.get(dotted(callee.object) ?? '');
-  if (same?.group !== 'client' || !same.members.includes(method) || node.arguments.length <= (method === 'ping' ? 0 : 1)) return;
+  const isClient = objects.get(dotted(callee.object) ?? '')?.some(({ group, members }) => group === 'client' && members.includes(method));
+  const isCallTool = checksClient && method === 'callTool' && node.arguments.length > 2 && node.arguments[0]?.type !== 'StringLiteral';
+  if (!isCallTool && (isClient !== true || node.arguments.length <= (method === 'ping' ? 0 : 1))) return;
   const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
   add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
 }
@@ -345,22 +374,38 @@ function checkContextMember(name: string, member: string | undefined, isSure: bo
   add('server', node, `${what} may differ here: see "extra is ctx" in the guide`);
 }
 
-function checkMember(
-  node: Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>,
-  parents: readonly Node[],
-  objects: ReadonlyMap<string, Same>,
-  checksServer: boolean,
-  add: Add,
-): void {
+type MemberLike = Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>;
+
+function checkMember(node: MemberLike, parents: readonly Node[], objects: Objects, checksServer: boolean, add: Add): void {
   const object = dotted(node.object);
   const member = node.property.type === 'Identifier' && !node.computed ? node.property.name : undefined;
   const parent = parents.at(-1);
   const inner =
     member === 'server' && parent?.type === 'MemberExpression' && parent.property.type === 'Identifier' ? parent.property.name : '';
   if (checksServer && INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
-  const same = objects.get(object ?? '');
-  if (same === undefined || (member !== undefined && (same.members.includes(member) || Object.hasOwn(OLD_METHODS, member)))) return;
-  add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);
+  const known = objects.get(object ?? '') ?? [];
+  if (member !== undefined && (known.some(({ members }) => members.includes(member)) || Object.hasOwn(OLD_METHODS, member))) return;
+  const what = `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide (${OTHER})`;
+  for (const { group } of known) add(group, node, what);
+}
+
+/** A member that differs, of a client that no name shows: one in a field of another object, or the result of a call. */
+function checkClientMember(node: MemberLike, parents: readonly Node[], objects: Objects, add: Add): void {
+  const { object } = node;
+  const member = node.computed ? undefined : nameOfKey(node.property);
+  const holder = 'property' in object ? nameOfKey(object.property) : dotted(object);
+  if (member === undefined || object.type === 'Super' || object.type === 'ThisExpression' || objects.has(dotted(object) ?? '')) return;
+  if (member === 'transport' ? !/client$/i.test(holder ?? '') : !CLIENT.has(member) || NO_CLIENT.test(holder ?? '')) return;
+  // `ctx.request` and `http.request(...)` are something else.
+  if ((member === 'request' || member === 'notification') && !sendsMessage(parents.at(-1))) return;
+  add('client', node, `"${holder ?? '...'}.${member}" is not here, or differs, if it is a Client's: see the guide (${OTHER})`);
+}
+
+/** Whether a call gives an object with a method, or also a schema. */
+function sendsMessage(call: Node | undefined): boolean {
+  if (call?.type !== 'CallExpression' && call?.type !== 'OptionalCallExpression') return false;
+  const [message, schema] = call.arguments;
+  return message?.type === 'ObjectExpression' ? keysOf(message).includes('method') : /schema$/i.test((schema && dotted(schema)) ?? '');
 }
 
 /** The names in an object or a pattern; undefined for a computed one, and for the rest. */

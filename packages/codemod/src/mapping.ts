@@ -10,6 +10,8 @@ export interface Move {
   readonly name?: string | undefined;
   /** What a person has to do, if something is left. */
   readonly left?: string | undefined;
+  /** Why the name stays, if its like may move. */
+  readonly stays?: string | undefined;
 }
 
 /** Something in a file that a person has to look at. */

@@ -185,9 +185,15 @@ export function dotted(node: Node): string | undefined {
   if (node.type === 'MetaProperty') return `${node.meta.name}.${node.property.name}`;
   if (node.type === 'TSNonNullExpression') return dotted(node.expression);
   if (node.type !== 'MemberExpression' && node.type !== 'OptionalMemberExpression') return undefined;
-  if (node.computed || node.property.type !== 'Identifier') return undefined;
+  const name = node.computed ? undefined : nameOfKey(node.property);
   const object = dotted(node.object);
-  return object === undefined ? undefined : `${object}.${node.property.name}`;
+  return object === undefined || name === undefined ? undefined : `${object}.${name}`;
+}
+
+/** A member's name, which is `#a` for a private one. */
+export function nameOfKey(key: Node): string | undefined {
+  if (key.type === 'PrivateName') return `#${key.id.name}`;
+  return key.type === 'Identifier' ? key.name : undefined;
 }
 
 function toDeclaration(node: Node): NamedDeclaration | undefined {

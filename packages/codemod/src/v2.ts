@@ -79,7 +79,7 @@ export function mapV2(staying: Staying, hasServer: boolean): Mapping {
       const found = namesV2.find(specifier, name);
       if (found === undefined) return { left: `"${name}" of ${specifier}: ${DIFFERENCES[name] ?? 'see the guide'}` };
       const why = staying.get(found.group);
-      if (why !== undefined) return { left: `"${name}" of ${specifier} stays: ${why}` };
+      if (why !== undefined) return { stays: `on ${specifier}: ${why}` };
       return { to: found.to, name: found.name };
     },
     find: (module) => findObstacles(module, namesV2, hasServer),
