@@ -9,15 +9,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from '@babel/parser';
 import type { Node } from '@babel/types';
-import { differences, type Reason, reasonOfV1, reasonOfV2 } from './migration-reasons.ts';
+import { absentPaths, differences, type Reason, reasonOfV1, reasonOfV2 } from './migration-reasons.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const target = join(root, 'docs/guides/migration-exports.md');
 const official = join(root, 'interop/node_modules/@modelcontextprotocol');
 const compat = join(root, 'packages/compat-v1/src');
-
-/** Paths of v1 that programs do not import: parts of its own, and generated types. */
-const INTERNAL = new Set(['server/requestBody', 'server/sseKeepAlive', 'shared/mediaType', 'spec.types', 'experimental/tasks/types']);
 
 /** The page. */
 export function renderMigrationTable(): string {
@@ -27,6 +24,7 @@ export function renderMigrationTable(): string {
     '## v1: `@modelcontextprotocol/sdk` 1.32',
     'On the left the import path; `@mortise/compat-v1` has the same one. "The same" means: the same name at the same path, for the same use.',
     ...v1Paths().map((path) => renderV1(path)),
+    renderAbsentPaths(),
     '## v2',
     '`@mortise/codemod v2` moves classes and functions that are the same. "The same" means: the same name, for the same use. The types of messages have readonly members.',
     ...['server', 'client', 'node'].map((name) => renderV2(name)),
@@ -40,7 +38,7 @@ function v1Paths(): readonly string[] {
   const paths = Object.keys(exports).filter((path) => !path.includes('*') && path !== './package.json');
   // Paths that stand for the same file are one.
   const files = new Set(paths.map((path) => path.slice(2)).map((path) => (existsSync(sdkFile(path)) ? path : `${path}/index`)));
-  return [...files].filter((path) => existsSync(sdkFile(path)) && !INTERNAL.has(path)).toSorted();
+  return [...files].filter((path) => existsSync(sdkFile(path))).toSorted();
 }
 
 function sdkFile(path: string): string {
@@ -60,6 +58,15 @@ function renderV1(path: string): string {
     groups.set(text, [...(groups.get(text) ?? []), name]);
   }
   return renderGroups(`\`/${path}\``, groups);
+}
+
+/** The paths of v1 that compat lacks, with all names of each. */
+function renderAbsentPaths(): string {
+  const rows = Object.entries(absentPaths).map(([path, text]) => {
+    const names = [...exportsOf(sdkFile(path))].toSorted();
+    return `| \`/${path}\`: ${names.map((name) => `\`${name}\``).join(' ')} | ${text} |`;
+  });
+  return ['### Other paths', '', '| path and exports | here |', '|---|---|', ...rows].join('\n');
 }
 
 function renderV2(name: string): string {

@@ -9,6 +9,8 @@ export const differences: Readonly<Record<string, Reason>> = {
   'client/sse SSEClientTransport': 'of `eventSourceInit` only `fetch` has an effect',
   'client/sse SseError': '`event` is the error of ours that it stands for',
   'client/streamableHttp StreamableHTTPClientTransport': 'no `resumeStream`: broken streams are resumed by themselves',
+  'client/streamableHttp StreamableHTTPError':
+    'its message names the status and has no body, and its `code` is the status also where v1 has -1 (a response of another type)',
   'client/streamableHttp StreamableHTTPReconnectionOptions':
     'only `maxRetries` has an effect: the waits grow from half a second to 30 seconds',
   'shared/transport TransportSendOptions':
@@ -24,6 +26,15 @@ export const differences: Readonly<Record<string, Reason>> = {
   'server/webStandardStreamableHttp WebStandardStreamableHTTPServerTransportOptions':
     '`enableDnsRebindingProtection` and `keepAliveMs` have no effect: always on, and 15 seconds',
   'server/auth/providers/proxyProvider ProxyOAuthServerProvider': 'of the protected members only `endpoints`',
+};
+
+/** v1: paths that compat lacks as a whole. */
+export const absentPaths: Readonly<Record<string, Reason>> = {
+  'experimental/tasks/types': 'absent: import the same names from `/types`',
+  'server/requestBody': 'absent: internal to v1; the limit is the option `maxRequestBodySize` of the transport',
+  'server/sseKeepAlive': 'absent: internal to v1; comments go out every 15 seconds',
+  'shared/mediaType': 'absent: internal to v1',
+  'spec.types': 'absent: most are types of `/types` too; those of the specification as it is are in `@mortise/protocol/model`',
 };
 
 /** v2: names that we have too, and what is different about them. */

@@ -1,8 +1,19 @@
 /** Finds the uses of official classes that differ here: members, options, arguments, and what handlers read of their context. */
 
-import type { CallExpression, Class, NewExpression, Node, ObjectExpression, ObjectPattern, VariableDeclarator } from '@babel/types';
+import type {
+  CallExpression,
+  Class,
+  ExportDefaultDeclaration,
+  ExportSpecifier,
+  NewExpression,
+  Node,
+  ObjectExpression,
+  ObjectPattern,
+  OptionalCallExpression,
+  VariableDeclarator,
+} from '@babel/types';
 import type { Finding } from './mapping.ts';
-import { dotted, lineOf, nameOf, type ParsedModule, walk } from './module-references.ts';
+import { dotted, lineOf, nameOfKey, type ParsedModule, walk } from './module-references.ts';
 
 /** What moves together. `free` names always move: they are the same with every server and client. */
 export type Group = 'server' | 'client' | 'http-server' | 'http-client' | 'stdio-client' | 'free';
@@ -87,6 +98,7 @@ const SAME: Readonly<Record<string, Same>> = {
       'setLoggingLevel',
       'subscribeResource',
       'unsubscribeResource',
+      'sendRootsListChanged',
       'getServerCapabilities',
       'getServerVersion',
       'getInstructions',
@@ -135,45 +147,26 @@ const CONTEXT_MEMBERS = new Set([
 const MCP_ERROR =
   'McpError: in a tool throw ToolError(text) of @mortise/server, an isError result as in v1; elsewhere ProtocolError(code, message, data) of ' +
   '@mortise/jsonrpc-core; catch RemoteError of it, whose number is rpcCode, not code';
-/** Members of `McpServer` under whatever name a function gets the server. */
+/** Members of servers and clients of v1 that differ here. They count under whatever name a function gets the object. */
+const PROTOCOL = [
+  ...['setRequestHandler', 'setNotificationHandler', 'removeRequestHandler', 'removeNotificationHandler', 'assertCanSetRequestHandler'],
+  ...['fallbackRequestHandler', 'fallbackNotificationHandler', 'notification', 'request', 'onclose', 'onerror', 'registerCapabilities'],
+];
 const INNER_SERVER = new Set([
-  'elicitInput',
-  'createMessage',
-  'listRoots',
-  'setRequestHandler',
-  'setNotificationHandler',
-  'notification',
-  'request',
-  'oninitialized',
-  'onclose',
-  'onerror',
-  'getClientCapabilities',
-  'getClientVersion',
-  'sendLoggingMessage',
-  'registerCapabilities',
+  ...PROTOCOL,
+  ...['elicitInput', 'createMessage', 'listRoots', 'oninitialized', 'getClientCapabilities', 'getClientVersion', 'sendLoggingMessage'],
 ]);
+const CLIENT = new Set([...PROTOCOL, 'experimental']);
+const OTHER = 'another name ends this, if it is something else';
+/** Objects that are no client, by the end of their own name or of their class. */
+const NO_CLIENT = /(?:server|transport|socket)$/i;
 
-/** Members of `Client` that differ, under whatever name a program holds it. */
-const OTHER_CLIENT = new Set([
-  'onclose',
-  'onerror',
-  'setRequestHandler',
-  'setNotificationHandler',
-  'removeRequestHandler',
-  'removeNotificationHandler',
-  'fallbackRequestHandler',
-  'fallbackNotificationHandler',
-  'registerCapabilities',
-  'sendRootsListChanged',
-  'experimental',
-]);
-
-/** Whether a file takes an official class of a group, or the module of one as a whole. */
-export function takes({ references }: ParsedModule, names: NativeNames, group: Group): boolean {
+/** Whether a file takes an official server or client, or the module of one as a whole. */
+export function takes(wanted: Group, { references }: ParsedModule, names: NativeNames): boolean {
   return references.some(({ specifier, declaration }) =>
     declaration?.isPlain === true
-      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === group)
-      : names.groupsOf(specifier).includes(group),
+      ? declaration.names.some(({ imported }) => names.find(specifier, imported)?.group === wanted)
+      : names.groupsOf(specifier).includes(wanted),
   );
 }
 
@@ -181,8 +174,7 @@ export function takes({ references }: ParsedModule, names: NativeNames, group: G
 export function findObstacles(module: ParsedModule, names: NativeNames, taken: Taken): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const own = ownModules(module);
-  const checksServer = takes(module, names, 'server') || (taken.has('server') && !own.has('@mortise/server'));
-  const isClient = clientRule(takes(module, names, 'client'), taken.has('client') && !own.has('@mortise/client'));
+  const checksServer = takes('server', module, names) || (hasServer && !own.has('@mortise/server'));
   const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
@@ -191,25 +183,26 @@ export function findObstacles(module: ParsedModule, names: NativeNames, taken: T
     }
     for (const { imported, local } of declaration?.names ?? []) {
       const same = names.find(specifier, imported) === undefined ? undefined : SAME[imported];
-      if (same !== undefined) classes.set(local, same);
-      if (same !== undefined && declaration?.keyword === 'export') found.push({ group: same.group, line, what: exportedAgain(imported) });
+      if (same !== undefined && declaration?.keyword.startsWith('export')) found.push({ group: same.group, line, what: again(imported) });
+      else if (same !== undefined) classes.set(local, same);
       if (imported === 'McpError') found.push({ group: 'server', line, what: MCP_ERROR });
     }
   }
   const objects = findObjects(module, classes);
+  const checksClient = takes('client', module, names);
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
     if (node.type === 'VariableDeclarator') checkDestructured(node, objects, add);
-    if (node.type === 'CallExpression') checkClientCall(node, objects, isClient, add);
-    if (node.type === 'ExportSpecifier') checkExport(node.local, classes, add);
-    if (node.type === 'ExportDefaultDeclaration') checkExport(node.declaration, classes, add);
+    if (node.type === 'CallExpression' || node.type === 'OptionalCallExpression') checkClientCall(node, objects, checksClient, add);
+    if (node.type === 'ExportSpecifier' || node.type === 'ExportDefaultDeclaration') checkExport(node, classes, add);
     if (node.type === 'CallExpression' && checksServer) checkRegistration(node, add);
     if (node.type === 'NewExpression' && checksServer) checkTemplate(node, add);
     if (node.type === 'ImportDeclaration' && node.source.value === 'zod/v3' && checksServer && !own.has('@mortise/server/zod'))
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
-    if (node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression')
-      checkMember(node, parents, objects, { checksServer, isClient }, add);
+    if (node.type !== 'MemberExpression' && node.type !== 'OptionalMemberExpression') return;
+    checkMember(node, parents, objects, checksServer, add);
+    if (checksClient) checkClientMember(node, parents, objects, add);
   });
   return found;
 }
@@ -227,6 +220,10 @@ export function asWhole(specifier: string): string {
   return `"${specifier}" is imported as a whole, or mocked: its names move only where all files import them by name`;
 }
 
+function again(name: string): string {
+  return `${name} is exported again: it moves only where each file imports it from the package`;
+}
+
 /** The modules of Mortise that a file imports. */
 function ownModules({ file }: ParsedModule): ReadonlySet<string> {
   return new Set(file.program.body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : [])));
@@ -234,27 +231,27 @@ function ownModules({ file }: ParsedModule): ReadonlySet<string> {
 
 type Add = (group: Group, node: Node, what: string) => void;
 
-/** What each variable, parameter and member of the file holds: undefined for an object of another class. One name may hold several. */
-type Objects = ReadonlyMap<string, readonly (Same | undefined)[]>;
+/** What a name may hold, in the whole file: objects of one of the classes, or none of them. */
+type Objects = ReadonlyMap<string, readonly Same[]>;
 
-/** A name counts for the whole file. */
+/** The variables, parameters and fields that hold an object of a class. */
 function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): Objects {
-  const objects = new Map<string, (Same | undefined)[]>();
-  const remember = (name: string | undefined, className: string | undefined): void => {
-    if (name !== undefined && className !== undefined) objects.set(name, [...(objects.get(name) ?? []), classes.get(className)]);
+  const objects = new Map<string, readonly Same[]>();
+  const remember = (name: string | undefined, className: string | undefined, isMade: boolean): void => {
+    const same = classes.get(className ?? '');
+    if (name === undefined || className === undefined || (same === undefined && !isMade && !NO_CLIENT.test(className))) return;
+    const known = objects.get(name) ?? [];
+    objects.set(name, same === undefined || known.includes(same) ? known : [...known, same]);
   };
-  walk(module.file.program, (node, parents) => {
-    if (node.type === 'VariableDeclarator' && node.init) remember(dotted(node.id), classOf(node.init));
-    if (node.type === 'AssignmentExpression') remember(dotted(node.left), classOf(node.right));
-    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation') {
-      remember(node.name, typeName(node.typeAnnotation));
-      if (parents.at(-1)?.type === 'TSParameterProperty') remember(`this.${node.name}`, typeName(node.typeAnnotation));
-    }
-    if (node.type === 'ClassProperty' || node.type === 'ClassPrivateProperty')
-      remember(
-        `this.${nameOf(node.key)}`,
-        (node.value ? classOf(node.value) : undefined) ?? (node.typeAnnotation ? typeName(node.typeAnnotation) : undefined),
-      );
+  walk(module.file.program, (node) => {
+    if (node.type === 'VariableDeclarator' && node.init) remember(dotted(node.id), classOf(node.init), true);
+    if (node.type === 'AssignmentExpression') remember(dotted(node.left), classOf(node.right), true);
+    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation')
+      remember(node.name, typeName(node.typeAnnotation), false);
+    if (node.type !== 'ClassProperty' && node.type !== 'ClassPrivateProperty') return;
+    const name = `this.${nameOfKey(node.key) ?? ''}`;
+    if (node.value) remember(name, classOf(node.value), true);
+    if (node.typeAnnotation) remember(name, typeName(node.typeAnnotation), false);
   });
   return objects;
 }
@@ -264,9 +261,10 @@ function classOf(node: Node): string | undefined {
   return node.type === 'NewExpression' && node.callee.type === 'Identifier' ? node.callee.name : undefined;
 }
 
-/** The first class name in a type, so that `Client | undefined` and `Promise<Client>` count. */
+/** The first class name in a type, so that `Client | undefined` and `Promise<Client>` count, and `Client[]` and `{ client: Client }` do not. */
 function typeName(annotation: Node): string | undefined {
   let name: string | undefined;
+  if ('typeAnnotation' in annotation && !/^TS(?:TypeReference|UnionType)$/.test(annotation.typeAnnotation?.type ?? '')) return undefined;
   walk(annotation, (node) => {
     if (name === undefined && node.type === 'TSTypeReference' && node.typeName.type === 'Identifier' && node.typeName.name !== 'Promise')
       name = node.typeName.name;
@@ -323,30 +321,26 @@ function checkTemplate({ callee, arguments: [, callbacks] }: NewExpression, add:
   if (handler && dotted(handler) !== 'undefined') checkHandler('"list" of ResourceTemplate', handler, 0, add);
 }
 
+function checkExport(node: ExportSpecifier | ExportDefaultDeclaration, classes: ReadonlyMap<string, Same>, add: Add): void {
+  const name = dotted(node.type === 'ExportSpecifier' ? node.local : node.declaration) ?? '';
+  const same = classes.get(name);
+  if (same) add(same.group, node, again(name));
+}
+
 function checkDestructured({ id, init }: VariableDeclarator, objects: Objects, add: Add): void {
-  const held = id.type === 'ObjectPattern' && init ? objects.get(dotted(init) ?? '') : undefined;
-  for (const same of held ?? []) if (same) add(same.group, id, `members of "${dotted(init as Node)}" are taken out of it: call them on it`);
+  if (id.type !== 'ObjectPattern' || !init) return;
+  for (const { group } of objects.get(dotted(init) ?? '') ?? [])
+    add(group, id, `members of "${dotted(init)}" are taken out of it: call them on it`);
 }
 
-function checkExport(node: Node, classes: ReadonlyMap<string, Same>, add: Add): void {
-  const same = node.type === 'Identifier' ? classes.get(node.name) : undefined;
-  if (same) add(same.group, node, exportedAgain(dotted(node)));
-}
-
-function exportedAgain(name: string | undefined): string {
-  return `"${name}" is exported again, and what other files use of it is not checked: import it there from the official package`;
-}
-
-function checkClientCall(node: CallExpression, objects: Objects, isClient: IsClient, add: Add): void {
+/** Three arguments of `callTool` count on any object of a file that takes a client; v1's first is never a text. */
+function checkClientCall(node: CallExpression | OptionalCallExpression, objects: Objects, checksClient: boolean, add: Add): void {
   const { callee } = node;
-  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return;
+  if (!('property' in callee) || callee.property.type !== 'Identifier' || !('object' in callee)) return;
   const method = callee.property.name;
-  const name = dotted(callee.object);
-  const held = objects.get(name ?? '');
-  const may = held
-    ? held.some((same) => same?.group === 'client' && same.members.includes(method))
-    : method === 'callTool' && isClient(name);
-  if (!may || node.arguments[0]?.type === 'StringLiteral' || node.arguments.length <= (method === 'ping' ? 0 : 1)) return;
+  const isClient = objects.get(dotted(callee.object) ?? '')?.some(({ group, members }) => group === 'client' && members.includes(method));
+  const isCallTool = checksClient && method === 'callTool' && node.arguments.length > 2 && node.arguments[0]?.type !== 'StringLiteral';
+  if (!isCallTool && (isClient !== true || node.arguments.length <= (method === 'ping' ? 0 : 1))) return;
   const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
   add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
 }
@@ -388,26 +382,38 @@ function checkContextMember(name: string, member: string | undefined, isSure: bo
   add('server', node, `${what} may differ here: see "extra is ctx" in the guide`);
 }
 
-function checkMember(
-  node: Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>,
-  parents: readonly Node[],
-  objects: Objects,
-  { checksServer, isClient }: { readonly checksServer: boolean; readonly isClient: IsClient },
-  add: Add,
-): void {
+type MemberLike = Extract<Node, { type: 'MemberExpression' | 'OptionalMemberExpression' }>;
+
+function checkMember(node: MemberLike, parents: readonly Node[], objects: Objects, checksServer: boolean, add: Add): void {
   const object = dotted(node.object);
   const member = node.property.type === 'Identifier' && !node.computed ? node.property.name : undefined;
   const parent = parents.at(-1);
   const inner =
     member === 'server' && parent?.type === 'MemberExpression' && parent.property.type === 'Identifier' ? parent.property.name : '';
   if (checksServer && INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
-  const held = objects.get(object ?? '');
-  if (!held && member !== undefined && OTHER_CLIENT.has(member) && isClient(object))
-    return add('client', node, `".${member}" of a Client differs here: see the guide. If this is no Client, give it its type`);
-  const isSame = (same: Same | undefined): boolean =>
-    same === undefined || (member !== undefined && (same.members.includes(member) || Object.hasOwn(OLD_METHODS, member)));
-  if (held?.some(isSame) === true) return;
-  for (const same of held ?? []) if (same) add(same.group, node, `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide`);
+  const known = objects.get(object ?? '') ?? [];
+  if (member !== undefined && (known.some(({ members }) => members.includes(member)) || Object.hasOwn(OLD_METHODS, member))) return;
+  const what = `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide (${OTHER})`;
+  for (const { group } of known) add(group, node, what);
+}
+
+/** A member that differs, of a client that no name shows: one in a field of another object, or the result of a call. */
+function checkClientMember(node: MemberLike, parents: readonly Node[], objects: Objects, add: Add): void {
+  const { object } = node;
+  const member = node.computed ? undefined : nameOfKey(node.property);
+  const holder = 'property' in object ? nameOfKey(object.property) : dotted(object);
+  if (member === undefined || object.type === 'Super' || object.type === 'ThisExpression' || objects.has(dotted(object) ?? '')) return;
+  if (member === 'transport' ? !/client$/i.test(holder ?? '') : !CLIENT.has(member) || NO_CLIENT.test(holder ?? '')) return;
+  // `ctx.request` and `http.request(...)` are something else.
+  if ((member === 'request' || member === 'notification') && !sendsMessage(parents.at(-1))) return;
+  add('client', node, `"${holder ?? '...'}.${member}" is not here, or differs, if it is a Client's: see the guide (${OTHER})`);
+}
+
+/** Whether a call gives an object with a method, or also a schema. */
+function sendsMessage(call: Node | undefined): boolean {
+  if (call?.type !== 'CallExpression' && call?.type !== 'OptionalCallExpression') return false;
+  const [message, schema] = call.arguments;
+  return message?.type === 'ObjectExpression' ? keysOf(message).includes('method') : /schema$/i.test((schema && dotted(schema)) ?? '');
 }
 
 /** The names in an object or a pattern; undefined for a computed one, and for the rest. */

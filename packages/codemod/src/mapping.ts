@@ -10,7 +10,7 @@ export interface Move {
   readonly name?: string | undefined;
   /** What a person has to do, if something is left. */
   readonly left?: string | undefined;
-  /** Where the name stays and why, as the end of a sentence: `on @mortise/compat-v1: ...`. */
+  /** Why the name stays, if its like may move. */
   readonly stays?: string | undefined;
 }
 

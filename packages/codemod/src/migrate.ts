@@ -33,6 +33,7 @@ export interface Left extends Finding {
 export interface Migration {
   /** The files that were changed (`dryRun`: that would be changed), relative to the folder. */
   readonly changed: readonly string[];
+  /** First the uses to change, then the names that stay because of them, or for good. */
   readonly left: readonly Left[];
   /** The change as a unified diff; empty unless `dryRun` is set. */
   readonly diff: string;
@@ -67,6 +68,7 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
   await checkVersion(files, mapping, options.from);
   const changed: string[] = [];
   const left: Left[] = [];
+  const stays: Left[] = [];
   let diff = '';
   const imports = new Map<string, Imports>();
   const manifests = await findOwners(files, mapping);
@@ -77,7 +79,8 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
     try {
       const text = await readText(file);
       const result = text.isUtf8 ? rewrite(text, mapping, importsOf(imports, manifests, file.path)) : unreadable(text, mapping);
-      left.push(...result.left.map(({ line, what, isStay }) => ({ file: name, line, what, ...(isStay && { isStay }) })));
+      left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
+      stays.push(...(result.stays ?? []).map(({ line, what }) => ({ file: name, line, what })));
       if (result.text === undefined || result.text === text.source) continue;
       if (dryRun) diff += createTwoFilesPatch(name, name, text.source, result.text, undefined, undefined, { context: 3 });
       else await writeFile(file.path, result.text);
@@ -86,12 +89,13 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
       left.push({ file: name, line: 1, what: `it could not be read or written (${(error as Error).message})` });
     }
   }
-  return { changed, left, diff };
+  return { changed, left: [...left, ...stays], diff };
 }
 
 interface Rewritten {
   readonly text?: string | undefined;
   readonly left: readonly Finding[];
+  readonly stays?: readonly Finding[] | undefined;
 }
 
 function rewrite({ file, source }: Text, mapping: Mapping, imports: Imports): Rewritten {
@@ -110,7 +114,7 @@ function rewriteSource(file: FoundFile, source: string, mapping: Mapping, import
     if (!text.includes(OWN)) return result ?? { left: [] };
     const own = parseModule(file.path, text, isOwn);
     for (const { specifier } of own.references) imports.modules.add(specifier);
-    return { text, left: [...(result?.left ?? []), ...(mapping.findTorn?.(own) ?? [])] };
+    return { text, stays: result?.stays, left: [...(result?.left ?? []), ...(mapping.findTorn?.(own) ?? [])] };
   } catch (error) {
     if (!mapping.owns(source)) return { left: [] };
     imports.keepsOfficial = true;
@@ -174,7 +178,7 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
       keepsServer ||= mapping.owns(source);
     }
   }
-  const taken = new Set((['server', 'client'] as const).filter((group) => modules.some((module) => takes(module, names, group))));
+  const hasServer = modules.some((module) => takes('server', module, names));
   keepsServer ||= modules.some(keepsLowLevelServer);
   for (const { group } of modules.flatMap((module) => findObstacles(module, names, taken))) staying.set(group, LISTED);
   if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);

@@ -185,13 +185,13 @@ export function dotted(node: Node): string | undefined {
   if (node.type === 'MetaProperty') return `${node.meta.name}.${node.property.name}`;
   if (node.type === 'TSNonNullExpression') return dotted(node.expression);
   if (node.type !== 'MemberExpression' && node.type !== 'OptionalMemberExpression') return undefined;
+  const name = node.computed ? undefined : nameOfKey(node.property);
   const object = dotted(node.object);
-  const member = node.computed ? undefined : nameOf(node.property);
-  return object === undefined || member === undefined ? undefined : `${object}.${member}`;
+  return object === undefined || name === undefined ? undefined : `${object}.${name}`;
 }
 
-/** The name of a member; undefined for a text or a computed one. */
-export function nameOf(key: Node): string | undefined {
+/** A member's name, which is `#a` for a private one. */
+export function nameOfKey(key: Node): string | undefined {
   if (key.type === 'PrivateName') return `#${key.id.name}`;
   return key.type === 'Identifier' ? key.name : undefined;
 }

@@ -10,11 +10,14 @@ export interface RewrittenModule {
   /** Whether the file may still import an official module. */
   readonly keepsOfficial: boolean;
   readonly left: readonly Finding[];
+  /** The names that stay, with the reason: nothing is to be done at these places. */
+  readonly stays: readonly Finding[];
 }
 
 export function rewriteModule(source: string, module: ParsedModule, mapping: Mapping): RewrittenModule {
   const edit = new MagicString(source);
   const left: Finding[] = [];
+  const stays: Finding[] = [];
   let keepsOfficial = module.mentions.length > 0;
   const note = (line: number, move: Move): void => {
     if (move.to === undefined) keepsOfficial = true;
@@ -25,7 +28,10 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
     if (declaration?.isPlain === true) {
       const moves = declaration.names.map((name) => mapping.moveName(specifier, name.imported));
       for (const move of moves) note(line, move);
-      left.push(...findStays(line, declaration, moves));
+      for (const why of new Set(moves.flatMap((move) => move.stays ?? []))) {
+        const names = declaration.names.filter((_, index) => moves[index]?.stays === why).map(({ imported }) => imported);
+        stays.push({ line, what: `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'} ${why}` });
+      }
       if (
         rewriteDeclaration(edit, source, reference, declaration, moves) &&
         /\/[/*]/.test(source.slice(declaration.start, reference.start))
@@ -39,7 +45,7 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
   }
   for (const { text, line } of module.mentions)
     left.push({ line, what: `${text === 'a comment' ? text : `the text "${shorten(text)}"`} names an official module: change it by hand` });
-  return { text: edit.toString(), keepsOfficial, left: unique([...left, ...mapping.find(module)]) };
+  return { text: edit.toString(), keepsOfficial, left: unique([...left, ...mapping.find(module)]), stays };
 }
 
 /** One line for each reason: an import may name thirty schemas. */

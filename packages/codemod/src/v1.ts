@@ -197,10 +197,10 @@ export function nativeV1(staying: Staying, taken: Taken): Mapping {
     moveModule: (specifier) => ({ left: asWhole(specifier), ...toMove(specifier) }),
     moveName: (specifier, name) => {
       const native = namesV1.find(specifier, name);
-      const why = native === undefined ? 'no sure place elsewhere, see the table of exports in the guide' : staying.get(native.group);
-      if (native !== undefined && why === undefined) return { to: native.to, name: native.name };
+      const stays = native === undefined ? 'no sure place elsewhere, see the table of exports in the guide' : staying.get(native.group);
+      if (native !== undefined && stays === undefined) return { to: native.to, name: native.name };
       const move = toMove(specifier, name);
-      return move.to === undefined ? move : { ...move, stays: `on ${COMPAT_PACKAGE}: ${why}` };
+      return move.to === undefined ? move : { ...move, stays: `on ${COMPAT_PACKAGE}: ${stays}` };
     },
     find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1, taken)],
     findTorn: ({ references }) =>

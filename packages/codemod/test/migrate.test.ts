@@ -4,6 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { McpClient } from '@mortise/client';
+import type { Client } from '@mortise/compat-v1/client';
 import { migrate, type Migration, type MigrateOptions } from '../src/index.ts';
 
 let folder: string;
@@ -352,8 +354,8 @@ describe('--native', () => {
     const { left } = await run({ native: true });
     expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
     expect(left).toMatchObject([
-      { file: 'a.ts', line: 1, what: `McpServer stays on ${COMPAT}: because of the uses that are listed` },
       { file: 'b.ts', line: 1 },
+      { file: 'a.ts', line: 1, what: `McpServer stays on ${COMPAT}: because of the uses that are listed` },
     ]);
   });
 
@@ -367,8 +369,8 @@ describe('--native', () => {
     expect(await get('a.ts')).toContain(`from '${COMPAT}/server/mcp.js'`);
     expect(await get('b.ts')).toContain(to);
     expect(left).toMatchObject([
-      { file: 'a.ts', line: 1, what: expect.stringContaining('McpServer stays') as string },
       { file: 'b.ts', line: 1, what: expect.stringContaining('as a whole') as string },
+      { file: 'a.ts', line: 1, what: expect.stringContaining('McpServer stays') as string },
     ]);
   });
 
@@ -394,7 +396,6 @@ describe('--native', () => {
         file: 'file.ts',
         line: 2,
         what: expect.stringContaining(`CallToolResultSchema stays on ${COMPAT}: no sure place`) as string,
-        isStay: true,
       },
     ]);
   });
@@ -505,7 +506,103 @@ describe('--native', () => {
       native: true,
     });
     expect(text).toContain(`from '${COMPAT}/client/index.js'`);
-    expect(left).toMatchObject([{ line: 1, what: expect.stringContaining('Client stays') as string }, { line: 3 }]);
+    expect(left).toMatchObject([{ line: 3 }, { line: 1, what: expect.stringContaining('Client stays') as string }]);
+  });
+
+  const client = `import { Client } from '${SDK}/client/index.js';\n`;
+
+  it.each([
+    'class App { #client = new Client(info); start() { this.#client.onclose = restart; } }',
+    'class App { constructor(private readonly client: Client) {} start() { this.client.onclose = restart; } }',
+    'interface Connection { client: Client }\nconst watch = (connection: Connection) => (connection.client.onclose = restart);',
+    'class App { #client; async call() { return this.#client?.callTool(params, undefined, { timeout: 50 }); } }',
+    'function watch(connection: { client: Client }) { connection.client.onclose = restart; }',
+    'const c = make(); c.onerror = report;',
+    'make().experimental.tasks.list();',
+    "clients.get('a')!.setRequestHandler(ElicitRequestSchema, handler);",
+    'for (const [, c] of clients) await c.request({ method: "tools/list" }, ListToolsResultSchema);',
+    'await this.client.transport.close();',
+  ])('keeps a client on compat that only a member shows: %s', async (code) => {
+    const [text, { left }] = await rewrite(client + code, { native: true });
+    expect(text).toContain(`from '${COMPAT}/client/index.js'`);
+    expect(left).toMatchObject([{ line: code.startsWith('interface') ? 3 : 2 }, { line: 1 }]);
+  });
+
+  it.each([
+    'const clients: Client[] = []; clients.push(client);',
+    'transport.onclose = () => sessions.delete(id);',
+    'const socket = new WebSocket(url); socket.onerror = report;',
+    'const source = new EventSource(url); source.onerror = report;',
+    'sessions[id].transport.onclose = () => {}; sessions[id].transport.close();',
+    'app.use((ctx) => use(ctx.request.body)); http.request(url, { method: "GET" }); axios.request(config);',
+    'hub.callTool("files", name, args); hub.callTool(name, args);',
+    'class Own { close() { this.onclose?.(); } }',
+  ])('moves a client beside %s', async (code) => {
+    const [text, { left }] = await rewrite(client + code, { native: true });
+    expect(text).toContain("from '@mortise/client'");
+    expect(left).toEqual([]);
+  });
+
+  it('counts a member of either class where one name holds both, and says how to part them', async () => {
+    const code = [
+      `import { McpServer } from '${SDK}/server/mcp.js';`,
+      "it('a', () => { const x = new Client(info); x.listTools(); });",
+      "it('b', () => { const x = new McpServer(info); x.sendToolListChanged(); });",
+    ];
+    await put({ 'a.js': [client + code[0], ...code.slice(1)].join('\n') });
+    expect((await run({ native: true })).left).toEqual([]);
+    await put({ 'a.js': [client + code[0], 'x.onerror = report;', ...code.slice(1)].join('\n') });
+    expect((await run({ native: true })).left).toMatchObject([
+      { line: 3, what: expect.stringContaining('another name') as string },
+      { line: 1, what: expect.stringContaining('Client stays') as string },
+      { line: 2, what: expect.stringContaining('McpServer stays') as string },
+    ]);
+  });
+
+  it.each([`export { Client } from '${SDK}/client/index.js';`, `${client}export { Client as Own };`, `${client}export default Client;`])(
+    'keeps a client on compat that a file exports again: %s',
+    async (code) => {
+      await put({ 'mcp.js': code, 'app.js': "import { Client } from './mcp.js';\nnew Client(info).onerror = report;" });
+      const { left } = await run({ native: true });
+      expect(await get('mcp.js')).toContain(`from '${COMPAT}/client/index.js'`);
+      expect(left).toMatchObject([
+        { file: 'mcp.js', what: expect.stringContaining('exported again') as string },
+        { file: 'mcp.js', what: expect.stringContaining('Client stays') as string },
+      ]);
+    },
+  );
+
+  it('lists the names that stay in one line for each import and reason, behind the uses to change', async () => {
+    await put({
+      'a.ts': `import { CallToolRequestSchema, isInitializeRequest, ListToolsRequestSchema, Tool } from '${SDK}/types.js';\n`,
+      'b.ts': `${client}new Client(info).onerror = report;`,
+    });
+    expect((await run({ native: true })).left).toMatchObject([
+      { file: 'b.ts', line: 2 },
+      { file: 'a.ts', line: 1, what: expect.stringMatching(/^CallToolRequestSchema, ListToolsRequestSchema, Tool stay on/) as string },
+      { file: 'b.ts', line: 1 },
+    ]);
+  });
+
+  /** The compiler keeps it complete. */
+  const lacking = {
+    experimental: true,
+    registerCapabilities: true,
+    notification: true,
+    transport: true,
+    removeRequestHandler: true,
+    assertCanSetRequestHandler: true,
+    setNotificationHandler: true,
+    removeNotificationHandler: true,
+    fallbackRequestHandler: true,
+    fallbackNotificationHandler: true,
+    onclose: true,
+    onerror: true,
+  } satisfies Record<Exclude<keyof Client, keyof McpClient | `_${string}`>, true>;
+
+  it.each(Object.keys(lacking))('counts %s, which the client of v1 has and ours lacks', async (name) => {
+    const [, { left }] = await rewrite(`${client}app.client.${name}({ method: 'a' });`, { native: true });
+    expect(left).toMatchObject([{ line: 2, what: expect.stringContaining(name) as string }, { line: 1 }]);
   });
 
   const CLIENT = `import { Client } from '${SDK}/client/index.js';\n`;
@@ -627,6 +724,6 @@ describe('v2', () => {
       "import { McpServer } from '@modelcontextprotocol/server';\nserver.registerTool('a', {}, async (args, ctx) => ctx.mcpReq.id);\n";
     const [text, { left }] = await rewrite(code, { from: 'v2' });
     expect(text).toBe(code);
-    expect(left.map(({ line }) => line)).toEqual([1, 2]);
+    expect(left.map(({ line }) => line)).toEqual([2, 1]);
   });
 });
