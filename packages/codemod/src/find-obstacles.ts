@@ -41,7 +41,7 @@ export interface Obstacle extends Finding {
 /** The groups that stay, each with the reason. */
 export type Staying = ReadonlyMap<Group, string>;
 
-/** The groups of which some file of the folder takes a class. Their uses then count also in files that import none. */
+/** The groups of which some file of the folder takes a class. */
 export type Taken = ReadonlySet<Group>;
 
 /** Whether a file takes something of which no group moves, and which reads `authInfo` and headers from an HTTP transport. */
@@ -170,11 +170,15 @@ export function takes(wanted: Group, { references }: ParsedModule, names: Native
   );
 }
 
-/** Finds the uses in one file that differ here. */
+/**
+ * Finds the uses in one file that differ here.
+ *
+ * @param taken The groups that some file of the folder takes. Handlers of a server, and what is called a client, then count in all files.
+ */
 export function findObstacles(module: ParsedModule, names: NativeNames, taken: Taken): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const own = ownModules(module);
-  const checksServer = takes('server', module, names) || (hasServer && !own.has('@mortise/server'));
+  const checksServer = takes('server', module, names) || (taken.has('server') && !own.has('@mortise/server'));
   const add = (group: Group, node: Node, what: string): void => void found.push({ group, line: lineOf(node), what });
   const classes = new Map<string, Same>();
   for (const { specifier, declaration, line } of module.references) {
@@ -190,6 +194,7 @@ export function findObstacles(module: ParsedModule, names: NativeNames, taken: T
   }
   const objects = findObjects(module, classes);
   const checksClient = takes('client', module, names);
+  const mayGetClient = taken.has('client') && !own.has('@mortise/client');
   walk(module.file.program, (node, parents) => {
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
@@ -202,18 +207,9 @@ export function findObstacles(module: ParsedModule, names: NativeNames, taken: T
       add('server', node, 'schemas of zod 3 need fromZodV3 of @mortise/server/zod');
     if (node.type !== 'MemberExpression' && node.type !== 'OptionalMemberExpression') return;
     checkMember(node, parents, objects, checksServer, add);
-    if (checksClient) checkClientMember(node, parents, objects, add);
+    if (checksClient || (mayGetClient && isCalledClient(node.object))) checkClientMember(node, parents, objects, add);
   });
   return found;
-}
-
-/** Whether an object may be a client, by its name, where nothing in the file says what it is. */
-type IsClient = (name: string | undefined) => boolean;
-
-/** A file that takes `Client` may hold it under any name, in a map, or get it from a function. */
-function clientRule(isTaken: boolean, isNear: boolean): IsClient {
-  if (isTaken) return (name = '') => !/(?:transport|server)$/i.test(name);
-  return (name = '') => isNear && /client$/i.test(name);
 }
 
 export function asWhole(specifier: string): string {
@@ -401,12 +397,21 @@ function checkMember(node: MemberLike, parents: readonly Node[], objects: Object
 function checkClientMember(node: MemberLike, parents: readonly Node[], objects: Objects, add: Add): void {
   const { object } = node;
   const member = node.computed ? undefined : nameOfKey(node.property);
-  const holder = 'property' in object ? nameOfKey(object.property) : dotted(object);
+  const holder = nameOfHolder(object);
   if (member === undefined || object.type === 'Super' || object.type === 'ThisExpression' || objects.has(dotted(object) ?? '')) return;
   if (member === 'transport' ? !/client$/i.test(holder ?? '') : !CLIENT.has(member) || NO_CLIENT.test(holder ?? '')) return;
   // `ctx.request` and `http.request(...)` are something else.
   if ((member === 'request' || member === 'notification') && !sendsMessage(parents.at(-1))) return;
   add('client', node, `"${holder ?? '...'}.${member}" is not here, or differs, if it is a Client's: see the guide (${OTHER})`);
+}
+
+function nameOfHolder(object: Node): string | undefined {
+  return 'property' in object ? nameOfKey(object.property as Node) : dotted(object);
+}
+
+/** Whether an object that another file may have made is a client by its name. */
+function isCalledClient(object: Node): boolean {
+  return /client$/i.test(nameOfHolder(object) ?? '');
 }
 
 /** Whether a call gives an object with a method, or also a schema. */

@@ -18,8 +18,6 @@ export interface Move {
 export interface Finding {
   readonly line: number;
   readonly what: string;
-  /** Whether it only says which names of an import stay where they are. @default false */
-  readonly isStay?: boolean | undefined;
 }
 
 export interface Mapping {

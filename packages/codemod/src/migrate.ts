@@ -27,6 +27,8 @@ export interface MigrateOptions {
 export interface Left extends Finding {
   /** The path of the file, relative to the folder. */
   readonly file: string;
+  /** Whether this only names what stays, and why. @default false */
+  readonly isStay?: boolean | undefined;
 }
 
 /** What was changed, and what is left. */
@@ -80,7 +82,7 @@ export async function migrate(folder: string, options: MigrateOptions): Promise<
       const text = await readText(file);
       const result = text.isUtf8 ? rewrite(text, mapping, importsOf(imports, manifests, file.path)) : unreadable(text, mapping);
       left.push(...result.left.map(({ line, what }) => ({ file: name, line, what })));
-      stays.push(...(result.stays ?? []).map(({ line, what }) => ({ file: name, line, what })));
+      stays.push(...(result.stays ?? []).map(({ line, what }) => ({ file: name, line, what, isStay: true })));
       if (result.text === undefined || result.text === text.source) continue;
       if (dryRun) diff += createTwoFilesPatch(name, name, text.source, result.text, undefined, undefined, { context: 3 });
       else await writeFile(file.path, result.text);
@@ -127,9 +129,7 @@ const isOwn = (text: string): boolean => text.startsWith(OWN);
 
 /** Whether a source must be parsed: it names an official module, or calls methods that may differ. */
 function mayMatter(source: string, mapping: Mapping): boolean {
-  return (
-    mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource|callTool)\(|client\??\.\w/i.test(source)
-  );
+  return mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource)\(|client\??\.\w/i.test(source);
 }
 
 function rewritePackage(source: string, mapping: Mapping, { modules, keepsOfficial }: Imports): Rewritten {
@@ -178,7 +178,7 @@ async function chooseMapping(files: readonly FoundFile[], { from, native = false
       keepsServer ||= mapping.owns(source);
     }
   }
-  const hasServer = modules.some((module) => takes('server', module, names));
+  const taken = new Set((['server', 'client'] as const).filter((group) => modules.some((module) => takes(group, module, names))));
   keepsServer ||= modules.some(keepsLowLevelServer);
   for (const { group } of modules.flatMap((module) => findObstacles(module, names, taken))) staying.set(group, LISTED);
   if ((keepsServer || staying.has('server')) && !staying.has('http-server')) staying.set('http-server', WITH_ITS_SERVER);

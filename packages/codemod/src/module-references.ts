@@ -203,15 +203,15 @@ function toDeclaration(node: Node): NamedDeclaration | undefined {
   const names: TakenName[] = [];
   for (const taken of node.specifiers) {
     if (taken.type === 'ImportSpecifier')
-      names.push({ ...spanOf(taken), imported: nameOfTaken(taken.imported), local: taken.local.name, isType: taken.importKind === 'type' });
+      names.push({ ...spanOf(taken), imported: nameOf(taken.imported), local: taken.local.name, isType: taken.importKind === 'type' });
     else if (taken.type === 'ExportSpecifier')
-      names.push({ ...spanOf(taken), imported: taken.local.name, local: nameOfTaken(taken.exported), isType: taken.exportKind === 'type' });
+      names.push({ ...spanOf(taken), imported: taken.local.name, local: nameOf(taken.exported), isType: taken.exportKind === 'type' });
   }
   const isPlain = names.length > 0 && names.length === node.specifiers.length && (node.attributes?.length ?? 0) === 0;
   return { ...spanOf(node), keyword: `${isImport ? 'import' : 'export'}${isType ? ' type' : ''}`, names, isPlain };
 }
 
-function nameOfTaken(node: { readonly type: string; readonly name?: string; readonly value?: string }): string {
+function nameOf(node: { readonly type: string; readonly name?: string; readonly value?: string }): string {
   return node.name ?? node.value ?? '';
 }
 

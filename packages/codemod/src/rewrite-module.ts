@@ -48,15 +48,6 @@ export function rewriteModule(source: string, module: ParsedModule, mapping: Map
   return { text: edit.toString(), keepsOfficial, left: unique([...left, ...mapping.find(module)]), stays };
 }
 
-/** One line for each reason: an import may name thirty schemas. */
-function findStays(line: number, { names }: NamedDeclaration, moves: readonly Move[]): readonly Finding[] {
-  const reasons = new Set(moves.flatMap(({ stays }) => stays ?? []));
-  return Array.from(reasons, (why) => {
-    const staying = names.filter((_name, index) => moves[index]?.stays === why).map(({ imported }) => imported);
-    return { line, what: `${staying.join(', ')} ${staying.length === 1 ? 'stays' : 'stay'} ${why}`, isStay: true };
-  });
-}
-
 /** @returns Whether the names part, so that the declaration is written anew. */
 function rewriteDeclaration(
   edit: MagicString,
