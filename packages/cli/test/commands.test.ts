@@ -237,10 +237,15 @@ describe('mortise read, prompt and complete', () => {
     expect(JSON.parse(json)).toMatchObject({ contents: [{ text: `plain ${RED}red ${REVERSED}reversed` }] });
   });
 
-  it('save what is binary', async () => {
-    const { url } = await serveCalculator();
+  it('save what is binary, and refuse what is no base64', async () => {
+    const { url, server } = await serveCalculator();
+    server.registerResource('broken', 'bytes://broken', {}, () => ({ contents: [{ uri: 'bytes://broken', blob: '!!!not base64!!!' }] }));
     const cwd = createFolder();
     expect((await run(['read', url, 'bytes://three', '--output', 'out.bin'], { cwd })).err).toContain('3 bytes written to');
+    expect(await run(['read', url, 'bytes://broken', '--output', 'out.bin'], { cwd })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no base64') as string,
+    });
     expect([...readFileSync(join(cwd, 'out.bin'))]).toEqual([1, 2, 3]);
   });
 
