@@ -7,7 +7,7 @@ import { serveHttp } from '@mortise/transport-http/node';
 import { serveStdio } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliError } from './errors.ts';
+import { CliError, ExitCode } from './errors.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ServingOptions {
@@ -63,4 +63,10 @@ export function aborted(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) done();
     else signal?.addEventListener('abort', () => done(), { once: true });
   });
+}
+
+/** Waits for what may never end, such as a file that is loaded. @throws {CliError} The user interrupts. */
+export function untilInterrupted<T>(work: Promise<T>, { io }: Terminal): Promise<T> {
+  const interrupted = aborted(io.signal).then(() => Promise.reject(new CliError('interrupted', ExitCode.interrupted)));
+  return Promise.race([work, interrupted]);
 }

@@ -95,6 +95,20 @@ describe('the command mortise', () => {
     expect(await once(child, 'exit')).toEqual([130, null]);
   });
 
+  it('ends at SIGINT though a file is never loaded', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mortise-run-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'server.ts');
+    writeFileSync(file, `console.error('loading');\nsetInterval(() => {}, 1000);\nawait new Promise(() => {});\n`);
+    for (const watch of [[], ['--watch']]) {
+      const child = spawn(process.execPath, [mortise, 'run', file, ...watch], { stdio: ['pipe', 'ignore', 'pipe'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await once(child.stderr, 'data');
+      child.kill('SIGINT');
+      expect(await once(child, 'exit')).toEqual([130, null]);
+    }
+  });
+
   it('says that a file exports no server', async () => {
     const file = fileURLToPath(new URL('servers/plain-server.mjs', import.meta.url));
     const { code, err } = await start('run', file);

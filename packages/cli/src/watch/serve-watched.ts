@@ -8,7 +8,7 @@ import { createHttpHandler } from '@mortise/transport-http/server';
 import { stderrLogger, StdioServerTransport } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { toMessage } from '../errors.ts';
-import { aborted, checkServing, type Served, type ServingOptions } from '../serve.ts';
+import { aborted, checkServing, type Served, type ServingOptions, untilInterrupted } from '../serve.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { KeptClient } from './kept-client.ts';
 import { watchFolder } from './watch-folder.ts';
@@ -31,7 +31,7 @@ export async function serveWatched(file: string, load: () => Promise<Served>, op
   let serving: Serving | undefined;
   const unwatch = await watchFolder(file, async () => serving && reload(serving, load, terminal));
   try {
-    serving = await open(await load(), options, terminal);
+    serving = await open(await untilInterrupted(load(), terminal), options, terminal);
     await Promise.race([aborted(terminal.io.signal), serving.closed]);
   } finally {
     await unwatch();
