@@ -231,6 +231,11 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       expect(await name()).toBe('readme');
       await press('Tab', 'Tab');
       expect(await name()).toBe('user');
+      await page.getByRole('tab', { name: 'Resources' }).focus();
+      await press('End');
+      await page.getByRole('tabpanel', { name: 'Server' }).waitFor();
+      await press('ArrowRight');
+      await page.getByRole('tabpanel', { name: 'Tools' }).waitFor();
     },
     TIMEOUT_MS,
   );
