@@ -412,6 +412,7 @@ describe('mortise', () => {
     [['inspect'], "missing required argument 'server'"],
     [['run', 'none.ts', '--port', 'x'], 'It must be a whole number from 0 to 65535'],
     [['run', 'none.ts'], 'There is no file'],
+    [['run', 'none.ts', '--ws', '--http'], "option '--http' cannot be used with option '--ws'"],
     [['inspect', 'http://127.0.0.1:1/mcp', '--protocol', '2020-01-01'], '--protocol "2020-01-01" is not a revision: choose one of'],
     [['inspect', 'http://127.0.0.1:1/mcp', '--header', 'none'], '"none" has no ":"'],
     [['inspect', 'http://127.0.0.1:1/mcp', '--env', 'A=b'], '--env is for a server that is started'],
