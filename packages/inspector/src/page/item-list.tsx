@@ -1,6 +1,6 @@
 /** `ItemList`: a list of names with a filter, one of which is chosen. Tab stops at it once; arrow keys, Home and End move within it. */
 
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { type ListState, selected } from './state.ts';
 import { visible } from './text.ts';
@@ -78,7 +78,7 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
 }
 
 /** The item is chosen by Enter only, since another one's form replaces what is filled in. */
-function moveFocus(event: JSX.TargetedKeyboardEvent<HTMLUListElement>): void {
+function moveFocus(event: TargetedKeyboardEvent<HTMLUListElement>): void {
   const buttons = [...event.currentTarget.querySelectorAll('button')];
   const at = buttons.findIndex((button) => button === document.activeElement);
   const steps: Readonly<Record<string, number>> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 };
