@@ -124,4 +124,29 @@ describe('the command mortise', () => {
     await once(child, 'exit');
     expect(told).toBe('');
   });
+
+  it('goes on serving if nobody reads its notes any more', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mortise-run-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [file, log] = [join(folder, 'server.ts'), join(folder, 'loads.log')];
+    const save = (): void =>
+      writeFileSync(
+        file,
+        `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(log)}, 'x');\nexport { server } from ${JSON.stringify(calculator)};\n`,
+      );
+    save();
+    const child = spawn(process.execPath, [mortise, 'run', file, '--watch', '--http', '--port', '0'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stderr, 'data');
+    child.stderr.destroy();
+    // A note is written after each load.
+    for (const loads of ['xx', 'xxx', 'xxxx']) {
+      save();
+      await expect.poll(() => readFileSync(log, 'utf8')).toBe(loads);
+    }
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
 });
