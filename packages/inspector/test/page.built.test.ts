@@ -212,11 +212,12 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       expect(await name()).toBe('order');
       await press('End', 'ArrowDown');
       expect(await name()).toBe('touch');
-      await press(...Array.from({ length: 12 }, () => 'ArrowUp'));
-      expect(await name()).toBe('order');
       const filter = await page.getByLabel('Filter tools').boundingBox();
-      const focused = await page.locator(':focus').boundingBox();
-      expect(focused?.y).toBeGreaterThanOrEqual((filter?.y ?? NaN) + (filter?.height ?? NaN));
+      while ((await name()) !== 'order') {
+        await press('ArrowUp');
+        const focused = await page.locator(':focus').boundingBox();
+        expect(focused?.y).toBeGreaterThanOrEqual((filter?.y ?? NaN) + (filter?.height ?? NaN));
+      }
       await press('Home');
       expect(await name()).toBe('add');
       await press('ArrowDown');
