@@ -6,8 +6,8 @@ import { isLoopbackHost } from '@mortise/protocol/edge';
 import { serveHttp } from '@mortise/transport-http/node';
 import { serveStdio } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
-import { type Command, InvalidArgumentError } from 'commander';
-import { CliError } from './errors.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError, ExitCode } from './errors.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ServingOptions {
@@ -24,7 +24,7 @@ export type Served = McpEndpoint & Connectable;
 
 export const addServingOptions = (command: Command): Command =>
   command
-    .option('--http', 'serve over HTTP')
+    .addOption(new Option('--http', 'serve over HTTP').conflicts('ws'))
     .option('--ws', 'serve over WebSocket')
     .option('-p, --port <port>', 'the port for --http and --ws; 0 takes a free one', toPort, 3000)
     .option('--host <host>', 'the address to listen on for --http and --ws', '127.0.0.1');
@@ -36,14 +36,8 @@ export function toPort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
-/** @throws {CliError} The options exclude each other. */
-export function checkServing({ http, ws }: ServingOptions): void {
-  if (http === true && ws === true) throw new CliError('--http and --ws exclude each other: start the command twice');
-}
-
-/** Serves until the user interrupts, or the client on stdio leaves. @throws {CliError} The options exclude each other. */
+/** Serves until the user interrupts, or the client on stdio leaves. */
 export async function serve(server: Served, options: ServingOptions, terminal: Terminal): Promise<void> {
-  checkServing(options);
   const { http, ws, port, host } = options;
   const { stdin, stdout, signal } = terminal.io;
   if (http !== true && ws !== true) {
@@ -51,11 +45,14 @@ export async function serve(server: Served, options: ServingOptions, terminal: T
     return serving.closed;
   }
   const serving = http === true ? await serveHttp(server, { port, host }) : await serveWebSocket(server, { port, host });
-  terminal.note(`${terminal.styleNote('green', 'serving')} ${serving.url} (Ctrl-C ends)`);
+  say(serving.url, terminal);
   if (!isLoopbackHost(host)) terminal.note(`${terminal.styleNote('yellow', 'warning')}: ${OPEN}`);
   await aborted(signal);
   await serving.close();
 }
+
+export const say = (url: string, terminal: Terminal): void =>
+  terminal.note(`${terminal.styleNote('green', 'serving')} ${url} (Ctrl-C ends)`);
 
 /** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal | undefined): Promise<void> {
@@ -63,4 +60,10 @@ export function aborted(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) done();
     else signal?.addEventListener('abort', () => done(), { once: true });
   });
+}
+
+/** Waits for what may never end, such as a file that is loaded. @throws {CliError} The user interrupts. */
+export function untilInterrupted<T>(work: Promise<T>, { io }: Terminal): Promise<T> {
+  const interrupted = aborted(io.signal).then(() => Promise.reject(new CliError('interrupted', ExitCode.interrupted)));
+  return Promise.race([work, interrupted]);
 }

@@ -237,10 +237,15 @@ describe('mortise read, prompt and complete', () => {
     expect(JSON.parse(json)).toMatchObject({ contents: [{ text: `plain ${RED}red ${REVERSED}reversed` }] });
   });
 
-  it('save what is binary', async () => {
-    const { url } = await serveCalculator();
+  it('save what is binary, and refuse what is no base64', async () => {
+    const { url, server } = await serveCalculator();
+    server.registerResource('broken', 'bytes://broken', {}, () => ({ contents: [{ uri: 'bytes://broken', blob: '!!!not base64!!!' }] }));
     const cwd = createFolder();
     expect((await run(['read', url, 'bytes://three', '--output', 'out.bin'], { cwd })).err).toContain('3 bytes written to');
+    expect(await run(['read', url, 'bytes://broken', '--output', 'out.bin'], { cwd })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no base64') as string,
+    });
     expect([...readFileSync(join(cwd, 'out.bin'))]).toEqual([1, 2, 3]);
   });
 
@@ -407,6 +412,7 @@ describe('mortise', () => {
     [['inspect'], "missing required argument 'server'"],
     [['run', 'none.ts', '--port', 'x'], 'It must be a whole number from 0 to 65535'],
     [['run', 'none.ts'], 'There is no file'],
+    [['run', 'none.ts', '--ws', '--http'], "option '--http' cannot be used with option '--ws'"],
     [['inspect', 'http://127.0.0.1:1/mcp', '--protocol', '2020-01-01'], '--protocol "2020-01-01" is not a revision: choose one of'],
     [['inspect', 'http://127.0.0.1:1/mcp', '--header', 'none'], '"none" has no ":"'],
     [['inspect', 'http://127.0.0.1:1/mcp', '--env', 'A=b'], '--env is for a server that is started'],

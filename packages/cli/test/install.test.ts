@@ -85,6 +85,41 @@ describe('mortise install', () => {
     expect(readJson(folder, '.cursor', 'mcp.json')).toEqual({ mcpServers: { [basename(folder)]: server } });
   });
 
+  it('makes the paths of a command absolute, and leaves other words', async () => {
+    const { folder, install } = createHome();
+    writeFileSync(join(folder, 'server.py'), '');
+    mkdirSync(join(folder, 'run'));
+    await install('python server.py run . ./run ./none --file=server.py', 'cursor', '--yes', '--name', 'x');
+    const args = [join(folder, 'server.py'), 'run', folder, join(folder, 'run'), './none', '--file=server.py'];
+    expect(readJson(folder, '.cursor', 'mcp.json')).toEqual({ mcpServers: { x: { command: 'python', args } } });
+  });
+
+  it('leaves an entry that is there already as it is written', async () => {
+    const { folder, install } = createHome();
+    const file = join(folder, '.mcp.json');
+    const text = '{ "mcpServers": { "server": { "args": ["server.js"], "command": "node" } } }';
+    writeFileSync(file, text);
+    expect(await install('node server.js', 'claude-code', '--yes')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('has this entry already') as string,
+    });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it.each([
+    ['{ "mcpServers": null }', '"mcpServers" is null, not an object'],
+    ['{ "mcpServers": "x" }', '"mcpServers" is "x", not an object'],
+    ['[]', 'the file is [], not an object'],
+  ])('says of %s what is wrong', async (text, problem) => {
+    const { folder, install } = createHome();
+    const file = join(folder, '.mcp.json');
+    writeFileSync(file, text);
+    expect((await install('node server.js', 'claude-code', '--yes')).err).toBe(
+      `error: ${file}: ${problem}; correct the file first, nothing was written\n`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
   it.each(['src/server.ts', 'npx mortise run src/server.ts', 'node src/server.ts --fast'])(
     'names the entry of "%s" after the project, and never replaces that of another in silence',
     async (server) => {

@@ -95,6 +95,20 @@ describe('the command mortise', () => {
     expect(await once(child, 'exit')).toEqual([130, null]);
   });
 
+  it('ends at SIGINT though a file is never loaded', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mortise-run-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'server.ts');
+    writeFileSync(file, `console.error('loading');\nsetInterval(() => {}, 1000);\nawait new Promise(() => {});\n`);
+    for (const watch of [[], ['--watch']]) {
+      const child = spawn(process.execPath, [mortise, 'run', file, ...watch], { stdio: ['pipe', 'ignore', 'pipe'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await once(child.stderr, 'data');
+      child.kill('SIGINT');
+      expect(await once(child, 'exit')).toEqual([130, null]);
+    }
+  });
+
   it('says that a file exports no server', async () => {
     const file = fileURLToPath(new URL('servers/plain-server.mjs', import.meta.url));
     const { code, err } = await start('run', file);
@@ -109,5 +123,30 @@ describe('the command mortise', () => {
     child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
     await once(child, 'exit');
     expect(told).toBe('');
+  });
+
+  it('goes on serving if nobody reads its notes any more', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mortise-run-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [file, log] = [join(folder, 'server.ts'), join(folder, 'loads.log')];
+    const save = (): void =>
+      writeFileSync(
+        file,
+        `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(log)}, 'x');\nexport { server } from ${JSON.stringify(calculator)};\n`,
+      );
+    save();
+    const child = spawn(process.execPath, [mortise, 'run', file, '--watch', '--http', '--port', '0'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stderr, 'data');
+    child.stderr.destroy();
+    // A note is written after each load.
+    for (const loads of ['xx', 'xxx', 'xxxx']) {
+      save();
+      await expect.poll(() => readFileSync(log, 'utf8')).toBe(loads);
+    }
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });

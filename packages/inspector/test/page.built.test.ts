@@ -196,10 +196,60 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     TIMEOUT_MS,
   );
 
+  it(
+    'stops once at a list, in which arrow keys, Home and End move, and next at the form of what Enter chooses',
+    async () => {
+      const { page } = await openPage(browser, { servers: [await serveEverything('http')] });
+      const name = (): Promise<string> => page.locator(':focus').evaluate((element) => element.querySelector('strong')?.innerText ?? '');
+      const press = async (...keys: readonly string[]): Promise<void> => {
+        for (const key of keys) await page.keyboard.press(key);
+      };
+      await page.getByRole('button', { name: /^add / }).waitFor();
+      await page.getByLabel('Filter tools').focus();
+      await press('Tab');
+      expect(await name()).toBe('add');
+      await press('ArrowUp', 'ArrowDown');
+      expect(await name()).toBe('order');
+      await press('End', 'ArrowDown');
+      expect(await name()).toBe('touch');
+      const filter = await page.getByLabel('Filter tools').boundingBox();
+      while ((await name()) !== 'order') {
+        await press('ArrowUp');
+        const focused = await page.locator(':focus').boundingBox();
+        expect(focused?.y).toBeGreaterThanOrEqual((filter?.y ?? NaN) + (filter?.height ?? NaN));
+      }
+      await press('Home');
+      expect(await name()).toBe('add');
+      await press('ArrowDown');
+      await page.getByRole('region', { name: 'Tool add' }).waitFor();
+      await press('Enter');
+      await page.getByRole('region', { name: 'Tool order' }).waitFor();
+      await press('Tab');
+      expect(await page.locator('form :focus').count()).toBe(1);
+      await press('Shift+Tab');
+      expect(await name()).toBe('order');
+      await page.getByLabel('Filter tools').fill('log');
+      await press('Tab');
+      expect(await name()).toBe('log');
+      await page.getByRole('tab', { name: 'Resources' }).click();
+      await page.getByRole('button', { name: 'Reload resources' }).focus();
+      await press('Tab');
+      expect(await name()).toBe('readme');
+      await press('Tab', 'Tab');
+      expect(await name()).toBe('user');
+      await page.getByRole('tab', { name: 'Resources' }).focus();
+      await press('End');
+      await page.getByRole('tabpanel', { name: 'Server' }).waitFor();
+      await press('ArrowRight');
+      await page.getByRole('tabpanel', { name: 'Tools' }).waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
   const screens = [
-    { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
-    { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
-    { name: 'narrow', colorScheme: 'light', viewport: { width: 400, height: 800 } },
+    { name: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+    { name: 'medium', colorScheme: 'dark', viewport: { width: 900, height: 800 } },
+    { name: 'narrow', colorScheme: 'light', viewport: { width: 375, height: 740 } },
   ] as const;
   it.each(screens)(
     'has no serious fault of accessibility ($name), and is used by keyboard alone',
@@ -228,6 +278,7 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       await press('Connect$');
       await page.getByText('could not be started').first().waitFor();
       await page.getByText('The server is not connected.').waitFor();
+      expect(await page.locator(':focus').textContent()).toBe('Tools');
       await look('failed');
       await press('Remove');
       await press('everything');

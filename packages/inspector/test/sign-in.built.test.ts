@@ -27,7 +27,9 @@ describe.skipIf(executablePath === undefined)('sign-in', () => {
         const { page, complaints } = await openPage(
           browser,
           { servers: [{ type: 'http', url: await serveProtected(), era }] },
-          { colorScheme: era === 'legacy' ? 'light' : 'dark' },
+          era === 'legacy'
+            ? { colorScheme: 'light', viewport: { width: 1440, height: 900 } }
+            : { colorScheme: 'dark', viewport: { width: 375, height: 740 } },
         );
         const link = page.getByRole('link', { name: 'Open the sign-in page' });
         await link.waitFor();
@@ -41,6 +43,7 @@ describe.skipIf(executablePath === undefined)('sign-in', () => {
         await page.getByRole('tab', { name: 'Server' }).click();
         const steps = page.getByRole('region', { name: 'Sign-in' });
         const titles = await steps.locator('li > strong').allTextContents();
+        await steps.locator('li').last().scrollIntoViewIfNeeded();
         await shoot(page, `signed-in-${era}`);
         expect(titles).toEqual([
           'Metadata of the protected server',

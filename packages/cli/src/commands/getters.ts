@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { GetPromptResult, PromptReference, ReadResourceResult, ResourceTemplateReference } from '@mortise/protocol/model';
 import type { Command } from 'commander';
-import { CliError } from '../errors.ts';
+import { CliError, ExitCode } from '../errors.ts';
 import { indent, renderBlock, renderContents } from '../render.ts';
 import { addServerCommand, type ServerCommandOptions, useServer } from '../server-command.ts';
 import { clean, type Terminal } from '../terminal.ts';
@@ -63,9 +63,15 @@ function toTexts(words: readonly string[]): Record<string, string> {
 function save({ contents }: ReadResourceResult, file: string, terminal: Terminal): void {
   const [first, ...others] = contents;
   if (!first) throw new CliError('The resource has no content');
-  const data = typeof first.text === 'string' ? Buffer.from(first.text) : Buffer.from(first.blob ?? '', 'base64');
+  const data = typeof first.text === 'string' ? Buffer.from(first.text) : fromBase64(first.blob ?? '');
   writeFileSync(file, data);
   terminal.note(`${data.length} bytes written to ${file}${others.length === 0 ? '' : `; ${others.length} more contents were left out`}`);
+}
+
+/** @throws {CliError} The server sent something else. */
+function fromBase64(text: string): Buffer {
+  if (/^[a-z0-9+/\s]*=*\s*$/i.test(text)) return Buffer.from(text, 'base64');
+  throw new CliError('The server sent no base64 as the content of the resource, nothing was written', ExitCode.failed);
 }
 
 function printPrompt({ description, messages }: GetPromptResult, terminal: Terminal): void {

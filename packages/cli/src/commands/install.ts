@@ -3,20 +3,11 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { Argument, type Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
-import {
-  applyEdits,
-  type Edit,
-  findNodeAtLocation,
-  format,
-  getNodeValue,
-  modify,
-  type ParseError,
-  parse,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser';
+import { applyEdits, type Edit, format, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import stringArgv from 'string-argv';
 import { CliError } from '../errors.ts';
 import { collect } from '../server-command.ts';
@@ -52,10 +43,11 @@ async function install(server: string, host: Host, options: InstallOptions, term
   const before = readText(file);
   const entry = toEntry(server, host, options, io.cwd);
   const name = options.name ?? toName(server, io.cwd);
-  const path = [host === 'vscode' ? 'servers' : 'mcpServers', name];
+  const path = [host === 'vscode' ? 'servers' : 'mcpServers', name] as const;
   const after = addEntry(before, path, entry, file);
-  if (after === before) return terminal.print(`${clean(file)} has this entry already.`);
-  if (options.yes === true && options.name === undefined && hasOther(before, path, entry))
+  const found = findEntry(before, path);
+  if (isDeepStrictEqual(found, entry)) return terminal.print(`${clean(file)} has this entry already.`);
+  if (options.yes === true && options.name === undefined && found !== undefined && !startsSame(found, entry))
     throw new CliError(
       `${clean(file)} has another server "${clean(name)}", nothing was written: --name ${clean(name)} replaces it, any other name keeps both`,
     );
@@ -116,16 +108,20 @@ function toProjectName(folder: string): string {
   return basename(folder) || 'server';
 }
 
-/** Whether a configuration has an entry at this path for another program or URL. */
-function hasOther(text: string, path: readonly string[], entry: object): boolean {
-  const tree = parseTree(text, [], { allowTrailingComma: true });
-  const node = tree && findNodeAtLocation(tree, [...path]);
-  if (!node) return false;
-  const [before, after] = [getNodeValue(node), entry].map((each) => {
-    const { command, args, url } = Object(each) as Readonly<Record<string, unknown>>;
-    return JSON.stringify([command, args, url]);
+/** The entry of that name in a configuration. */
+function findEntry(text: string, [member, name]: readonly [string, string]): unknown {
+  const root: unknown = parse(text, [], { allowTrailingComma: true });
+  const entries = isJsonObject(root) ? root[member] : undefined;
+  return isJsonObject(entries) && Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
+
+/** Whether two entries are for the same program or URL. */
+function startsSame(...entries: readonly [unknown, unknown]): boolean {
+  const [one, other] = entries.map((entry) => {
+    const { command, args, url } = Object(entry) as Readonly<Record<string, unknown>>;
+    return [command, args, url];
   });
-  return before !== after;
+  return isDeepStrictEqual(one, other);
 }
 
 function toEntry(server: string, host: Host, options: InstallOptions, cwd: string): object {
@@ -138,11 +134,18 @@ function toEntry(server: string, host: Host, options: InstallOptions, cwd: strin
   }
   const script = findScript(server, cwd);
   // A host starts it in any folder, in which this package need not be installed.
-  const { command, args } = script === undefined ? target : { command: 'npx', args: ['-y', '@mortise/cli', 'run', script] };
+  const words = script === undefined ? [target.command, ...(target.args ?? [])] : ['npx', '-y', '@mortise/cli', 'run', script];
+  const [command, ...args] = words.map((word) => toAbsolute(word, cwd));
   return { ...(host === 'vscode' ? { type: 'stdio' } : {}), command, args, ...(options.env && { env: target.env }) };
 }
 
-function addEntry(text: string, path: readonly string[], entry: object, file: string): string {
+/** A word that looks like a path, and is one in this folder, as an absolute path. */
+function toAbsolute(word: string, cwd: string): string {
+  const path = resolve(cwd, word);
+  return /[./\\]/.test(word) && existsSync(path) ? path : word;
+}
+
+function addEntry(text: string, path: readonly [string, string], entry: object, file: string): string {
   const errors: ParseError[] = [];
   parse(text.trim() === '' ? '{}' : text, errors, { allowTrailingComma: true });
   const [fault] = errors;
@@ -155,8 +158,11 @@ function addEntry(text: string, path: readonly string[], entry: object, file: st
     const edits = modify(start, [...path], entry, {});
     const edited = edits.reduce((before, edit) => formatEdit(applyEdits(before, [edit]), edit), start);
     return edited.endsWith('\n') ? edited : `${edited}\n`;
-  } catch (error) {
-    throw new CliError(`${clean(file)} has no place for "${path[0]}", nothing was written`, undefined, { cause: error });
+  } catch {
+    const root: unknown = parse(start);
+    const [what, value] = isJsonObject(root) ? [`"${path[0]}"`, root[path[0]]] : ['the file', root];
+    const found = clean(JSON.stringify(value).slice(0, 40));
+    throw new CliError(`${clean(file)}: ${what} is ${found}, not an object; correct the file first, nothing was written`);
   }
 }
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { createJiti } from 'jiti';
 import { CliError, ExitCode } from '../errors.ts';
-import { addServingOptions, serve, type Served, type ServingOptions } from '../serve.ts';
+import { addServingOptions, serve, type Served, type ServingOptions, untilInterrupted } from '../serve.ts';
 import { clean, type CliIo, type Terminal } from '../terminal.ts';
 import { serveWatched } from '../watch/serve-watched.ts';
 
@@ -25,7 +25,10 @@ async function run(file: string, options: RunOptions, terminal: Terminal): Promi
   const isStdio = options.http !== true && options.ws !== true;
   const loadFile = <T>(loading: () => Promise<T>): Promise<T> => (isStdio ? withoutPrinting(terminal.io, loading) : loading());
   if (options.watch === true) return serveWatched(file, () => loadFile(() => loadAgain(file)), options, terminal);
-  const server = await loadFile(() => load(file));
+  const server = await untilInterrupted(
+    loadFile(() => load(file)),
+    terminal,
+  );
   if (server !== undefined) return serve(server, options, terminal);
   await new Promise<void>((resolve) => process.once('beforeExit', () => resolve()));
   throw new CliError(`${clean(file)} ${NO_SERVER}`);

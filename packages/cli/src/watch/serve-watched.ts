@@ -8,7 +8,7 @@ import { createHttpHandler } from '@mortise/transport-http/server';
 import { stderrLogger, StdioServerTransport } from '@mortise/transport-stdio/server';
 import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { toMessage } from '../errors.ts';
-import { aborted, checkServing, type Served, type ServingOptions } from '../serve.ts';
+import { aborted, say, type Served, type ServingOptions, untilInterrupted } from '../serve.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { KeptClient } from './kept-client.ts';
 import { watchFolder } from './watch-folder.ts';
@@ -27,11 +27,10 @@ interface Serving {
  * @throws What the first `load` or opening the port throws.
  */
 export async function serveWatched(file: string, load: () => Promise<Served>, options: ServingOptions, terminal: Terminal): Promise<void> {
-  checkServing(options);
   let serving: Serving | undefined;
   const unwatch = await watchFolder(file, async () => serving && reload(serving, load, terminal));
   try {
-    serving = await open(await load(), options, terminal);
+    serving = await open(await untilInterrupted(load(), terminal), options, terminal);
     await Promise.race([aborted(terminal.io.signal), serving.closed]);
   } finally {
     await unwatch();
@@ -126,8 +125,6 @@ async function onWebSocket(server: Served, { port, host }: ServingOptions, termi
 }
 
 const NEVER = new Promise<void>(() => undefined);
-
-const say = (url: string, terminal: Terminal): void => terminal.note(`${terminal.styleNote('green', 'serving')} ${url} (Ctrl-C ends)`);
 
 async function onStdio(server: Served, { io: { stdin, stdout } }: Terminal): Promise<Serving> {
   const client = new KeptClient(new StdioServerTransport(stdin, stdout, { exitWhenDone: false }));

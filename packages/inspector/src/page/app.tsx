@@ -95,7 +95,7 @@ function Server({ server }: { server: ServerModel }): JSX.Element {
         <button type="button" onClick={() => void ask('reconnect', { server: id }).catch(report)}>
           Connect again
         </button>
-        {status !== 'closed' && (
+        {(status === 'ready' || status === 'connecting') && (
           <button type="button" onClick={() => void ask('disconnect', { server: id, forgets: false }).catch(report)}>
             Disconnect
           </button>
@@ -136,9 +136,12 @@ function Tabs({ server }: { server: ServerModel }): JSX.Element {
     if (document.activeElement === document.body) document.getElementById(`tab-${view.value}`)?.focus();
   }, []);
   const move = (event: KeyboardEvent): void => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (by === undefined) return;
-    const next = NAMES[(NAMES.indexOf(view.value) + by + NAMES.length) % NAMES.length] ?? 'Tools';
+    const at = NAMES.indexOf(view.value);
+    const steps: Readonly<Record<string, number>> = { ArrowRight: (at + 1) % NAMES.length, ArrowLeft: at - 1, Home: 0, End: -1 };
+    const step = steps[event.key];
+    const next = step === undefined ? undefined : NAMES.at(step);
+    if (next === undefined) return;
+    event.preventDefault();
     view.value = next;
     document.getElementById(`tab-${next}`)?.focus();
   };

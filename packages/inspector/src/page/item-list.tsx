@@ -1,6 +1,6 @@
-/** `ItemList`: a list of names with a filter, one of which is chosen. */
+/** `ItemList`: a list of names with a filter, one of which is chosen. Tab stops at it once; arrow keys, Home and End move within it. */
 
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { type ListState, selected } from './state.ts';
 import { visible } from './text.ts';
@@ -26,9 +26,12 @@ const SHOWN = 300;
 
 export function ItemList({ label, list, items, chosen, onChoose, onReload }: ItemListProps): JSX.Element {
   const [text, setText] = useState('');
+  const [focused, setFocused] = useState<string | undefined>(undefined);
   const isConnected = selected.value?.state.value.status === 'ready';
   const wanted = text.toLowerCase();
   const found = items.filter(({ key, title, about = '' }) => `${key} ${title} ${about}`.toLowerCase().includes(wanted));
+  const drawn = found.slice(0, SHOWN);
+  const stop = [focused, chosen].find((key) => drawn.some((item) => item.key === key)) ?? drawn[0]?.key;
   return (
     <section aria-label={label} class="items">
       <header>
@@ -49,10 +52,16 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
         />
       )}
       {list.error !== undefined && <pre class="error">{visible(list.error)}</pre>}
-      <ul class="rows">
-        {found.slice(0, SHOWN).map(({ key, title, about, mark }) => (
+      <ul class="rows" onKeyDown={moveFocus}>
+        {drawn.map(({ key, title, about, mark }) => (
           <li key={key}>
-            <button type="button" aria-current={key === chosen} onClick={() => onChoose(key)}>
+            <button
+              type="button"
+              aria-current={key === chosen}
+              tabIndex={key === stop ? 0 : -1}
+              onFocus={() => setFocused(key)}
+              onClick={() => onChoose(key)}
+            >
               <strong>{visible(title)}</strong> {mark}
               {about !== undefined && <small>{visible(about.slice(0, 120))}</small>}
             </button>
@@ -66,4 +75,15 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
       )}
     </section>
   );
+}
+
+/** The item is chosen by Enter only, since another one's form replaces what is filled in. */
+function moveFocus(event: TargetedKeyboardEvent<HTMLUListElement>): void {
+  const buttons = [...event.currentTarget.querySelectorAll('button')];
+  const at = buttons.findIndex((button) => button === document.activeElement);
+  const steps: Readonly<Record<string, number>> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 };
+  const next = steps[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  buttons[next]?.focus();
 }

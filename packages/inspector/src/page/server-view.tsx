@@ -15,7 +15,6 @@ export function ServerView({ server }: { server: ServerModel }): JSX.Element {
   const { headers: _headers, env: _env, ...shown } = { headers: undefined, env: undefined, ...target };
   return (
     <section class="pane" aria-label="Server">
-      <h2>{visible(info?.title ?? info?.name ?? server.state.value.name)}</h2>
       {instructions !== undefined && <pre tabIndex={0}>{visible(instructions)}</pre>}
       <dl>
         <dt>Version</dt>
