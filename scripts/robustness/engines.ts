@@ -3,13 +3,12 @@
  * `node scripts/start.mjs --from-source scripts/robustness/engines.ts [--engine redis|postgres]`.
  */
 
+import type { ClusterStores } from '@mortise/protocol/contracts';
 import { parseArgs } from 'node:util';
-import { createPostgresStores, type PostgresStores } from '@mortise/store-postgres';
-import { createRedisStores, type RedisStores } from '@mortise/store-redis';
+import { createPostgresStores } from '@mortise/store-postgres';
+import { createRedisStores } from '@mortise/store-redis';
 import { hasPostgres, PostgresServer } from '../../packages/store-postgres/test/postgres-server.ts';
 import { hasRedis, RedisServer } from '../../packages/store-redis/test/redis-server.ts';
-
-type Stores = RedisStores | PostgresStores;
 
 const HOUR_MS = 3_600_000;
 const TERMS = { leaseMs: HOUR_MS, maxOpen: 1000 };
@@ -55,7 +54,7 @@ async function timeOf(count: number, fn: (n: number) => Promise<unknown>): Promi
 /** The number of the next task that a measurement creates. */
 let next = 10_000_000;
 
-async function measure({ tasks, sessions, events }: Stores, size: number): Promise<Readonly<Record<string, number>>> {
+async function measure({ tasks, sessions, events }: ClusterStores, size: number): Promise<Readonly<Record<string, number>>> {
   const spread = (n: number): number => (n * 7919) % size;
   const first = next;
   next += REPEATS;
@@ -74,7 +73,7 @@ async function measure({ tasks, sessions, events }: Stores, size: number): Promi
   };
 }
 
-async function run(name: string, stores: Stores): Promise<void> {
+async function run(name: string, stores: ClusterStores): Promise<void> {
   const found: Readonly<Record<string, number>>[] = [];
   let from = 0;
   for (const size of SIZES) {

@@ -1,17 +1,13 @@
 /** What the stores of an engine for several machines promise beside the kits, for the tests of each engine. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { BusMessage } from '@mortise/protocol/contracts';
+import type { BusMessage, ClusterStores } from '@mortise/protocol/contracts';
 import { inputRequired, McpServer } from '@mortise/server';
-import type { PostgresStores } from '@mortise/store-postgres';
-import type { RedisStores } from '@mortise/store-redis';
 import { createTasks } from '@mortise/tasks/server';
 import { expect } from 'vitest';
 import { LegacyClient } from '../../packages/transport-http/test/support/legacy-client.ts';
 import { modern, modernTool } from '../../packages/transport-http/test/support/modern.ts';
 import { serve } from '../../packages/transport-http/test/support/serve.ts';
-
-type Stores = RedisStores | PostgresStores;
 
 const HOUR_MS = 3_600_000;
 const session = { id: 's', principal: 'ada', state: { layout: 1 } };
@@ -29,7 +25,7 @@ const task = {
 } as const;
 
 /** Checks that a cluster with other stores in the same engine sees nothing of what these stores have, and that it has the same names to itself. */
-export async function expectSeparate(one: Stores, other: Stores): Promise<void> {
+export async function expectSeparate(one: ClusterStores, other: ClusterStores): Promise<void> {
   const heard: BusMessage[] = [];
   await other.bus.subscribe('a', (message) => void heard.push(message));
   await one.sessions.put(session, 0, HOUR_MS);
@@ -64,7 +60,7 @@ export async function expectSeparate(one: Stores, other: Stores): Promise<void> 
 }
 
 /** Checks that ids that only UTF-16 can tell apart are different ids, and are given back as they are. */
-export async function expectOwnIds({ tasks, sessions, states, bus }: Stores): Promise<void> {
+export async function expectOwnIds({ tasks, sessions, states, bus }: ClusterStores): Promise<void> {
   const ids = ['a\uD800', 'a\uDFFF', 'a\uFFFD', '\uE000"a\\ud800"', '\uE000'];
   for (const id of ids) {
     expect(await tasks.create({ ...task, id, principal: id, owner: id }, { leaseMs: HOUR_MS })).toBeDefined();
@@ -83,7 +79,7 @@ export async function expectOwnIds({ tasks, sessions, states, bus }: Stores): Pr
 }
 
 /** Checks that no call takes longer than about `waitMs` (1,000 milliseconds here) while the engine hangs. @param hang Makes it hang. */
-export async function expectNoLongWait(stores: Stores, hang: () => void): Promise<void> {
+export async function expectNoLongWait(stores: ClusterStores, hang: () => void): Promise<void> {
   const unsubscribe = await stores.bus.subscribe('a', () => undefined);
   await stores.states.put('s', 'x', HOUR_MS);
   hang();
@@ -107,7 +103,7 @@ const MEBIBYTE = 2 ** 20;
 const large = (mebibytes: number) => ({ jsonrpc: '2.0', method: 'm', params: { text: 'x'.repeat(mebibytes * MEBIBYTE) } }) as const;
 
 /** Checks that a stream has a bound in bytes, which spares its last event. */
-export async function expectBoundedStreams({ events }: Stores): Promise<void> {
+export async function expectBoundedStreams({ events }: ClusterStores): Promise<void> {
   const start = await events.append('s', 'one answer', undefined);
   await events.append('s', 'one answer', large(20));
   expect((await events.replay('s', start ?? ''))?.events).toHaveLength(1);
@@ -118,7 +114,7 @@ export async function expectBoundedStreams({ events }: Stores): Promise<void> {
 }
 
 /** Checks that two machines refuse each other's callers whatever belongs to another principal: session, stream, task and state. */
-export async function expectRefusals(stores: Stores): Promise<void> {
+export async function expectRefusals(stores: ClusterStores): Promise<void> {
   const tokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
   const asPrincipal = (principal: string): { readonly authorization: string } => ({ authorization: `Bearer ${principal}` });
   const [ada, eve] = [asPrincipal('ada'), asPrincipal('eve')];

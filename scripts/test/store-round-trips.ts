@@ -1,9 +1,8 @@
 /** How many commands an operation sends to an engine: what `docs/round-trips.md` says, measured. */
 
+import type { ClusterStores } from '@mortise/protocol/contracts';
 import { readFile } from 'node:fs/promises';
 import { McpServer } from '@mortise/server';
-import type { PostgresStores } from '@mortise/store-postgres';
-import type { RedisStores } from '@mortise/store-redis';
 import { createTasks } from '@mortise/tasks/server';
 import { expect, vi } from 'vitest';
 import { LegacyClient } from '../../packages/transport-http/test/support/legacy-client.ts';
@@ -11,15 +10,13 @@ import { modern, modernTool } from '../../packages/transport-http/test/support/m
 import { gate } from '../../packages/transport-http/test/support/scripted-endpoint.ts';
 import { serve, type Serving } from '../../packages/transport-http/test/support/serve.ts';
 
-type Stores = RedisStores | PostgresStores;
-
 const HOUR_MS = 3_600_000;
 /** A renewal, a look for orphans, and the message that the lists of tools may be new. */
 const AT_START = 3;
 const TASKS = { _meta: { 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } } };
 
 /** Counts what each request of a client, and each method of a store, sends. @param count How many commands have been sent so far. */
-export async function countRoundTrips(stores: Stores, count: () => number): Promise<Readonly<Record<string, number>>> {
+export async function countRoundTrips(stores: ClusterStores, count: () => number): Promise<Readonly<Record<string, number>>> {
   const found: Record<string, number> = {};
   const measure = async <T>(what: string, fn: () => Promise<T>): Promise<T> => {
     const before = count();
@@ -34,7 +31,7 @@ export async function countRoundTrips(stores: Stores, count: () => number): Prom
 
 type Measure = <T>(what: string, fn: () => Promise<T>) => Promise<T>;
 
-async function countRequests(stores: Stores, count: () => number, measure: Measure): Promise<void> {
+async function countRequests(stores: ClusterStores, count: () => number, measure: Measure): Promise<void> {
   const go = gate();
   const nodes: { readonly server: McpServer; readonly serving: Serving }[] = [];
   /** Starts a machine. Resolves when it has sent what it sends at its start. */
@@ -83,7 +80,10 @@ async function countRequests(stores: Stores, count: () => number, measure: Measu
   }
 }
 
-async function countMethods({ bus, events, replays, sessions, states, taskHandles, tasks }: Stores, measure: Measure): Promise<void> {
+async function countMethods(
+  { bus, events, replays, sessions, states, taskHandles, tasks }: ClusterStores,
+  measure: Measure,
+): Promise<void> {
   const session = { id: 's', principal: 'p', state: { layout: 1 } };
   await measure('`sessions.put`', () => sessions.put(session, 0, HOUR_MS));
   await measure('`sessions.put`, too late', () => sessions.put(session, 0, HOUR_MS));

@@ -5,24 +5,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventStore, MessageBus, ReplayStore, SessionStore, StateStore, TaskStore } from '@mortise/protocol/contracts';
+import type { ClusterStores } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { createTasks } from '@mortise/tasks/server';
 import { createHttpHandler, type HttpHandler } from '@mortise/transport-http/server';
 import { z } from 'zod';
 import type { Telemetry } from './telemetry.ts';
-
-/** The stores of one engine, as `createRedisStores` makes them. */
-export interface Stores {
-  readonly bus: MessageBus;
-  readonly tasks: TaskStore;
-  readonly sessions: SessionStore;
-  readonly events: EventStore;
-  readonly states: StateStore;
-  readonly replays: ReplayStore;
-  health(): Promise<{ readonly isUp: boolean; readonly problems: readonly string[] }>;
-  close(): Promise<void>;
-}
 
 /** A step of a task that began here, or whose value is stored. */
 export interface StepEvent {
@@ -32,7 +20,7 @@ export interface StepEvent {
 }
 
 export interface MachineOptions {
-  readonly stores: Stores;
+  readonly stores: ClusterStores;
   /** The same on all machines. */
   readonly secret: string;
   /** The port to listen on. @default any free port */

@@ -1,11 +1,11 @@
 /** Opens the stores of an engine by its URL: `redis:` or `postgres:`. */
 
+import type { ClusterStores } from '@mortise/protocol/contracts';
 import { createPostgresStores } from '@mortise/store-postgres';
 import { createRedisStores } from '@mortise/store-redis';
-import type { Stores } from './node.ts';
 
 /** @param name Names the cluster in the engine. */
-export async function openStores(url: string, name: string): Promise<Stores> {
+export async function openStores(url: string, name: string): Promise<ClusterStores> {
   return url.startsWith('redis')
     ? createRedisStores({ url, prefix: name })
     : createPostgresStores({ url, schema: name.replaceAll('-', '_') });

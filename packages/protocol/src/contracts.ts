@@ -23,6 +23,7 @@ export type {
   ToolOptions,
 } from './contracts/extension.ts';
 export type * from './contracts/message-bus.ts';
+export type * from './contracts/cluster-stores.ts';
 export type * from './contracts/session-stores.ts';
 export type * from './contracts/task-store.ts';
 export type * from './contracts/schema-adapter.ts';

@@ -10,6 +10,7 @@ export { checkAuthInfo, type Credentials, parseAuthorization } from './edge/auth
 export { KeepAlive, type KeepAliveTarget } from './edge/keep-alive.ts';
 export { BytePieces, readBytes } from './edge/read-bytes.ts';
 export { KeyedLimit } from './edge/keyed-limit.ts';
+export { checkStores, fromStoredText, toStoredInteger, toStoredText, within } from './edge/store-calls.ts';
 export { isEnded, readTaskCursor, TASK_BOUNDS, toTaskCursor } from './edge/task-list.ts';
 export { MemorySessionStore } from './edge/memory-session-store.ts';
 export { MemoryEventStore } from './edge/memory-event-store.ts';

@@ -1,5 +1,6 @@
 /** `PostgresConnection`: runs the statements of the stores on the connections of a pool, and bounds how long and how many calls wait. */
 
+import { toStoredText, within } from '@mortise/protocol/edge';
 import { PostgresStoreError, isAway, toStoreError } from './errors.ts';
 
 /** What the stores need of a connection of `pg`. */
@@ -28,11 +29,13 @@ const DELETED_AT_ONCE = 1000;
 /** After this many writes to a table, the table's expired rows are deleted. */
 const WRITES_PER_CLEARING = 256;
 
+/** The most calls, and messages of the bus, that wait for PostgreSQL at once. */
+export const MAX_WAITING = 10_000;
+
 /** The pool that all stores of one process share. */
 export class PostgresConnection {
   readonly schema: string;
   readonly waitMs: number;
-  readonly maxWaiting: number;
   readonly #pool: PostgresPool;
   readonly #writes = new Map<string, number>();
   #waiting = 0;
@@ -40,17 +43,24 @@ export class PostgresConnection {
   #comingBack: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(pool: PostgresPool, schema: string, waitMs: number, maxWaiting: number) {
+  constructor(pool: PostgresPool, schema: string, waitMs: number) {
     this.#pool = pool;
     this.schema = schema;
     this.waitMs = waitMs;
-    this.maxWaiting = maxWaiting;
   }
 
   /** Runs a statement, in which `mortise.` stands for the schema. @throws {PostgresStoreError} PostgreSQL cannot be reached, or refuses. */
   async query(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
     const sql = this.inSchema(text);
-    return this.use(async (client) => (await client.query(sql, values.map(toParameter))).rows as Row[]);
+    return this.use(
+      async (client) =>
+        (
+          await client.query(
+            sql,
+            values.map((value) => (typeof value === 'string' ? toStoredText(value) : value)),
+          )
+        ).rows as Row[],
+    );
   }
 
   /** Runs a statement that gives one row at most. @throws {PostgresStoreError} PostgreSQL cannot be reached, or refuses. */
@@ -67,7 +77,7 @@ export class PostgresConnection {
    * @throws {PostgresStoreError} PostgreSQL cannot be reached, or refuses.
    */
   async use<T>(fn: (client: PostgresClient) => Promise<T>, limitMs: number = this.waitMs): Promise<T> {
-    if (this.#waiting >= this.maxWaiting) throw this.tooMany(this.#waiting);
+    if (this.#waiting >= MAX_WAITING) throw this.tooMany(this.#waiting);
     this.#waiting++;
     let isLate = false;
     const client = this.connect();
@@ -146,30 +156,6 @@ export class PostgresConnection {
 
 function ignore(): void {
   return undefined;
-}
-
-/** Rejects if a promise is not settled after this many milliseconds. */
-export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited ${limitMs} ms`)), Math.min(limitMs, 2 ** 31 - 1));
-  });
-  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
-}
-
-/** A text of PostgreSQL cannot have a NUL or half a surrogate pair. Ids that have one are stored so that no other id is stored in the same way. */
-function toParameter(value: unknown): unknown {
-  return typeof value === 'string' && /^\uE000|[\0\p{Surrogate}]/u.test(value) ? `\uE000${JSON.stringify(value)}` : value;
-}
-
-/** The id of which `toParameter` made this. */
-export function fromText(stored: string): string {
-  return stored.startsWith('\uE000') ? (JSON.parse(stored.slice(1)) as string) : stored;
-}
-
-/** A duration for PostgreSQL: never more than it can add to its time. */
-export function duration(ms: number): number {
-  return Math.min(ms, 9e15);
 }
 
 /** Reads a column of a row as text. */

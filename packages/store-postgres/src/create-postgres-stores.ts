@@ -2,15 +2,8 @@
 
 import type { Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, silentLogger } from '@mortise/jsonrpc-core/transport';
-import type {
-  EventStore,
-  MessageBus,
-  ReplayStore,
-  SessionStore,
-  StateStore,
-  TaskHandleStore,
-  TaskStore,
-} from '@mortise/protocol/contracts';
+import type { ClusterStores } from '@mortise/protocol/contracts';
+import { checkStores } from '@mortise/protocol/edge';
 import { Pool } from 'pg';
 import { PostgresConnection, type PostgresPool } from './connection.ts';
 import { toStoreError } from './errors.ts';
@@ -30,8 +23,6 @@ export interface PostgresStoresOptions {
   readonly schema?: string | undefined;
   /** How long a call waits for PostgreSQL, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
   readonly waitMs?: number | undefined;
-  /** The most calls that wait for answers of PostgreSQL at once. Further ones reject. @default 10_000 */
-  readonly maxWaiting?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `PostgresEventOptions` */
   readonly events?: PostgresEventOptions | undefined;
   /** Logs lost connections. @default nothing is logged */
@@ -43,33 +34,9 @@ const OPTIONS: OptionTable<PostgresStoresOptions> = {
   pool: { methods: ['connect'] },
   schema: 'string',
   waitMs: 1,
-  maxWaiting: 1,
   events: { maxEventsPerStream: 1, maxAgeMs: 1 },
   logger: { methods: ['log'] },
 };
-
-/** Whether PostgreSQL answers, for the health route of a load balancer. */
-export interface PostgresHealth {
-  readonly isUp: boolean;
-  /** What does not work, as sentences; empty if all is well. */
-  readonly problems: readonly string[];
-}
-
-/** The stores in one schema of a database, and the message bus through it. */
-export interface PostgresStores extends AsyncDisposable {
-  readonly bus: MessageBus;
-  readonly tasks: TaskStore;
-  readonly sessions: SessionStore;
-  readonly events: EventStore;
-  readonly states: StateStore;
-  readonly replays: ReplayStore;
-  /** A store for clients: keeps the ids of the tasks that a client has started. */
-  readonly taskHandles: TaskHandleStore;
-  /** Asks PostgreSQL, by the pool and by the connection of the bus. Never rejects; waits no longer than a call. */
-  health(): Promise<PostgresHealth>;
-  /** Ends the connections when their last answers are there, but not those of a `pool`. Calls then reject. May be called twice. */
-  close(): Promise<void>;
-}
 
 /** Connections of the pool for calls, and the one of the bus. */
 const MOST_CONNECTIONS = 10;
@@ -82,16 +49,16 @@ const MOST_CONNECTIONS = 10;
  * @throws {PostgresStoreError} `ERR_POSTGRES_REPLY`: it refuses the login, or the user may not create the schema.
  * @throws {PostgresStoreError} `ERR_POSTGRES_SCHEMA`: a newer version of this package has changed the tables.
  */
-export async function createPostgresStores(options: PostgresStoresOptions): Promise<PostgresStores> {
+export async function createPostgresStores(options: PostgresStoresOptions): Promise<ClusterStores> {
   checkOptions('createPostgresStores options', options, OPTIONS);
-  const { url, schema = 'mortise', waitMs = 5000, maxWaiting = 10_000, logger = silentLogger } = options;
+  const { url, schema = 'mortise', waitMs = 5000, logger = silentLogger } = options;
   if ((url === undefined) === (options.pool === undefined))
     throw new TypeError('createPostgresStores options: set "url" or "pool", and not both');
   if (!/^[a-z_][a-z0-9_]{0,49}$/i.test(schema))
     throw new TypeError('createPostgresStores options: "schema" must be a name of letters, digits and _, at most 50 characters long');
   const onError = (error: unknown): void => logger.log('warning', 'A connection to PostgreSQL has an error', { error: String(error) });
   const own = options.pool ? undefined : openPool(url, waitMs, onError);
-  const connection = new PostgresConnection(options.pool ?? (own as PostgresPool), schema, waitMs, maxWaiting);
+  const connection = new PostgresConnection(options.pool ?? (own as PostgresPool), schema, waitMs);
   try {
     await migrate(connection);
   } catch (error) {
@@ -114,7 +81,8 @@ export async function createPostgresStores(options: PostgresStoresOptions): Prom
     states: createStateStore(connection),
     replays: createReplayStore(connection),
     taskHandles: createTaskHandleStore(connection),
-    health: () => checkHealth(connection, bus),
+    // A write of nothing, because a PostgreSQL that is a replica answers reads.
+    health: () => checkStores(connection.query('UPDATE mortise.migrations SET version = version WHERE false'), bus.probe()),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -132,14 +100,4 @@ function openPool(url: string | undefined, waitMs: number, onError: (error: unkn
   });
   pool.on('error', onError);
   return pool;
-}
-
-async function checkHealth(connection: PostgresConnection, bus: PostgresMessageBus): Promise<PostgresHealth> {
-  // A write of nothing, because a PostgreSQL that is a replica answers reads.
-  const write = connection.query('UPDATE mortise.migrations SET version = version WHERE false');
-  const [stores, messages] = await Promise.allSettled([write, bus.probe()]);
-  const problems: string[] = [];
-  if (stores.status === 'rejected') problems.push(`The stores do not work: ${String(stores.reason)}`);
-  if (messages.status === 'rejected') problems.push(`The message bus gets no messages: ${String(messages.reason)}`);
-  return { isUp: problems.length === 0, problems };
 }

@@ -2,7 +2,8 @@
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
-import { duration, number, type PostgresConnection, type Row, text } from './connection.ts';
+import { toStoredInteger } from '@mortise/protocol/edge';
+import { number, type PostgresConnection, type Row, text } from './connection.ts';
 
 /** The limits of the PostgreSQL event store. */
 export interface PostgresEventOptions {
@@ -75,7 +76,7 @@ DELETE FROM mortise.events WHERE session_id = $1 AND ($2::text IS NULL OR stream
 /** Keeps the events of SSE streams in PostgreSQL, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
 export function createEventStore(db: PostgresConnection, options: PostgresEventOptions = {}): EventStore {
   const maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, 2 ** 31 - 1));
-  const maxAgeMs = duration(options.maxAgeMs ?? 300_000);
+  const maxAgeMs = toStoredInteger(options.maxAgeMs ?? 300_000);
   /** The last call for each stream. On several connections calls would overtake one another. If one fails, so do those that wait for it. */
   const turns = new Map<string, Promise<Row | undefined>>();
   const write = (sql: string, sessionId: string, streamId: string, ...values: readonly unknown[]): Promise<Row | undefined> => {

@@ -5,7 +5,8 @@
 
 import type { Logger } from '@mortise/jsonrpc-core';
 import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
-import { type PostgresClient, type PostgresConnection, within } from './connection.ts';
+import { within } from '@mortise/protocol/edge';
+import { MAX_WAITING, type PostgresClient, type PostgresConnection } from './connection.ts';
 import { PostgresStoreError, toStoreError } from './errors.ts';
 
 /** A message with its end, in parts that each fit in a notification. */
@@ -51,7 +52,7 @@ export class PostgresMessageBus implements MessageBus {
 
   async publish(message: BusMessage): Promise<void> {
     if (this.#isClosed) throw closedError();
-    if (this.#outgoing.length >= this.#db.maxWaiting) throw this.#db.tooMany(this.#outgoing.length);
+    if (this.#outgoing.length >= MAX_WAITING) throw this.#db.tooMany(this.#outgoing.length);
     this.#outgoing.push(toLine(message));
     await this.#send();
   }

@@ -1,7 +1,8 @@
 /** The stores in PostgreSQL that need one row for a value: for sessions, request states, used request states, and task ids of clients. */
 
 import type { ReplayStore, SessionRecord, SessionStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
-import { duration, number, type PostgresConnection, type Row, text } from './connection.ts';
+import { toStoredInteger } from '@mortise/protocol/edge';
+import { number, type PostgresConnection, type Row, text } from './connection.ts';
 
 const LIVE = 'id = $1 AND expires > now()';
 
@@ -24,10 +25,10 @@ RETURNING 1`;
 export function createSessionStore(db: PostgresConnection): SessionStore {
   return {
     async get(id, ttlMs) {
-      return toSession(id, await db.get(GET_SESSION, id, duration(ttlMs)));
+      return toSession(id, await db.get(GET_SESSION, id, toStoredInteger(ttlMs)));
     },
     async put({ id, principal, state }, expectedVersion, ttlMs) {
-      const values = [id, JSON.stringify({ principal, state }), duration(ttlMs)];
+      const values = [id, JSON.stringify({ principal, state }), toStoredInteger(ttlMs)];
       if (expectedVersion === 0) db.clearSometimes('sessions');
       const written = await (expectedVersion === 0
         ? db.get(INSERT_SESSION, ...values)
@@ -56,7 +57,7 @@ export function createStateStore(db: PostgresConnection): StateStore {
     async put(id, value, ttlMs) {
       db.clearSometimes('states');
       // As JSON, because a text of PostgreSQL cannot have a NUL.
-      await db.query(put, id, JSON.stringify(value), duration(ttlMs));
+      await db.query(put, id, JSON.stringify(value), toStoredInteger(ttlMs));
     },
     async get(id) {
       const row = await db.get(`SELECT value FROM mortise.states WHERE ${LIVE}`, id);
@@ -75,7 +76,7 @@ export function createReplayStore(db: PostgresConnection): ReplayStore {
   return {
     async claim(id, ttlMs) {
       db.clearSometimes('claims');
-      return (await db.get(claim, id, duration(ttlMs))) !== undefined;
+      return (await db.get(claim, id, toStoredInteger(ttlMs))) !== undefined;
     },
   };
 }

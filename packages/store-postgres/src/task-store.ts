@@ -2,8 +2,8 @@
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import { isEnded, readTaskCursor, toTaskCursor } from '@mortise/protocol/edge';
-import { duration, fromText, number, type PostgresConnection, type Row, text } from './connection.ts';
+import { fromStoredText, isEnded, readTaskCursor, toStoredInteger, toTaskCursor } from '@mortise/protocol/edge';
+import { number, type PostgresConnection, type Row, text } from './connection.ts';
 import { PostgresStoreError } from './errors.ts';
 
 /** The members that have columns of their own. */
@@ -44,9 +44,9 @@ export function createTaskStore(db: PostgresConnection): TaskStore {
       const { id, principal, driver, createdAtMs, ttlMs, owner = null } = record;
       db.clearSometimes('tasks', CLEAR);
       const state = isEnded(record) ? 'end' : driver === 'engine' ? 'run' : 'hand';
-      const ttl = ttlMs === null ? null : duration(ttlMs);
+      const ttl = ttlMs === null ? null : toStoredInteger(ttlMs);
       const most = maxOpen < MOST_ROWS ? Math.ceil(maxOpen) : null;
-      const values = [id, principal, toMembers(record), state, createdAtMs, ttl, owner, duration(leaseMs), most];
+      const values = [id, principal, toMembers(record), state, createdAtMs, ttl, owner, toStoredInteger(leaseMs), most];
       const row = await db.get('SELECT mortise.create_task($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcome', ...values);
       const outcome = row?.['outcome'];
       if (outcome === 'limit') return undefined;
@@ -76,17 +76,17 @@ export function createTaskStore(db: PostgresConnection): TaskStore {
     },
     async claim(id, owner, leaseMs) {
       const sql = 'SELECT was_owned, (task).record::text, (task).version, (task).owner FROM mortise.claim_task($1, $2, $3)';
-      const row = await db.get(sql, id, owner, duration(leaseMs));
+      const row = await db.get(sql, id, owner, toStoredInteger(leaseMs));
       const record = toRecord(row);
       return record && { record, wasStarted: row?.['was_owned'] === true };
     },
     async claimOrphans(leaseMs, limit) {
-      return toRecords(await db.query(CLAIM_ORPHANS, duration(leaseMs), Math.min(limit, MOST_ROWS)));
+      return toRecords(await db.query(CLAIM_ORPHANS, toStoredInteger(leaseMs), Math.min(limit, MOST_ROWS)));
     },
     async renew(owner, leaseMs) {
-      const row = await db.get('SELECT mortise.renew_owner($1, $2)::text AS versions', owner, duration(leaseMs));
+      const row = await db.get('SELECT mortise.renew_owner($1, $2)::text AS versions', owner, toStoredInteger(leaseMs));
       const versions = JSON.parse(String(row?.['versions'] ?? '{}')) as Readonly<Record<string, number>>;
-      return Object.entries(versions).map(([id, version]) => ({ id: fromText(id), version }));
+      return Object.entries(versions).map(([id, version]) => ({ id: fromStoredText(id), version }));
     },
     async getStep(id, key) {
       const sql = 'SELECT value FROM mortise.steps JOIN mortise.tasks ON id = task_id WHERE task_id = $1 AND key = $2 AND expires > now()';
@@ -100,7 +100,7 @@ export function createTaskStore(db: PostgresConnection): TaskStore {
       if (stored === '') throw fullError();
       return JSON.parse(stored) as JsonValue;
     },
-    // The connections end with the `close` of `PostgresStores`.
+    // The connections end with the `close` of the stores.
     close: () => Promise.resolve(),
   };
 }
@@ -119,7 +119,7 @@ function toRecord(row: Row | undefined): TaskRecord | undefined {
   if (typeof row?.['record'] !== 'string') return undefined;
   const members = Object.entries(JSON.parse(row['record']) as Record<string, string>);
   const record = Object.fromEntries(members.map(([name, json]) => [name, JSON.parse(json) as JsonValue]));
-  const owner = row['owner'] === null ? {} : { owner: fromText(text(row, 'owner')) };
+  const owner = row['owner'] === null ? {} : { owner: fromStoredText(text(row, 'owner')) };
   return { ...record, ...owner, version: number(row, 'version') } as unknown as TaskRecord;
 }
 

@@ -19,7 +19,7 @@ const session = (id: string) => ({ id, principal: 'ada', state: { layout: 1 } })
 it.each<[string, PostgresStoresOptions, RegExp]>([
   ['neither url nor pool', {}, /set "url" or "pool", and not both/],
   ['a quote in the schema', { url: NOWHERE, schema: 'a"b' }, /"schema" must be a name/],
-  ['a bound that is not a number', { url: NOWHERE, maxWaiting: NaN }, /"maxWaiting" must be a number, 1 or more/],
+  ['a bound that is not a number', { url: NOWHERE, waitMs: NaN }, /"waitMs" must be a number, 1 or more/],
   ['what is no pool', { pool: {} as never }, /"pool" must be an object with a function "connect"/],
 ])('[ROBUSTNESS-7] refuses %s', async (_, options, message) => {
   await expect(createPostgresStores(options)).rejects.toThrow(message);
@@ -147,13 +147,13 @@ describe.skipIf(!hasPostgres)('stores in a PostgreSQL', () => {
   });
 
   it('rejects what waits too long, and what is too much, and says what is down', async () => {
-    const stores = await open({ waitMs: 1000, maxWaiting: 3 });
+    const stores = await open({ waitMs: 1000 });
     await stores.bus.subscribe('a', () => undefined);
     stores.line.cut();
-    const calls = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => stores.sessions.get(`s${n}`, HOUR_MS)));
+    const calls = await Promise.allSettled(Array.from({ length: 10_007 }, (_, n) => stores.sessions.get(`s${n}`, HOUR_MS)));
     const reasons = calls.map((call) => (call.status === 'rejected' ? (call.reason as PostgresStoreError) : undefined));
     expect(new Set(reasons.map((reason) => reason?.code))).toEqual(new Set(['ERR_POSTGRES_UNAVAILABLE']));
-    expect(reasons.filter((reason) => reason?.message.includes('3 calls wait'))).toHaveLength(7);
+    expect(reasons.filter((reason) => reason?.message.includes('10000 calls wait'))).toHaveLength(7);
     const { isUp, problems } = await stores.health();
     expect({ isUp, problems: problems.map((problem) => problem.slice(0, 30)) }).toEqual({
       isUp: false,

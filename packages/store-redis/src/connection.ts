@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Logger } from '@mortise/jsonrpc-core';
+import { toStoredText, within } from '@mortise/protocol/edge';
 import { RedisStoreError, toStoreError } from './errors.ts';
 
 /** What the stores need of a client of `@redis/client` or `redis`: one of `createClient`, or a cluster of `createCluster`. */
@@ -43,29 +44,30 @@ const PROBE = script(`redis.call('SET', KEYS[1], '', 'PX', 1000)`);
 /** The pause before a call is sent again to a Redis that still reads its data, in milliseconds. */
 const LOADING_MS = 50;
 
+/** The most calls that wait for answers of Redis at once. */
+const MAX_WAITING = 10_000;
+
 /** The connection that all stores of one process share. */
 export class RedisConnection {
   readonly client: RedisClient;
   readonly #prefix: string;
   readonly #waitMs: number;
-  readonly #maxWaiting: number;
   #waiting = 0;
 
-  constructor(client: RedisClient, prefix: string, waitMs: number, maxWaiting: number) {
+  constructor(client: RedisClient, prefix: string, waitMs: number) {
     this.client = client;
     this.#prefix = prefix.replaceAll(/[%:]/g, encodeURIComponent);
     this.#waitMs = waitMs;
-    this.#maxWaiting = maxWaiting;
   }
 
   /** Makes a name that only the processes with this prefix use: no other prefix and a part give the same. */
   name(...parts: readonly string[]): string {
-    return [this.#prefix, ...parts.map(toText)].join(':');
+    return [this.#prefix, ...parts.map(toStoredText)].join(':');
   }
 
   /** Runs a script. @throws {RedisStoreError} Redis cannot be reached, or refuses. */
   run(what: Script, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    const options = { keys: [key], arguments: args.map(toText) };
+    const options = { keys: [key], arguments: args.map((arg) => toStoredText(String(arg))) };
     return this.#ask(async () => {
       for (;;) {
         try {
@@ -88,7 +90,7 @@ export class RedisConnection {
 
   /** The limit of the client library would also keep it from connecting again while it is reached. */
   async #ask(call: () => Promise<unknown>): Promise<unknown> {
-    if (this.#waiting >= this.#maxWaiting)
+    if (this.#waiting >= MAX_WAITING)
       throw new RedisStoreError('ERR_REDIS_UNAVAILABLE', `${this.#waiting} calls wait for Redis already: is it running, and fast enough?`);
     this.#waiting++;
     return this.within(call().finally(() => this.#waiting--));
@@ -96,16 +98,10 @@ export class RedisConnection {
 
   /** Waits no longer than a call may. The client library ends some calls only when the connection ends. */
   async within<T>(promise: Promise<T>): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`waited ${this.#waitMs} ms`)), Math.min(this.#waitMs, 2 ** 31 - 1));
-    });
     try {
-      return await Promise.race([promise, limit]);
+      return await within(this.#waitMs, promise);
     } catch (error) {
       throw toStoreError(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -131,22 +127,6 @@ export function logConnection(client: RedisClient, what: string, logger: Logger)
 /** The part of a key by which a cluster chooses its machine: keys with the same part can be used in one step. */
 export function tag(text: string): string {
   return `{${text.replaceAll(/[%{}]/g, encodeURIComponent)}}`;
-}
-
-/** A text for Redis, which knows UTF-8 only: one with half a surrogate pair is stored so that no other is stored in the same way. */
-function toText(value: string | number): string {
-  const text = String(value);
-  return /^\uE000|\p{Surrogate}/u.test(text) ? `\uE000${JSON.stringify(text)}` : text;
-}
-
-/** The text of which `toText` made this. */
-export function fromText(stored: string): string {
-  return stored.startsWith('\uE000') ? (JSON.parse(stored.slice(1)) as string) : stored;
-}
-
-/** A duration for Redis: whole milliseconds, and never more than it can add to its time. */
-export function duration(ms: number): number {
-  return Math.min(Math.ceil(ms), 9e15);
 }
 
 /** Reads an array that a script returned. */

@@ -2,15 +2,8 @@
 
 import type { Logger } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, silentLogger } from '@mortise/jsonrpc-core/transport';
-import type {
-  EventStore,
-  MessageBus,
-  ReplayStore,
-  SessionStore,
-  StateStore,
-  TaskHandleStore,
-  TaskStore,
-} from '@mortise/protocol/contracts';
+import type { ClusterStores } from '@mortise/protocol/contracts';
+import { checkStores } from '@mortise/protocol/edge';
 import { createClient } from '@redis/client';
 import { logConnection, type RedisClient, RedisConnection } from './connection.ts';
 import { toStoreError } from './errors.ts';
@@ -24,16 +17,13 @@ export interface RedisStoresOptions {
   /** The URL of Redis, such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. @default none: set `client` */
   readonly url?: string | undefined;
   /**
-   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. Calls wait
-   * no longer than `waitMs`, nor than the options of that client say. @default none: set `url`
+   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. @default none: set `url`
    */
   readonly client?: RedisClient | undefined;
   /** Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. @default 'mortise' */
   readonly prefix?: string | undefined;
   /** How long a call waits for Redis, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
   readonly waitMs?: number | undefined;
-  /** The most calls that wait for answers of Redis at once. Further ones reject. @default 10_000 */
-  readonly maxWaiting?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `RedisEventOptions` */
   readonly events?: RedisEventOptions | undefined;
   /** Logs lost connections. @default nothing is logged */
@@ -45,33 +35,9 @@ const OPTIONS: OptionTable<RedisStoresOptions> = {
   client: { methods: ['evalSha', 'eval', 'sPublish', 'duplicate'] },
   prefix: 'string',
   waitMs: 1,
-  maxWaiting: 1,
   events: { maxEventsPerStream: 1, maxAgeMs: 1 },
   logger: { methods: ['log'] },
 };
-
-/** Whether Redis answers, for the health route of a load balancer. */
-export interface RedisHealth {
-  readonly isUp: boolean;
-  /** What does not work, as sentences; empty if all is well. */
-  readonly problems: readonly string[];
-}
-
-/** The stores in one Redis, and the message bus through it. */
-export interface RedisStores extends AsyncDisposable {
-  readonly bus: MessageBus;
-  readonly tasks: TaskStore;
-  readonly sessions: SessionStore;
-  readonly events: EventStore;
-  readonly states: StateStore;
-  readonly replays: ReplayStore;
-  /** A store for clients: keeps the ids of the tasks that a client has started. */
-  readonly taskHandles: TaskHandleStore;
-  /** Asks Redis, by each connection. Never rejects; waits no longer than a call. */
-  health(): Promise<RedisHealth>;
-  /** Ends the connections when their last answers are there, but not that of a `client`. Calls then reject. May be called twice. */
-  close(): Promise<void>;
-}
 
 /** A connection that says nothing for this long is dead. Pings come three times as often. */
 const SILENCE_MS = 15_000;
@@ -82,14 +48,14 @@ const SILENCE_MS = 15_000;
  * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `url` and `client` are set.
  * @throws {RedisStoreError} `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or refuses the login.
  */
-export async function createRedisStores(options: RedisStoresOptions): Promise<RedisStores> {
+export async function createRedisStores(options: RedisStoresOptions): Promise<ClusterStores> {
   checkOptions('createRedisStores options', options, OPTIONS);
-  const { url, prefix = 'mortise', waitMs = 5000, maxWaiting = 10_000, logger = silentLogger } = options;
+  const { url, prefix = 'mortise', waitMs = 5000, logger = silentLogger } = options;
   if ((url === undefined) === (options.client === undefined))
     throw new TypeError('createRedisStores options: set "url" or "client", and not both');
   if (!/^[^{}]+$/.test(prefix)) throw new TypeError('createRedisStores options: "prefix" must be a text without { and }');
   const client = options.client ?? (await connect(url ?? '', waitMs, logger));
-  const connection = new RedisConnection(client, prefix, waitMs, maxWaiting);
+  const connection = new RedisConnection(client, prefix, waitMs);
   const bus = new RedisMessageBus(connection, logger);
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
@@ -105,7 +71,7 @@ export async function createRedisStores(options: RedisStoresOptions): Promise<Re
     states: createStateStore(connection),
     replays: createReplayStore(connection),
     taskHandles: createTaskHandleStore(connection),
-    health: () => checkHealth(connection, bus),
+    health: () => checkStores(connection.probe(), bus.probe()),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -116,7 +82,6 @@ async function connect(url: string, waitMs: number, logger: Logger): Promise<Red
   let wasConnected = false;
   const client = createClient({
     url,
-    commandOptions: { timeout: Math.min(waitMs, 2 ** 31 - 1) },
     pingInterval: SILENCE_MS / 3,
     socket: {
       connectTimeout: Math.min(waitMs, 2 ** 31 - 1),
@@ -143,12 +108,4 @@ async function closeClient(client: RedisClient, connection: RedisConnection): Pr
   const isReady = client.isOpen && !('isReady' in client && client.isReady === false);
   if (isReady) await connection.within(client.close()).catch(() => undefined);
   if (client.isOpen) client.destroy();
-}
-
-async function checkHealth(connection: RedisConnection, bus: RedisMessageBus): Promise<RedisHealth> {
-  const [stores, messages] = await Promise.allSettled([connection.probe(), bus.probe()]);
-  const problems: string[] = [];
-  if (stores.status === 'rejected') problems.push(`The stores do not work: ${String(stores.reason)}`);
-  if (messages.status === 'rejected') problems.push(`The message bus gets no messages: ${String(messages.reason)}`);
-  return { isUp: problems.length === 0, problems };
 }

@@ -5,7 +5,8 @@
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
-import { duration, list, type RedisConnection, type Script, script, tag } from './connection.ts';
+import { toStoredInteger } from '@mortise/protocol/edge';
+import { list, type RedisConnection, type Script, script, tag } from './connection.ts';
 
 /** The limits of the Redis event store. */
 export interface RedisEventOptions {
@@ -100,7 +101,7 @@ end`);
 /** Keeps the events of SSE streams in Redis, so that clients can resume a stream on any machine. Has the guarantees V1 to V4 of `EventStore`. */
 export function createEventStore(redis: RedisConnection, options: RedisEventOptions = {}): EventStore {
   const maxEvents = Math.trunc(Math.min(options.maxEventsPerStream ?? 1000, Number.MAX_SAFE_INTEGER));
-  const maxAgeMs = duration(options.maxAgeMs ?? 300_000);
+  const maxAgeMs = toStoredInteger(options.maxAgeMs ?? 300_000);
   const key = (sessionId: string): string => redis.name('events', tag(sessionId));
   const run = (what: Script, sessionId: string, streamId: string, ...args: readonly (string | number)[]): Promise<unknown> =>
     redis.run(what, key(sessionId), streamId, maxEvents, maxAgeMs, ...args);

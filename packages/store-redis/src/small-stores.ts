@@ -1,7 +1,8 @@
 /** The stores in Redis that need one key for a value: for sessions, request states, used request states, and task ids of clients. */
 
 import type { ReplayStore, SessionRecord, SessionStore, StateStore, TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
-import { duration, list, type RedisConnection, script } from './connection.ts';
+import { toStoredInteger } from '@mortise/protocol/edge';
+import { list, type RedisConnection, script } from './connection.ts';
 
 const DELETE = script(`redis.call('DEL', KEYS[1])`);
 
@@ -21,10 +22,10 @@ export function createSessionStore(redis: RedisConnection): SessionStore {
   const key = (id: string): string => redis.name('session', id);
   return {
     async get(id, ttlMs) {
-      return toSession(id, await redis.run(GET_SESSION, key(id), duration(ttlMs)));
+      return toSession(id, await redis.run(GET_SESSION, key(id), toStoredInteger(ttlMs)));
     },
     async put({ id, principal, state }, expectedVersion, ttlMs) {
-      const stored = await redis.run(PUT_SESSION, key(id), expectedVersion, duration(ttlMs), JSON.stringify({ principal, state }));
+      const stored = await redis.run(PUT_SESSION, key(id), expectedVersion, toStoredInteger(ttlMs), JSON.stringify({ principal, state }));
       return stored === null ? { isWritten: true } : { isWritten: false, present: toSession(id, stored) };
     },
     async delete(id) {
@@ -48,7 +49,7 @@ export function createStateStore(redis: RedisConnection): StateStore {
   const remove = async (id: string): Promise<void> => void (await redis.run(DELETE, key(id)));
   return {
     async put(id, value, ttlMs) {
-      if (ttlMs > 0) await redis.run(PUT_STATE, key(id), JSON.stringify(value), duration(ttlMs));
+      if (ttlMs > 0) await redis.run(PUT_STATE, key(id), JSON.stringify(value), toStoredInteger(ttlMs));
       else await remove(id);
     },
     async get(id) {
@@ -65,7 +66,7 @@ const CLAIM = script(`return redis.call('SET', KEYS[1], '', 'NX', 'PX', ARGV[1])
 export function createReplayStore(redis: RedisConnection): ReplayStore {
   return {
     async claim(id, ttlMs) {
-      return (await redis.run(CLAIM, redis.name('claim', id), Math.max(1, duration(ttlMs)))) !== null;
+      return (await redis.run(CLAIM, redis.name('claim', id), Math.max(1, toStoredInteger(ttlMs)))) !== null;
     },
   };
 }

@@ -2,8 +2,8 @@
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import { isEnded, readTaskCursor, toTaskCursor } from '@mortise/protocol/edge';
-import { duration, fromText, list, pairs, type RedisConnection, type Script, tag } from './connection.ts';
+import { fromStoredText, isEnded, readTaskCursor, toStoredInteger, toTaskCursor } from '@mortise/protocol/edge';
+import { list, pairs, type RedisConnection, type Script, tag } from './connection.ts';
 import { RedisStoreError } from './errors.ts';
 import * as scripts from './task-scripts.ts';
 
@@ -16,10 +16,10 @@ export function createTaskStore(redis: RedisConnection): TaskStore {
   return {
     async create(record, { maxOpen = Infinity, leaseMs }) {
       const { id, principal, driver, createdAtMs, ttlMs, owner = '' } = record;
-      const ttl = ttlMs === null ? '' : duration(ttlMs);
+      const ttl = ttlMs === null ? '' : toStoredInteger(ttlMs);
       const state = isEnded(record) ? 'end' : driver === 'engine' ? 'run' : 'hand';
       const most = maxOpen === Infinity ? '' : maxOpen;
-      const args = [id, principal, createdAtMs, ttl, state, owner, duration(leaseMs), most, ...toFields(record)];
+      const args = [id, principal, createdAtMs, ttl, state, owner, toStoredInteger(leaseMs), most, ...toFields(record)];
       const outcome = await run(scripts.CREATE, ...args);
       if (outcome === 'limit') return undefined;
       if (outcome === 'full') throw fullError();
@@ -38,23 +38,23 @@ export function createTaskStore(redis: RedisConnection): TaskStore {
     },
     async list(principal, { cursor, limit }) {
       const last = readTaskCursor(cursor);
-      const reply = await run(scripts.LIST, principal, last?.createdAtMs ?? '', last?.id ?? '', duration(limit));
+      const reply = await run(scripts.LIST, principal, last?.createdAtMs ?? '', last?.id ?? '', toStoredInteger(limit));
       const [hasMore, ...stored] = list(reply);
       const tasks = toRecords(stored);
       const end = tasks.at(-1);
       return { tasks, ...(hasMore === 1 && end && { nextCursor: toTaskCursor(end) }) };
     },
     async claim(id, owner, leaseMs) {
-      const [wasStarted, stored] = list(await run(scripts.CLAIM, id, owner, duration(leaseMs)));
+      const [wasStarted, stored] = list(await run(scripts.CLAIM, id, owner, toStoredInteger(leaseMs)));
       const record = toRecord(stored);
       return record && { record, wasStarted: wasStarted === 1 };
     },
     async claimOrphans(leaseMs, limit) {
-      return toRecords(list(await run(scripts.CLAIM_ORPHANS, duration(leaseMs), duration(limit))));
+      return toRecords(list(await run(scripts.CLAIM_ORPHANS, toStoredInteger(leaseMs), toStoredInteger(limit))));
     },
     async renew(owner, leaseMs) {
-      const versions = pairs(await run(scripts.RENEW, owner, duration(leaseMs)));
-      return Array.from(versions, ([id, version]) => ({ id: fromText(id), version: Number(version) }));
+      const versions = pairs(await run(scripts.RENEW, owner, toStoredInteger(leaseMs)));
+      return Array.from(versions, ([id, version]) => ({ id: fromStoredText(id), version: Number(version) }));
     },
     async getStep(id, key) {
       const json = await run(scripts.GET_STEP, id, key);
@@ -66,7 +66,7 @@ export function createTaskStore(redis: RedisConnection): TaskStore {
       if (stored === 1) throw fullError();
       return JSON.parse(String(stored)) as JsonValue;
     },
-    // The connection ends with the `close` of `RedisStores`.
+    // The connection ends with the `close` of the stores.
     close: () => Promise.resolve(),
   };
 }
@@ -88,7 +88,7 @@ function toRecord(reply: unknown): TaskRecord | undefined {
     .filter(([name]) => !/^[A-Z]$/.test(name))
     .map(([name, json]) => [name, JSON.parse(json) as JsonValue] as const);
   const owner = fields.get('O');
-  const own = { version: Number(fields.get('V')), ...(owner !== undefined && { owner: fromText(owner) }) };
+  const own = { version: Number(fields.get('V')), ...(owner !== undefined && { owner: fromStoredText(owner) }) };
   return { ...Object.fromEntries(members), ...own } as unknown as TaskRecord;
 }
 
