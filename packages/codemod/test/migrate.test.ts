@@ -4,8 +4,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { McpClient } from '@mortise/client';
-import type { Client } from '@mortise/compat-v1/client';
 import { migrate, type Migration, type MigrateOptions } from '../src/index.ts';
 
 let folder: string;
@@ -583,27 +581,6 @@ describe('--native', () => {
       { file: 'a.ts', line: 1, what: expect.stringMatching(/^CallToolRequestSchema, ListToolsRequestSchema, Tool stay on/) as string },
       { file: 'b.ts', line: 1 },
     ]);
-  });
-
-  /** The compiler keeps it complete. */
-  const lacking = {
-    experimental: true,
-    registerCapabilities: true,
-    notification: true,
-    transport: true,
-    removeRequestHandler: true,
-    assertCanSetRequestHandler: true,
-    setNotificationHandler: true,
-    removeNotificationHandler: true,
-    fallbackRequestHandler: true,
-    fallbackNotificationHandler: true,
-    onclose: true,
-    onerror: true,
-  } satisfies Record<Exclude<keyof Client, keyof McpClient | `_${string}`>, true>;
-
-  it.each(Object.keys(lacking))('counts %s, which the client of v1 has and ours lacks', async (name) => {
-    const [, { left }] = await rewrite(`${client}app.client.${name}({ method: 'a' });`, { native: true });
-    expect(left).toMatchObject([{ line: 2, what: expect.stringContaining(name) as string }, { line: 1 }]);
   });
 
   it('keeps a client on compat that one file makes and another uses under that name in a way that differs', async () => {

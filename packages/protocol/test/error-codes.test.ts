@@ -41,7 +41,11 @@ describe('errors that are sent', () => {
 
   it('list the pages to be opened first', () => {
     const page = { mode: 'url', message: 'm', url: 'https://example.com', elicitationId: 'e' } as const;
-    expect(urlElicitationRequiredError([page], 'Sign in first')).toMatchObject({ rpcCode: -32042, message: 'Sign in first', data: { elicitations: [page] } });
+    expect(urlElicitationRequiredError([page], 'Sign in first')).toMatchObject({
+      rpcCode: -32042,
+      message: 'Sign in first',
+      data: { elicitations: [page] },
+    });
   });
 });
 
