@@ -17,7 +17,7 @@ import { HttpRefusal } from '../http/refusal.ts';
 import type { HttpSession } from './http-session.ts';
 import { findSession } from './legacy-post.ts';
 import { unknownSession } from './session-table.ts';
-import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
+import { createStreamId, resumedAgain, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
 /** How often a machine reads what another has stored on a stream that it sends to the client, in milliseconds. */
 const FOLLOW_MS = 1000;
@@ -70,23 +70,23 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   if (found === undefined) throw unknownEvent();
   const isGet = streamKindOf(found.streamId) === 'get';
   const known = session.findStream(found.streamId);
-  const isGuest = !isGet && known === undefined;
+  const stream = known ?? new SessionStream(found.streamId, session.eventLog);
   // The stream of a POST that is not here has ended, or another machine stores its events.
-  const isElsewhere = isGuest && (await isRunElsewhere(get, found));
-  const stream = known ?? new SessionStream(found.streamId, session.eventLog, isGuest && !isElsewhere);
-  if (isGet) {
-    // Before the replay, so that new messages already use this stream.
-    session.addGet(stream);
-    // Also if it is known here: another machine may have resumed it without this one hearing of it.
-    await stream.takeOver();
-    if (known === undefined) void takeGet(get, stream.id);
-  } else if (isGuest) {
-    session.addGuest(stream);
-    if (!isElsewhere) await endOrphan(stream, found);
+  const isGuest = !isGet && known === undefined;
+  const isElsewhere = isGuest && found.about !== undefined && found.isFinished !== true && http.shared.sessions.hasOthers;
+  // Before the replay, so that new messages already use this stream.
+  if (isGet) session.addGet(stream);
+  if (isGuest) session.addGuest(stream);
+  // Also if it is known here: another machine may have resumed it without this one hearing of it.
+  if (isGet) await stream.takeOver();
+  if (isGet && known === undefined) void takeGet(get, stream.id);
+  else if (!isElsewhere) await http.shared.sessions.takeStream(session, stream.id);
+  if (isGuest && !isElsewhere) {
+    await endOrphan(stream, found);
+    await stream.finish();
   }
-  if (known !== undefined) await http.shared.sessions.takeStream(session, stream.id);
   const open = (): ResponseStream => {
-    if (isGuest && !session.isGuest(stream)) throw new HttpRefusal(409, 'The client has resumed this stream by another GET');
+    if (isGuest && !session.isGuest(stream)) throw resumedAgain();
     const sse = openSse(get, stream);
     // Again, because another GET may have taken its place before it was connected.
     if (isGet) session.addGet(stream);
@@ -100,35 +100,32 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
 
 /** Takes a GET stream from another machine. If that is gone, nobody has kept what changed in between: the client reads again what it follows. */
 async function takeGet({ http, session }: Get, streamId: string): Promise<void> {
-  if (!(await http.shared.sessions.isHeldElsewhere(session, { taken: streamId })) && !session.isClosed)
-    session.endpointSession.announceAll();
-}
-
-/** Whether another machine runs the call of a POST stream, so that this one follows it. If nobody has claimed the stream, that is not known. */
-async function isRunElsewhere({ http, session }: Get, { streamId, about, isFinished }: StoredStream): Promise<boolean> {
-  if (about !== undefined && isFinished !== true) return http.shared.sessions.isHeldElsewhere(session, { taken: streamId });
-  await http.shared.sessions.takeStream(session, streamId);
-  return false;
+  if (!(await http.shared.sessions.isHeldElsewhere(session, streamId, true)) && !session.isClosed) session.endpointSession.announceAll();
 }
 
 /** Sends what another machine stores on the stream of its call, until the call ends, its machine is gone, or the client leaves. */
 async function follow(get: Get, stream: SessionStream, ids: { readonly first: string; readonly last: string }): Promise<void> {
   const { http, session } = get;
   const { sessions, settings } = http.shared;
-  let [silentReads, isGone] = [0, false];
-  // Reads go on meanwhile: the answer may be stored while its machine is asked.
-  const ask = async (): Promise<void> => void (isGone = !(await sessions.isHeldElsewhere(session, { asked: stream.id })));
+  let [silentReads, news, isGone] = [0, 0, false];
+  // Reads go on meanwhile: what they find shows that the machine lives.
+  const ask = async (isTaken: boolean): Promise<void> => {
+    const before = news;
+    isGone = !(await sessions.isHeldElsewhere(session, stream.id, isTaken)) && news === before;
+  };
   try {
+    void ask(true);
     for (let last = ids.last; ;) {
       await new Promise<void>((resolve) => void settings.clock.schedule(resolve, FOLLOW_MS));
       const next = session.isClosed ? undefined : await stream.follow(last);
       if (next === undefined) break;
-      [silentReads, isGone] = next === last ? [silentReads + 1, isGone] : [0, false];
+      [silentReads, news] = next === last ? [silentReads + 1, news] : [0, news + 1];
       last = next;
       if (isGone) {
         const found = await session.eventLog?.store.replay(session.id, ids.first);
         if (found !== undefined) await endOrphan(stream, found);
-      } else if (silentReads > 0 && silentReads % SILENT_READS === 0) void ask();
+        isGone = false;
+      } else if (silentReads > 0 && silentReads % SILENT_READS === 0) void ask(false);
     }
   } catch (error) {
     http.shared.logFailure(error);

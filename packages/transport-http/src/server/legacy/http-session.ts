@@ -39,15 +39,17 @@ export class HttpSession implements SessionLink {
   unsubscribe: (() => void) | undefined;
   /** How many times the session has taken over a state that another machine stored. */
   restores = 0;
-  /** Called with the id of each stream that another machine says it serves. */
-  readonly holders: Set<(streamId: string) => void> = new Set();
+  /** Called when another machine says that it serves a stream: with the id of that stream, by which this machine asks. */
+  readonly asking: Map<() => void, string> = new Map();
+  /** Whether the session is read from the store again in a moment, because it could not be read. */
+  willReread = false;
   readonly #logger: Logger;
   readonly #retryMs: number;
   /** The event streams of POSTs that a client can resume, by id. Created with the first one. */
   #posts: Map<string, SessionStream> | undefined;
   /** The event streams of GETs, the newest last. */
   #gets: SessionStream[] = [];
-  /** The event streams that clients have resumed here, and that have ended, or that other machines serve. */
+  /** The streams of POSTs that are not answered here, by id: the client has resumed them, and is still connected. */
   readonly #guests = new Map<string, SessionStream>();
 
   /**
@@ -145,7 +147,15 @@ export class HttpSession implements SessionLink {
   yieldStream(streamId: string): void {
     this.findStream(streamId)?.pause(undefined);
     this.#guests.get(streamId)?.cut();
+    this.#guests.delete(streamId);
     this.#gets = this.#gets.filter(({ id }) => id !== streamId);
+  }
+
+  /** Finds a stream that this machine serves, if it does not ask itself who does. The stream is kept alive, because another machine sends it. */
+  findHeld(streamId: string): SessionStream | undefined {
+    const stream = Array.from(this.asking.values()).includes(streamId) ? undefined : this.findStream(streamId);
+    stream?.touch();
+    return stream;
   }
 
   /** Finds a stream that this machine serves: of a GET, or of a POST that it is answering. */

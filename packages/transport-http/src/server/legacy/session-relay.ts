@@ -19,9 +19,6 @@ export type SessionNews =
   /** The client has ended the session. */
   | { readonly ended: true };
 
-/** News of a stream that the machine which serves it answers. */
-export type StreamQuestion = Extract<SessionNews, { readonly taken: string } | { readonly asked: string }>;
-
 /** How often a machine is asked whether it still serves a stream that its client has resumed elsewhere, before it counts as gone. */
 const HOLDER_ASKS = 3;
 /** How long it has to answer each time, in milliseconds. Then the message is taken for lost, or the machine for busy. */
@@ -81,19 +78,19 @@ export class SessionRelay {
   /**
    * Finds out whether another machine serves a stream: that machine says so.
    *
-   * @param question Its name is `taken` if the client has just resumed the stream here, else `asked`.
+   * @param isTaken Whether the client has just resumed the stream here: other machines end their connections for it. Said once only, because the
+   * client may go on to another machine while this one asks.
    * @returns false if no machine says so in time: the one that served the stream is gone, or cannot be reached. true if the message bus
    * fails, because then nobody was asked.
    */
-  async isHeldElsewhere(session: HttpSession, question: StreamQuestion): Promise<boolean> {
-    const streamId = 'taken' in question ? question.taken : question.asked;
-    let onHeld = (_streamId: string): void => undefined;
+  async isHeldElsewhere(session: HttpSession, streamId: string, isTaken: boolean): Promise<boolean> {
+    let onHeld = (): void => undefined;
     let timer: ClockTimer | undefined;
-    const held = new Promise<boolean>((resolve) => (onHeld = (id) => id === streamId && resolve(true)));
-    session.holders.add(onHeld);
+    const held = new Promise<boolean>((resolve) => (onHeld = () => resolve(true)));
+    session.asking.set(onHeld, streamId);
     try {
       for (let asks = 0; asks < HOLDER_ASKS; asks++) {
-        await this.tell(session, question);
+        await this.tell(session, isTaken && asks === 0 ? { taken: streamId } : { asked: streamId });
         const pause = new Promise<boolean>((resolve) => {
           timer = this.#clock.schedule(() => resolve(false), HOLDER_MS);
         });
@@ -105,7 +102,7 @@ export class SessionRelay {
       return true;
     } finally {
       timer?.cancel();
-      session.holders.delete(onHeld);
+      session.asking.delete(onHeld);
     }
   }
 

@@ -36,6 +36,8 @@ const MOST_BEHIND = 64;
 /** How long a stream tries to store a message: while its client is connected, and while it is away. */
 const STORE_MS = 10_000;
 const STORE_AWAY_MS = 30_000;
+/** After this time without an event, a stream that is sent elsewhere stores one without a message, in milliseconds. */
+const TOUCH_MS = 60_000;
 /** The pause between two attempts, in milliseconds. */
 const RETRY_MS = 500;
 /** How long a stream with a client then stores nothing: the client must not wait for each message. */
@@ -64,10 +66,14 @@ export class SessionStream {
   /** Whether another machine owns the stream now. Nothing is sent on it here any more. */
   #isLost = false;
   #sse: ResponseStream | undefined;
-  #isFinished: boolean;
+  #isFinished = false;
   #isLogged = true;
+  /** How many times the client has resumed the stream here. */
+  #resumes = 0;
   /** The id of the last event that this machine stored. */
   #lastId: string | undefined;
+  /** When the last event was stored. */
+  #storedAtMs = 0;
   /** When the last message could not be stored; undefined if it was. */
   #failedAtMs: number | undefined;
   /** Settles when the last operation on the stream is done. Operations run one after the other, which keeps the order of messages. */
@@ -77,10 +83,9 @@ export class SessionStream {
   /** The promise of the last write to the connection. It is `resolvedPromise` while the client reads fast enough. */
   #written: Promise<void> = resolvedPromise;
 
-  constructor(id: string, log: StreamLog | undefined, isFinished = false) {
+  constructor(id: string, log: StreamLog | undefined) {
     this.id = id;
     this.#log = log;
-    this.#isFinished = isFinished;
   }
 
   get isConnected(): boolean {
@@ -105,17 +110,29 @@ export class SessionStream {
    */
   connect(sse: ResponseStream, primingRetryMs?: number, about?: JsonObject): void {
     this.#attach(sse);
+    this.#about = about;
     const log = this.#log;
     if (log === undefined || (log.store.claim === undefined && primingRetryMs === undefined)) return;
     void this.#inTurn(async () => {
-      const id = log.store.claim === undefined ? await this.#append(undefined) : await this.#claim(about);
+      const id = log.store.claim === undefined ? await this.#append(undefined) : await this.#claim();
       if (typeof id === 'string' && primingRetryMs !== undefined) void sse.write(encodeEvent({ id, retryMs: primingRetryMs, data: '' }));
     });
   }
 
   /** Makes this machine the owner of the stream, in place of another. @returns Whether it is; not if the stream is finished. */
   async takeOver(): Promise<boolean> {
-    return (await this.#inTurn(() => this.#claim())) !== undefined;
+    const eventId = await this.#inTurn(() => {
+      // Even if the claim fails now, it is tried again with the next message.
+      [this.#epoch, this.#isLost] = [undefined, false];
+      return this.#claim();
+    });
+    return eventId !== undefined;
+  }
+
+  /** Stores an event without a message if none was stored for a while: the machine that sends the stream goes on from its last event, which a store forgets. */
+  touch(): void {
+    if (this.#log !== undefined && this.#log.clock.monotonicMs() - this.#storedAtMs >= TOUCH_MS)
+      void this.#inTurn(() => this.#append(undefined));
   }
 
   /** Ends the stream of a machine that is gone with these answers. */
@@ -179,13 +196,16 @@ export class SessionStream {
    * @throws {HttpRefusal} 400: the event named by `lastEventId` is no longer stored.
    */
   resume({ lastEventId, missed }: Resumption, open: () => ResponseStream, retryMs: number | undefined): Promise<string> {
+    // An earlier connection may wait for its reader. The client goes on here.
+    this.cut();
+    const turn = ++this.#resumes;
     return this.#inTurn(async () => {
+      if (turn !== this.#resumes) throw resumedAgain();
       const log = this.#log;
       const lastMissed = missed.at(-1)?.id ?? lastEventId;
       const since = await log?.store.replay(log.sessionId, lastMissed);
       if (since === undefined) throw unknownEvent();
       const sse = open();
-      this.#sse?.end();
       this.#attach(sse);
       // With the id once more: some clients remember only ids that came on this connection.
       if (retryMs !== undefined) void sse.write(encodeEvent({ id: lastEventId, retryMs, data: '' }));
@@ -269,17 +289,17 @@ export class SessionStream {
   }
 
   /** Becomes the owner of the stream. @returns The id of the event that the store has for it; undefined if it is finished, or on failure. */
-  async #claim(about?: JsonObject): Promise<string | undefined> {
+  async #claim(): Promise<string | undefined> {
     const log = this.#log;
     if (log === undefined || !this.#isLogged) return undefined;
-    this.#about = about;
     try {
-      const claimed = await log.store.claim?.(log.sessionId, this.id, about);
+      const claimed = await log.store.claim?.(log.sessionId, this.id, this.#about);
+      this.#storedAtMs = log.clock.monotonicMs();
       if (claimed !== undefined) [this.#epoch, this.#lastId, this.#isLost] = [claimed.epoch, claimed.eventId, false];
       return claimed?.eventId;
     } catch (error) {
       this.#failedAtMs = log.clock.monotonicMs();
-      log.logger.log('error', 'The event store failed: a stream cannot be resumed', { error: String(error) });
+      log.logger.log('error', 'The event store failed: a stream cannot be resumed yet', { error: String(error) });
       return undefined;
     }
   }
@@ -297,7 +317,7 @@ export class SessionStream {
     const failedAtMs = this.#failedAtMs ?? -Infinity;
     if (this.isConnected && clock.monotonicMs() - failedAtMs < UNSTORED_MS) return undefined;
     // Another machine may own the stream: what is stored beside its events might be sent twice.
-    if (this.#isUnclaimed && (await this.#claim(this.#about)) === undefined) return undefined;
+    if (this.#isUnclaimed && (await this.#claim()) === undefined) return undefined;
     const terms = this.#epoch === undefined ? undefined : { epoch: this.#epoch, isLast };
     const beganAtMs = clock.monotonicMs();
     for (let isRepeated = false; ; isRepeated = true) {
@@ -305,6 +325,7 @@ export class SessionStream {
         const stored = isRepeated ? await this.#findStored(log, message) : undefined;
         const id = stored ?? (await store.append(sessionId, this.id, message, terms));
         this.#failedAtMs = undefined;
+        this.#storedAtMs = clock.monotonicMs();
         if (id !== undefined) return (this.#lastId = id);
         this.#isLost = true;
         this.#sse?.end();
@@ -343,6 +364,11 @@ async function replayTo(sse: ResponseStream, events: readonly StoredEvent[]): Pr
     // Waits for the reader after each event.
     if (message !== undefined) await sse.write(encodeMessageEvent(serializeMessage(message), id));
   }
+}
+
+/** The refusal of a GET behind which another one has resumed the same stream. The client may try again. */
+export function resumedAgain(): HttpRefusal {
+  return new HttpRefusal(503, 'The client has resumed this stream by another GET');
 }
 
 export function unknownEvent(): HttpRefusal {

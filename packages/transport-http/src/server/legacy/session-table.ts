@@ -16,7 +16,7 @@ import type { Settings } from '../options.ts';
 import { busy, HttpRefusal } from '../http/refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { LegacyCall } from './legacy-call.ts';
-import { type SessionNews, SessionRelay, type StreamQuestion } from './session-relay.ts';
+import { type SessionNews, SessionRelay } from './session-relay.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
 const SWEEP_MS = 30_000;
@@ -163,9 +163,13 @@ export class SessionTable {
   }
 
   /** Finds out whether another machine serves a stream, as `SessionRelay` does. */
-  async isHeldElsewhere(session: HttpSession, question: StreamQuestion): Promise<boolean> {
-    // Without a message bus there is no other machine.
-    return this.#relay !== undefined && this.#relay.isHeldElsewhere(session, question);
+  async isHeldElsewhere(session: HttpSession, streamId: string, isTaken: boolean): Promise<boolean> {
+    return this.#relay !== undefined && this.#relay.isHeldElsewhere(session, streamId, isTaken);
+  }
+
+  /** Whether other machines may serve the same sessions: without a message bus there are none. */
+  get hasOthers(): boolean {
+    return this.#relay !== undefined;
   }
 
   /** Ends the sessions of this process. Stored sessions stay, for other machines and later processes. */
@@ -241,23 +245,35 @@ export class SessionTable {
   async #onNews(session: HttpSession, news: SessionNews): Promise<void> {
     if ('taken' in news || 'asked' in news) {
       const id = 'taken' in news ? news.taken : news.asked;
-      const isHere = session.findStream(id) !== undefined;
+      const isHere = session.findHeld(id) !== undefined;
       if ('taken' in news) session.yieldStream(id);
       if (isHere) await this.#relay?.tryToTell(session, { held: id });
       return;
     }
-    if ('held' in news) return session.holders.forEach((onHeld) => onHeld(news.held));
+    if ('held' in news) {
+      for (const [onHeld, id] of session.asking) if (id === news.held) onHeld();
+      return;
+    }
     if ('changed' in news) {
       try {
         if ((await this.#stored?.update(session, news.changed)) !== false) return;
       } catch (error) {
-        // Until it is read, its client hears nothing of what it has subscribed to elsewhere.
-        this.#settings.clock.schedule(() => void (session.isClosed || this.#onNews(session, news).catch(() => undefined)), REREAD_MS);
+        this.#rereadSoon(session);
         throw error;
       }
     } else if (!('ended' in news)) return deliver(session, news.message);
     session.isEnded = true;
     await this.#forget(session);
+  }
+
+  /** Reads a session again that could not be read. Until then its client hears nothing of what it has subscribed to at other machines. */
+  #rereadSoon(session: HttpSession): void {
+    if (session.willReread) return;
+    session.willReread = true;
+    this.#settings.clock.schedule(() => {
+      session.willReread = false;
+      if (!session.isClosed) this.#onNews(session, { changed: undefined }).catch(() => undefined);
+    }, REREAD_MS);
   }
 
   // ---- limits and eviction
