@@ -6,7 +6,7 @@ export type Reason = string;
 
 /** v1: same name and path, and something is different. The key is the path and the name. */
 export const differences: Readonly<Record<string, Reason>> = {
-  'client/sse SSEClientTransport': 'of `eventSourceInit` only `fetch` has an effect',
+  'client/sse SSEClientTransport': 'of `eventSourceInit` only `fetch` has an effect, with the type of the global one',
   'client/sse SseError': '`event` is the error of ours that it stands for',
   'client/streamableHttp StreamableHTTPClientTransport': 'no `resumeStream`: broken streams are resumed by themselves',
   'client/streamableHttp StreamableHTTPError':

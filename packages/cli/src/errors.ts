@@ -52,10 +52,18 @@ export function toExitCode(error: unknown): number {
 /** Says what went wrong in one sentence, with the causes that add something. */
 export function toMessage(error: unknown): string {
   // The client's own message speaks to a program.
-  if (error instanceof MissingCapabilityError && error.side === 'client')
-    return `The server asks the user something (${error.missing.join(', ')}): run the command in a terminal, without --json`;
+  if (error instanceof MissingCapabilityError && error.side === 'client') return toNeed(error.missing);
   if (error instanceof RemoteError) return `The server answered with error ${error.rpcCode}: ${error.message}`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : toMessage(error.cause);
   return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+}
+
+/** @param missing The capabilities of a client that the server asked for. */
+function toNeed(missing: readonly string[]): string {
+  const needed = missing.join(', ');
+  if (needed.startsWith('elicitation'))
+    return `The server asks the user something (${needed}): run the command in a terminal, without --json`;
+  if (needed.startsWith('roots')) return 'The server asks for folders (roots): name them by --root <folder>';
+  return `The server asks for ${needed}, which this command cannot give: use mortise inspector`;
 }

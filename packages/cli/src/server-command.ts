@@ -90,13 +90,14 @@ export async function useServer<T>(
   terminal.isVerbose = options.verbose === true;
   checkProtocol(options.protocol);
   const { signal } = terminal.io;
+  const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1000;
   const tasks = taskClient({ onTask: (task) => terminal.status(`task ${clean(task.id ?? '')} is running`) });
   const client = new McpClient(
     { name: 'mortise', version: VERSION },
     {
       protocolVersion: options.protocol,
-      probeTimeoutMs: PROBE_MS,
-      requestTimeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
+      probeTimeoutMs: Math.min(PROBE_MS, timeoutMs ?? PROBE_MS),
+      requestTimeoutMs: timeoutMs,
       extensions: [tasks],
       roots: options.root && folderRoots(options.root),
       elicitation: terminal.isInteractive ? { form: answerForm(terminal), url: answerPage(terminal) } : undefined,
@@ -107,7 +108,7 @@ export async function useServer<T>(
     const { config } = options;
     const source = config === undefined ? toTransport(server, options, terminal) : (await findServer(server, config, terminal)).transport;
     await client.connect(source, { signal });
-    if (terminal.isVerbose) showLog(client, terminal);
+    if (terminal.isVerbose) await showLog(client, terminal);
     return await use({ client, tasks });
   } finally {
     await client.close();
@@ -120,9 +121,11 @@ function checkProtocol(version: string | undefined): void {
   throw new CliError(`--protocol "${clean(version)}" is not a revision: choose one of ${known.join(', ')}`);
 }
 
-function showLog(client: McpClient, terminal: Terminal): void {
+async function showLog(client: McpClient, terminal: Terminal): Promise<void> {
   client.onLog(({ level, logger, data }) => {
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     terminal.note(terminal.styleNote('dim', clean(`${level}${logger === undefined ? '' : ` ${logger}`}: ${text}`)));
   });
+  // In the modern era a server logs only for requests that name a level.
+  if (client.getServerCapabilities()?.logging) await client.setLoggingLevel('debug');
 }

@@ -32,6 +32,8 @@ function createCalculator(): McpServer {
   server.registerTool('fail', {}, () => ({ content: [{ type: 'text', text: 'It is broken.' }], isError: true }));
   server.registerTool('picture', {}, () => [{ type: 'image', data: Buffer.alloc(2048).toString('base64'), mimeType: 'image/png' }]);
   server.registerTool('ask', {}, async (ctx) => (await ctx.elicit({ message: 'Who?', requestedSchema: { name: z.string() } })).action);
+  server.registerTool('folders', {}, async (ctx) => JSON.stringify(await ctx.listRoots()));
+  server.registerTool('sample', {}, async (ctx) => JSON.stringify(await ctx.sample({ messages: [], maxTokens: 1 })));
   server.registerResource('hostile', 'text://hostile', {}, () => `plain ${RED}red ${REVERSED}reversed`);
   server.registerResource('bytes', 'bytes://three', { mimeType: 'application/octet-stream' }, () => new Uint8Array([1, 2, 3]));
   server.registerResource(
@@ -150,11 +152,27 @@ describe('mortise call', () => {
     [['sub'], 2, 'The server has no tool "sub": it has add, echo, edit, fail'],
     [['x\ny'], 2, 'The server has no tool "x\\ny": it has'],
     [['ask'], 1, 'run the command in a terminal'],
+    [['folders'], 1, 'name them by --root <folder>'],
+    [['sample'], 1, 'use mortise inspector'],
   ])('refuses %s', async (words, code, message) => {
     const { url } = await serveCalculator();
     const ran = await run(['call', url, ...words]);
     expect(ran).toMatchObject({ code, out: '' });
     expect(ran.err).toContain(message);
+  });
+
+  it.each(['2025-11-25', '2026-07-28'])('shows what the server logs in %s, with --verbose', async (version) => {
+    const server = new McpServer({ name: 'logs', version: '1.0.0' }, { capabilities: { logging: {} } });
+    server.registerTool('log', {}, async (ctx) => {
+      await ctx.log.info('first line');
+      return 'logged';
+    });
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    expect(await run(['call', serving.url, 'log', '--verbose', '--protocol', version])).toMatchObject({
+      out: 'logged\n',
+      err: expect.stringContaining('info: first line') as string,
+    });
   });
 
   it('prints the result of a failed tool, with exit code 1', async () => {
@@ -239,7 +257,8 @@ describe('mortise read, prompt and complete', () => {
 
   it('save what is binary, and refuse what is no base64', async () => {
     const { url, server } = await serveCalculator();
-    server.registerResource('broken', 'bytes://broken', {}, () => ({ contents: [{ uri: 'bytes://broken', blob: '!!!not base64!!!' }] }));
+    const blob = `${' '.repeat(1e6)}!`;
+    server.registerResource('broken', 'bytes://broken', {}, () => ({ contents: [{ uri: 'bytes://broken', blob }] }));
     const cwd = createFolder();
     expect((await run(['read', url, 'bytes://three', '--output', 'out.bin'], { cwd })).err).toContain('3 bytes written to');
     expect(await run(['read', url, 'bytes://broken', '--output', 'out.bin'], { cwd })).toMatchObject({

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from './run.ts';
 
@@ -153,5 +155,15 @@ describe('mortise doctor', () => {
     const { code, err, out } = await run(['doctor', '/no/such/program']);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toMatch(/"\/no\/such\/program" could not be started/);
+  });
+
+  it('ends though the server takes requests and answers none, also when garbage is collected meanwhile', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const server = createServer(() => collect()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close().closeAllConnections());
+    const { code } = await run(['doctor', `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, '--timeout', '0.2']);
+    expect(code).not.toBe(0);
   });
 });

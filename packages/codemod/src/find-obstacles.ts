@@ -157,9 +157,10 @@ const INNER_SERVER = new Set([
   ...['elicitInput', 'createMessage', 'listRoots', 'oninitialized', 'getClientCapabilities', 'getClientVersion', 'sendLoggingMessage'],
 ]);
 const CLIENT = new Set([...PROTOCOL, 'experimental']);
-const OTHER = 'another name ends this, if it is something else';
+const OTHER_NAME = 'another name ends this, if it is something else';
+const OTHER_FILE = 'if it is something else, a file without a client is its place';
 /** Objects that are no client, by the end of their own name or of their class. */
-const NO_CLIENT = /(?:server|transport|socket)$/i;
+const NO_CLIENT = /^transport|(?:server|transport|socket)$/i;
 
 /** Whether a file takes an official server or client, or the module of one as a whole. */
 export function takes(wanted: Group, { references }: ParsedModule, names: NativeNames): boolean {
@@ -199,7 +200,8 @@ export function findObstacles(module: ParsedModule, names: NativeNames, taken: T
     if (node.type === 'NewExpression') checkConstructor(node, classes, add);
     if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') checkSuperclass(node, classes, add);
     if (node.type === 'VariableDeclarator') checkDestructured(node, objects, add);
-    if (node.type === 'CallExpression' || node.type === 'OptionalCallExpression') checkClientCall(node, objects, checksClient, add);
+    if (node.type === 'CallExpression' || node.type === 'OptionalCallExpression')
+      checkClientCall(node, objects, checksClient || mayGetClient, add);
     if (node.type === 'ExportSpecifier' || node.type === 'ExportDefaultDeclaration') checkExport(node, classes, add);
     if (node.type === 'CallExpression' && checksServer) checkRegistration(node, add);
     if (node.type === 'NewExpression' && checksServer) checkTemplate(node, add);
@@ -239,11 +241,13 @@ function findObjects(module: ParsedModule, classes: ReadonlyMap<string, Same>): 
     const known = objects.get(name) ?? [];
     objects.set(name, same === undefined || known.includes(same) ? known : [...known, same]);
   };
-  walk(module.file.program, (node) => {
+  walk(module.file.program, (node, parents) => {
     if (node.type === 'VariableDeclarator' && node.init) remember(dotted(node.id), classOf(node.init), true);
     if (node.type === 'AssignmentExpression') remember(dotted(node.left), classOf(node.right), true);
-    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation')
+    if (node.type === 'Identifier' && node.typeAnnotation?.type === 'TSTypeAnnotation') {
       remember(node.name, typeName(node.typeAnnotation), false);
+      if (parents.at(-1)?.type === 'TSParameterProperty') remember(`this.${node.name}`, typeName(node.typeAnnotation), false);
+    }
     if (node.type !== 'ClassProperty' && node.type !== 'ClassPrivateProperty') return;
     const name = `this.${nameOfKey(node.key) ?? ''}`;
     if (node.value) remember(name, classOf(node.value), true);
@@ -329,14 +333,17 @@ function checkDestructured({ id, init }: VariableDeclarator, objects: Objects, a
     add(group, id, `members of "${dotted(init)}" are taken out of it: call them on it`);
 }
 
-/** Three arguments of `callTool` count on any object of a file that takes a client; v1's first is never a text. */
-function checkClientCall(node: CallExpression | OptionalCallExpression, objects: Objects, checksClient: boolean, add: Add): void {
+/** A schema or options of `callTool` count on any object, and those of other methods on a client; v1's first argument is never a text. */
+function checkClientCall(node: CallExpression | OptionalCallExpression, objects: Objects, mayHaveClient: boolean, add: Add): void {
   const { callee } = node;
   if (!('property' in callee) || callee.property.type !== 'Identifier' || !('object' in callee)) return;
   const method = callee.property.name;
-  const isClient = objects.get(dotted(callee.object) ?? '')?.some(({ group, members }) => group === 'client' && members.includes(method));
-  const isCallTool = checksClient && method === 'callTool' && node.arguments.length > 2 && node.arguments[0]?.type !== 'StringLiteral';
-  if (!isCallTool && (isClient !== true || node.arguments.length <= (method === 'ping' ? 0 : 1))) return;
+  const [first, second, third] = node.arguments;
+  if (!SAME['Client']?.members.includes(method) || !(method === 'ping' ? first : second)) return;
+  const held = objects.get(dotted(callee.object) ?? '');
+  const isClient = held ? held.some(({ group }) => group === 'client') : mayHaveClient && isCalledClient(callee.object);
+  const isOldCall = method === 'callTool' && (third !== undefined || /schema$/i.test((second && dotted(second)) ?? ''));
+  if (!isClient && !(isOldCall && mayHaveClient && first?.type !== 'StringLiteral')) return;
   const what = method === 'callTool' ? 'callTool takes no result schema here, and the' : `the`;
   add('client', node, `${what} options of ${method}() have other names here: timeoutMs, onProgress`);
 }
@@ -389,7 +396,7 @@ function checkMember(node: MemberLike, parents: readonly Node[], objects: Object
   if (checksServer && INNER_SERVER.has(inner)) return add('server', node, `".server.${inner}" has another name here: see the guide`);
   const known = objects.get(object ?? '') ?? [];
   if (member !== undefined && (known.some(({ members }) => members.includes(member)) || Object.hasOwn(OLD_METHODS, member))) return;
-  const what = `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide (${OTHER})`;
+  const what = `"${object}.${member ?? '[...]'}" is not here, or differs: see the guide (${OTHER_NAME})`;
   for (const { group } of known) add(group, node, what);
 }
 
@@ -402,7 +409,7 @@ function checkClientMember(node: MemberLike, parents: readonly Node[], objects: 
   if (member === 'transport' ? !/client$/i.test(holder ?? '') : !CLIENT.has(member) || NO_CLIENT.test(holder ?? '')) return;
   // `ctx.request` and `http.request(...)` are something else.
   if ((member === 'request' || member === 'notification') && !sendsMessage(parents.at(-1))) return;
-  add('client', node, `"${holder ?? '...'}.${member}" is not here, or differs, if it is a Client's: see the guide (${OTHER})`);
+  add('client', node, `"${holder ?? '...'}.${member}" is not here, or differs, if it is a Client's: see the guide (${OTHER_FILE})`);
 }
 
 function nameOfHolder(object: Node): string | undefined {
@@ -418,7 +425,10 @@ function isCalledClient(object: Node): boolean {
 function sendsMessage(call: Node | undefined): boolean {
   if (call?.type !== 'CallExpression' && call?.type !== 'OptionalCallExpression') return false;
   const [message, schema] = call.arguments;
-  return message?.type === 'ObjectExpression' ? keysOf(message).includes('method') : /schema$/i.test((schema && dotted(schema)) ?? '');
+  const keys = message?.type === 'ObjectExpression' ? keysOf(message) : undefined;
+  // `axios.request({ method, url })` is something else.
+  if (keys) return keys.includes('method') && !keys.includes('url') && !keys.includes('path');
+  return /schema$/i.test((schema && dotted(schema)) ?? '');
 }
 
 /** The names in an object or a pattern; undefined for a computed one, and for the rest. */

@@ -129,7 +129,9 @@ const isOwn = (text: string): boolean => text.startsWith(OWN);
 
 /** Whether a source must be parsed: it names an official module, or calls methods that may differ. */
 function mayMatter(source: string, mapping: Mapping): boolean {
-  return mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource)\(|client\??\.\w/i.test(source);
+  return (
+    mapping.owns(source) || /\.(?:registerTool|registerPrompt|registerResource|tool|prompt|resource|callTool)\(|client\??\.\w/i.test(source)
+  );
 }
 
 function rewritePackage(source: string, mapping: Mapping, { modules, keepsOfficial }: Imports): Rewritten {

@@ -86,7 +86,7 @@ export const compatV1: Mapping = {
   owns: (text) => OFFICIAL.test(text),
   moveModule: toMove,
   moveName: toMove,
-  find: findResumptions,
+  find: findUnused,
 };
 
 function toMove(specifier: string, name = ''): Move {
@@ -114,16 +114,23 @@ export const ABSENT: Readonly<Record<string, string>> = {
 };
 
 const RESUMPTIONS = new Set(['resumptionToken', 'onresumptiontoken', 'resumeStream']);
+/** Private members of v1 that programs replace or read. */
+const PRIVATE = new Set([
+  ...['validateToolInput', 'validateToolOutput', 'executeToolHandler', 'createToolError', '_requestHandlers', '_notificationHandlers'],
+  ...['_capabilities', '_serverCapabilities', '_clientCapabilities'],
+]);
 
 /** Finds what compat has no use for, and what a program may rely on. */
-function findResumptions(module: ParsedModule): readonly Finding[] {
+function findUnused(module: ParsedModule): readonly Finding[] {
   const found: Finding[] = [];
   walk(module.file.program, (node, parents) => {
-    if (node.type !== 'Identifier' || !RESUMPTIONS.has(node.name)) return;
+    if (node.type !== 'Identifier' || !(RESUMPTIONS.has(node.name) || PRIVATE.has(node.name))) return;
     const parent = parents.at(-1);
     const isMember = parent?.type === 'MemberExpression' && parent.property === node;
     const isKey = parent?.type === 'ObjectProperty' && parent.key === node;
-    const what = `"${node.name}" has no effect: a broken stream is resumed by itself, and a call that is made again runs again`;
+    const what = PRIVATE.has(node.name)
+      ? `"${node.name}" is a private member of v1, which is not here`
+      : `"${node.name}" has no effect: a broken stream is resumed by itself, and a call that is made again runs again`;
     if (isMember || isKey) found.push({ line: lineOf(node), what });
   });
   return found;
@@ -202,7 +209,7 @@ export function nativeV1(staying: Staying, taken: Taken): Mapping {
       const move = toMove(specifier, name);
       return move.to === undefined ? move : { ...move, stays: `on ${COMPAT_PACKAGE}: ${stays}` };
     },
-    find: (module) => [...findResumptions(module), ...findObstacles(module, namesV1, taken)],
+    find: (module) => [...findUnused(module), ...findObstacles(module, namesV1, taken)],
     findTorn: ({ references }) =>
       references.flatMap(({ specifier, declaration, line }) =>
         (declaration?.names ?? []).flatMap(({ imported }) => {

@@ -281,6 +281,11 @@ describe('package.json', () => {
   });
 });
 
+it('lists the private members of v1 that a program replaces', async () => {
+  const [, { left }] = await rewrite(`import { McpServer } from '${SDK}/server/mcp.js';\nserver.validateToolInput = capture;`);
+  expect(left).toEqual([{ file: 'file.ts', line: 2, what: expect.stringContaining('private member of v1') as string }]);
+});
+
 describe('--native', () => {
   const server = (more: string): string =>
     [
@@ -592,6 +597,28 @@ describe('--native', () => {
       { file: 'app.ts', line: 2 },
       { file: 'mcp.ts', line: 1, isStay: true },
     ]);
+  });
+
+  it.each([
+    "await client.callTool({ name: 'slow' }, undefined, { timeout: 50 });",
+    'await client.listTools({}, { timeout: 5 });',
+    'await app.tools.callTool({ name }, CompatibilityCallToolResultSchema);',
+  ])('keeps a client on compat that another file calls by %s', async (call) => {
+    await put({ 'a.js': `import { Client } from '${SDK}/client/index.js';\nexport const client = new Client(info);`, 'b.js': call });
+    const { left } = await run({ native: true });
+    expect(await get('a.js')).toContain(`from '${COMPAT}/client/index.js'`);
+    expect(left).toContainEqual({ file: 'b.js', line: 1, what: expect.stringContaining('have other names here') as string });
+  });
+
+  it('sees the options of calls on a parameter property, and takes no HTTP request and no transport for a client', async () => {
+    const code = [
+      `import { Client } from '${SDK}/client/index.js';`,
+      'class A { constructor(private conn: Client) {} list() { return this.conn.listTools({}, { timeout: 5 }); } }',
+      "axios.request({ method: 'get', url });",
+      'transportToClient.onclose = end;',
+    ].join('\n');
+    const [, { left }] = await rewrite(code, { native: true });
+    expect(left.map(({ line }) => line)).toEqual([2, 1]);
   });
 });
 

@@ -246,6 +246,30 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     TIMEOUT_MS,
   );
 
+  it(
+    'keeps what is chosen and filled in while another view is shown, and calls by Enter in a text',
+    async () => {
+      const { page } = await openPage(browser, { servers: [await serveEverything('http')] });
+      await page.getByRole('button', { name: /^order / }).click();
+      const order = page.getByRole('region', { name: 'Tool order' });
+      await order.getByLabel('name').first().fill('Ada');
+      await page.getByRole('tab', { name: 'Wire' }).click();
+      await page.getByRole('listbox').getByRole('option').last().click();
+      await page.getByRole('tab', { name: 'Tools' }).click();
+      expect(await order.getByLabel('name').first().inputValue()).toBe('Ada');
+      await page.getByRole('tab', { name: 'Wire' }).click();
+      await page.getByRole('region', { name: 'Message' }).waitFor();
+      await page.getByRole('tab', { name: 'Tools' }).click();
+      await order.getByLabel('name').first().focus();
+      await page.keyboard.press('Shift+Enter');
+      expect(await order.getByLabel('name').first().inputValue()).toBe('Ada\n');
+      expect(await order.getByRole('article').count()).toBe(0);
+      await page.keyboard.press('Enter');
+      await order.getByRole('article', { name: 'Result of order' }).waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
   const screens = [
     { name: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
     { name: 'medium', colorScheme: 'dark', viewport: { width: 900, height: 800 } },

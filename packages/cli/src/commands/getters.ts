@@ -64,13 +64,17 @@ function save({ contents }: ReadResourceResult, file: string, terminal: Terminal
   const [first, ...others] = contents;
   if (!first) throw new CliError('The resource has no content');
   const data = typeof first.text === 'string' ? Buffer.from(first.text) : fromBase64(first.blob ?? '');
-  writeFileSync(file, data);
+  try {
+    writeFileSync(file, data);
+  } catch (error) {
+    throw new CliError(`${clean(file)} cannot be written`, undefined, { cause: error });
+  }
   terminal.note(`${data.length} bytes written to ${file}${others.length === 0 ? '' : `; ${others.length} more contents were left out`}`);
 }
 
 /** @throws {CliError} The server sent something else. */
 function fromBase64(text: string): Buffer {
-  if (/^[a-z0-9+/\s]*=*\s*$/i.test(text)) return Buffer.from(text, 'base64');
+  if (/^[a-z0-9+/=\s]*$/i.test(text)) return Buffer.from(text, 'base64');
   throw new CliError('The server sent no base64 as the content of the resource, nothing was written', ExitCode.failed);
 }
 

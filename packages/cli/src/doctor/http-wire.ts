@@ -1,6 +1,7 @@
 /** A wire over Streamable HTTP: one POST a message, with the headers that the message's revision asks for. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { withTimeout } from '@mortise/jsonrpc-core/connection';
 import { findRevision, NEWEST } from '@mortise/protocol';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import {
@@ -53,7 +54,7 @@ export class HttpWire implements Wire {
 
   /** Sends any request to the server's URL. @param id The request whose answer an event stream is read for. */
   async request(init: RequestInit, id?: unknown): Promise<Reply> {
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const { signal, dispose } = withTimeout(this.#timeoutMs, this.#closing.signal);
     try {
       const response = await fetch(this.url, { redirect: 'manual', ...init, headers: { ...this.#headers, ...init.headers }, signal });
       const { status, headers } = response;
@@ -65,6 +66,8 @@ export class HttpWire implements Wire {
       // A server may cut the connection in place of an answer.
       if (signal.aborted || this.#hasAnswered) return {};
       throw new CliError(`${this.url} cannot be reached`, ExitCode.unreachable, { cause: error });
+    } finally {
+      dispose();
     }
   }
 
@@ -89,19 +92,19 @@ export class HttpWire implements Wire {
 
   /** Sends a GET and reads the status only. */
   async openStream(accept: string): Promise<Reply> {
-    const abort = new AbortController();
-    const signal = AbortSignal.any([abort.signal, this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const { signal, dispose } = withTimeout(this.#timeoutMs, this.#closing.signal);
     try {
-      const { status, headers } = await fetch(this.url, {
+      const { status, headers, body } = await fetch(this.url, {
         redirect: 'manual',
         headers: { ...this.#headers, ...this.#session, accept },
         signal,
       });
+      void body?.cancel().catch(() => undefined);
       return { status, headers };
     } catch {
       return {};
     } finally {
-      abort.abort();
+      dispose();
     }
   }
 

@@ -1,6 +1,7 @@
 /** `Arrivals`: the messages that a live server sends, to be waited for in the order of a recording. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, Transport } from '@mortise/jsonrpc-core';
+import { withTimeout } from '@mortise/jsonrpc-core/connection';
 import { CliError, ExitCode } from '../errors.ts';
 import { clean } from '../terminal.ts';
 import { isRequest, isResponse } from './recording.ts';
@@ -49,16 +50,23 @@ export class Arrivals {
   }
 
   async #take<T extends JsonRpcMessage>(isIt: (message: JsonRpcMessage) => message is T, what: string): Promise<T> {
-    const deadline = AbortSignal.timeout(this.#timeoutMs);
-    const stop = this.#signal ? AbortSignal.any([deadline, this.#signal]) : deadline;
+    const { signal: stop, dispose } = withTimeout(this.#timeoutMs, this.#signal);
     stop.addEventListener('abort', () => this.#wake());
+    try {
+      return await this.#takeUntil(stop, isIt, what);
+    } finally {
+      dispose();
+    }
+  }
+
+  async #takeUntil<T extends JsonRpcMessage>(stop: AbortSignal, isIt: (message: JsonRpcMessage) => message is T, what: string): Promise<T> {
     for (;;) {
       const at = this.#arrived.findIndex(isIt);
       // What `isIt` found, it has narrowed.
       if (at >= 0) return this.#arrived.splice(at, 1)[0] as T;
       this.#signal?.throwIfAborted();
       const why =
-        this.#end ?? (deadline.aborted ? (this.#lastError ?? new Error(`it did not come within ${this.#timeoutMs / 1000} s`)) : undefined);
+        this.#end ?? (stop.aborted ? (this.#lastError ?? new Error(`it did not come within ${this.#timeoutMs / 1000} s`)) : undefined);
       if (why) throw new CliError(`The server does not send ${what}`, ExitCode.unreachable, { cause: why });
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }

@@ -136,7 +136,7 @@ export class ClientWire implements Wire {
   // ---- out
 
   async request(method: string, params: JsonObject = {}, options: WireRequestOptions): Promise<JsonObject> {
-    const { signal, timeoutMs, maxTimeoutMs = Infinity, resetTimeoutOnProgress, onProgress } = options;
+    const { signal, timeoutMs, maxTimeoutMs, resetTimeoutOnProgress, onProgress } = options;
     if (this.#isModern) {
       const done = this.#withoutRequest(method, params, { signal, timeoutMs });
       if (done) return done;

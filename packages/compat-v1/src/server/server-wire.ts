@@ -220,7 +220,7 @@ export class ServerWire implements Wire {
   // ---- out
 
   request(method: string, params: JsonObject | undefined, options: WireRequestOptions): Promise<JsonObject> {
-    const { signal, onProgress, relatedRequestId, timeoutMs, maxTimeoutMs = Infinity, resetTimeoutOnProgress } = options;
+    const { signal, onProgress, relatedRequestId, timeoutMs, maxTimeoutMs, resetTimeoutOnProgress } = options;
     const times = { timeoutMs, maxTimeoutMs, resetTimeoutOnProgress };
     const ask = { method, ...times, ...(params && { params }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
     const ctx = this.#find(relatedRequestId);

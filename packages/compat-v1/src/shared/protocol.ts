@@ -137,7 +137,8 @@ export abstract class Protocol<SendRequestT extends v1.Request, SendNotification
       return await wire.request(method, params as JsonObject | undefined, {
         signal,
         timeoutMs: timeout ?? DEFAULT_REQUEST_TIMEOUT_MSEC,
-        maxTimeoutMs: maxTotalTimeout,
+        // In v1, 0 is none.
+        maxTimeoutMs: maxTotalTimeout || Infinity,
         resetTimeoutOnProgress: resetTimeoutOnProgress === true,
         onProgress: onprogress,
         relatedRequestId,

@@ -19,7 +19,7 @@ export type AnyProtocol = Protocol<Request, Notification, Result>;
 export interface WireRequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
-  readonly maxTimeoutMs?: number | undefined;
+  readonly maxTimeoutMs: number;
   readonly resetTimeoutOnProgress: boolean;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly relatedRequestId?: RequestId | undefined;

@@ -8,6 +8,8 @@ import { visible } from './text.ts';
 export interface NamedItem {
   readonly key: string;
   readonly title: string;
+  /** By which the protocol names it, if that is not the title. */
+  readonly name?: string | undefined;
   readonly about: string | undefined;
   readonly mark?: ComponentChildren;
 }
@@ -53,7 +55,7 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
       )}
       {list.error !== undefined && <pre class="error">{visible(list.error)}</pre>}
       <ul class="rows" onKeyDown={moveFocus}>
-        {drawn.map(({ key, title, about, mark }) => (
+        {drawn.map(({ key, title, name: shownName, about, mark }) => (
           <li key={key}>
             <button
               type="button"
@@ -62,7 +64,7 @@ export function ItemList({ label, list, items, chosen, onChoose, onReload }: Ite
               onFocus={() => setFocused(key)}
               onClick={() => onChoose(key)}
             >
-              <strong>{visible(title)}</strong> {mark}
+              <strong>{visible(title)}</strong> {shownName !== undefined && <code>{visible(shownName)}</code>} {mark}
               {about !== undefined && <small>{visible(about.slice(0, 120))}</small>}
             </button>
           </li>
@@ -86,4 +88,13 @@ function moveFocus(event: TargetedKeyboardEvent<HTMLUListElement>): void {
   if (next === undefined) return;
   event.preventDefault();
   buttons[next]?.focus();
+}
+
+/** The heading of what is chosen: its title, and the name by which the protocol knows it. */
+export function Heading({ name, title = name }: { name: string; title: string | undefined }): JSX.Element {
+  return (
+    <h2>
+      {visible(title)} {title !== name && <code>{visible(name)}</code>}
+    </h2>
+  );
 }

@@ -3,8 +3,9 @@
 import { LOGGING_LEVELS, type LoggingLevel } from '@mortise/protocol';
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { LogEntry } from '../messages.ts';
+import { useKept } from './kept.ts';
 import { ask } from './link.ts';
 import { report, type ServerModel } from './state.ts';
 import { formatTime, visible } from './text.ts';
@@ -24,7 +25,7 @@ function matches(entry: LogEntry): boolean {
 }
 
 export function LogsView({ server }: { server: ServerModel }): JSX.Element {
-  const [chosen, setChosen] = useState<number | undefined>(undefined);
+  const [chosen, setChosen] = useKept<number | undefined>(server, 'log entry', () => undefined);
   const version = server.logs.version.value;
   const filter = `${text.value} ${least.value}`;
   const shown = useMemo(() => server.logs.items.filter(matches), [server, version, filter]);

@@ -2,19 +2,24 @@
 
 import type { Prompt } from '@mortise/protocol/model';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { CompletedInput } from './completed-input.tsx';
-import { ItemList } from './item-list.tsx';
+import { Heading, ItemList } from './item-list.tsx';
+import { useKept } from './kept.ts';
 import { RunView } from './run-view.tsx';
 import { startRun } from './runs.ts';
 import { loadList, type ServerModel } from './state.ts';
 import { visible } from './text.ts';
 
 export function PromptsView({ server }: { server: ServerModel }): JSX.Element {
-  const [name, setName] = useState<string | undefined>(undefined);
+  const [name, setName] = useKept<string | undefined>(server, 'prompt', () => undefined);
   const list = server.lists.prompts.value;
   const prompt = list.items.find((each) => each.name === name) ?? list.items[0];
-  const items = list.items.map(({ name: key, title, description }) => ({ key, title: title ?? key, about: description }));
+  const items = list.items.map(({ name: key, title = key, description }) => ({
+    key,
+    title,
+    name: title === key ? undefined : key,
+    about: description,
+  }));
   return (
     <div class="split">
       <ItemList
@@ -31,14 +36,14 @@ export function PromptsView({ server }: { server: ServerModel }): JSX.Element {
 }
 
 function PromptPane({ server, prompt }: { server: ServerModel; prompt: Prompt }): JSX.Element {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [values, setValues] = useKept<Readonly<Record<string, string>>>(server, `prompt ${prompt.name}`, () => ({}));
   const run = server.runs.value.find((each) => each.method === 'prompts/get' && each.name === prompt.name);
   const get = (): void => {
     startRun(server, 'prompts/get', prompt.name, { name: prompt.name, arguments: values });
   };
   return (
     <section class="pane" aria-label={`Prompt ${visible(prompt.name)}`}>
-      <h2>{visible(prompt.title ?? prompt.name)}</h2>
+      <Heading name={prompt.name} title={prompt.title} />
       {prompt.description !== undefined && <p class="about">{visible(prompt.description)}</p>}
       <form
         noValidate

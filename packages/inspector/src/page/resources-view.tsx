@@ -3,10 +3,10 @@
 import { UriTemplate } from '@mortise/protocol';
 import type { ResourceTemplate } from '@mortise/protocol/model';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { CompletedInput } from './completed-input.tsx';
 import { ItemList } from './item-list.tsx';
 import { JsonTree } from './json-tree.tsx';
+import { useKept } from './kept.ts';
 import { ask } from './link.ts';
 import { RunView } from './run-view.tsx';
 import { startRun } from './runs.ts';
@@ -14,7 +14,7 @@ import { loadList, report, type ServerModel } from './state.ts';
 import { visible } from './text.ts';
 
 export function ResourcesView({ server }: { server: ServerModel }): JSX.Element {
-  const [chosen, setChosen] = useState<string | undefined>(undefined);
+  const [chosen, setChosen] = useKept<string | undefined>(server, 'resource', () => undefined);
   const { resources, resourceTemplates } = server.lists;
   const updated = server.updated.value;
   const items = resources.value.items.map(({ uri, name, title, description }) => ({
@@ -64,7 +64,7 @@ export function ResourcesView({ server }: { server: ServerModel }): JSX.Element 
 }
 
 function TemplatePane({ server, template }: { server: ServerModel; template: ResourceTemplate }): JSX.Element {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [values, setValues] = useKept<Readonly<Record<string, string>>>(server, `template ${template.uriTemplate}`, () => ({}));
   const parsed = parse(template.uriTemplate);
   return (
     <section class="pane" aria-label={`Template ${visible(template.name)}`}>

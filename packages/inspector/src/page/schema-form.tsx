@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { JsonInput } from './json-field.tsx';
 import { choicesOf, firstValue, kindOf, labelOf, namesIn, optionFor, optionsOf, propertiesOf, resolve } from './schema.ts';
@@ -177,7 +177,14 @@ function TextInput({
     onChange(currentTarget.value === '' && !isRequired ? undefined : currentTarget.value);
   // Preact's types know each type of input by its own members.
   if (type !== undefined) return <input {...({ ...attributes, type, value: text, onInput } as JSX.IntrinsicElements['input'])} />;
-  return <textarea {...attributes} rows={1} spellcheck={false} value={text} onInput={onInput} />;
+  return <textarea {...attributes} rows={1} spellcheck={false} value={text} onInput={onInput} onKeyDown={submitByEnter} />;
+}
+
+/** As in an input of one line; with Shift, Enter begins a line. */
+function submitByEnter(event: TargetedKeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
 }
 
 // ---- objects, arrays and unions

@@ -48,6 +48,8 @@ export interface ServerModel {
   readonly steps: Signal<readonly SignInStep[]>;
   readonly lists: { readonly [Name in ListName]: Signal<ListState<Lists[Name]>> };
   readonly runs: Signal<readonly Run[]>;
+  /** What the views keep: see `useKept`. */
+  readonly kept: Map<string, unknown>;
   /** URIs that changed since they were read, and those that are followed. */
   readonly updated: Signal<ReadonlySet<string>>;
   readonly followed: Signal<ReadonlySet<string>>;
@@ -81,6 +83,7 @@ function toModel({ state, wire, loss, logs, asks, tasks, steps }: ServerSnapshot
     steps: signal(steps),
     lists: before?.lists ?? { tools: emptyList(), resources: emptyList(), resourceTemplates: emptyList(), prompts: emptyList() },
     runs: before?.runs ?? signal([]),
+    kept: before?.kept ?? new Map(),
     updated: before?.updated ?? signal(new Set()),
     followed: before?.followed ?? signal(new Set()),
     logLevel: before?.logLevel ?? signal(''),

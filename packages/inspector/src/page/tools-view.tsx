@@ -4,10 +4,10 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Tool } from '@mortise/protocol/model';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import { ItemList } from './item-list.tsx';
+import { Heading, ItemList } from './item-list.tsx';
 import { JsonText } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
+import { useKept } from './kept.ts';
 import { RunList, RunView } from './run-view.tsx';
 import { type Run, startRun } from './runs.ts';
 import { firstValue } from './schema.ts';
@@ -16,10 +16,15 @@ import { loadList, type ServerModel } from './state.ts';
 import { visible } from './text.ts';
 
 export function ToolsView({ server }: { server: ServerModel }): JSX.Element {
-  const [name, setName] = useState<string | undefined>(undefined);
+  const [name, setName] = useKept<string | undefined>(server, 'tool', () => undefined);
   const list = server.lists.tools.value;
   const tool = list.items.find((each) => each.name === name) ?? list.items[0];
-  const items = list.items.map(({ name: key, title, description }) => ({ key, title: title ?? key, about: description }));
+  const items = list.items.map(({ name: key, title = key, description }) => ({
+    key,
+    title,
+    name: title === key ? undefined : key,
+    about: description,
+  }));
   return (
     <div class="split">
       <ItemList
@@ -37,15 +42,15 @@ export function ToolsView({ server }: { server: ServerModel }): JSX.Element {
 
 function ToolPane({ server, tool }: { server: ServerModel; tool: Tool }): JSX.Element {
   const schema = tool.inputSchema as unknown as JsonObject;
-  const [args, setArgs] = useState<JsonObject>(() => toObject(firstValue(schema, schema)));
-  const [shown, setShown] = useState<Run | undefined>(undefined);
+  const [args, setArgs] = useKept(server, `tool ${tool.name}`, () => toObject(firstValue(schema, schema)));
+  const [shown, setShown] = useKept<Run | undefined>(server, `run ${tool.name}`, () => undefined);
   const runs = server.runs.value.filter((run) => run.method === 'tools/call' && run.name === tool.name);
   const run = (asTask: boolean, given = args): void =>
     setShown(startRun(server, 'tools/call', tool.name, { name: tool.name, arguments: given }, asTask));
   const latest = shown ?? runs[0];
   return (
     <section class="pane" aria-label={`Tool ${visible(tool.name)}`}>
-      <h2>{visible(tool.title ?? tool.name)}</h2>
+      <Heading name={tool.name} title={tool.title} />
       {tool.description !== undefined && <p class="about">{visible(tool.description)}</p>}
       <Hints tool={tool} />
       <form

@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CopyForm, WireMessage } from '../messages.ts';
 import { parseJson } from './json-field.tsx';
 import { JsonTree } from './json-tree.tsx';
+import { useKept } from './kept.ts';
 import { ask } from './link.ts';
 import type { ServerModel } from './state.ts';
 import { formatBytes, formatDuration, formatTime, messageOf, visible } from './text.ts';
@@ -24,7 +25,7 @@ function matches({ method, subject, preview, rpcId, ...message }: WireMessage): 
 }
 
 export function WireView({ server }: { server: ServerModel }): JSX.Element {
-  const [chosen, setChosen] = useState<number | undefined>(undefined);
+  const [chosen, setChosen] = useKept<number | undefined>(server, 'message', () => undefined);
   const version = server.wire.version.value;
   const filter = `${text.value} ${direction.value} ${kind.value}`;
   const shown = useMemo(() => server.wire.items.filter(matches), [server, version, filter]);
