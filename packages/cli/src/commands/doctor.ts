@@ -77,5 +77,5 @@ function printSum(findings: readonly Finding[], terminal: Terminal): void {
   const count = (wanted: Finding['outcome']): number => findings.filter(({ outcome }) => outcome === wanted).length;
   const silent = (['modern', 'legacy'] as const).filter((era) => findings.every((finding) => finding.era !== era));
   if (silent.length === 1) terminal.print(`\nThe server does not speak the ${silent[0]} era: nothing of it was tried.`);
-  terminal.print(`\n${count('ok')} of ${findings.length} checks passed: faults: ${count('fault')}, advice: ${count('advice')}`);
+  terminal.print(`\n${count('ok')} of ${findings.length} checks passed; faults: ${count('fault')}, advice: ${count('advice')}`);
 }
