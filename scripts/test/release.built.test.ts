@@ -159,6 +159,7 @@ describe('the published packages', () => {
 
   it.each([
     ['server', ['npx', 'mortise', 'call', 'src/server.ts', 'add', 'a=1', 'b=2'], '{"sum":3}\n'],
+    ['http-server', ['npx', 'mortise', 'call', 'src/server.ts', 'add', 'a=1', 'b=2'], '{"sum":3}\n'],
     ['host', ['npm', 'start', '--silent'], /^quickstart__add: /],
     ['client', ['npm', 'start', '--silent', '--', 'node', join(root, 'apps/quickstart/dist/server.js')], /^add: /],
   ])('make a project that compiles, tests and runs by mortise create --kind %s', async (kind, [command = '', ...args], printed) => {
