@@ -49,14 +49,23 @@ export function toExitCode(error: unknown): number {
   return UNREACHABLE.has(error.code) ? ExitCode.unreachable : ExitCode.failed;
 }
 
+/** What the library's errors say to a program, and how the command's user does it. */
+const OPTIONS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:requestTimeoutMs|probeTimeoutMs|timeoutMs)\b/g, '--timeout'],
+  [/\bset PATH in "env"/g, 'set PATH by --env'],
+];
+
 /** Says what went wrong in one sentence, with the causes that add something. */
 export function toMessage(error: unknown): string {
   // The client's own message speaks to a program.
   if (error instanceof MissingCapabilityError && error.side === 'client') return toNeed(error.missing);
   if (error instanceof RemoteError) return `The server answered with error ${error.rpcCode}: ${error.message}`;
   if (!(error instanceof Error)) return String(error);
+  const message = isMortiseError(error)
+    ? OPTIONS.reduce((text, [option, flag]) => text.replace(option, flag), error.message)
+    : error.message;
   const cause = error.cause === undefined ? '' : toMessage(error.cause);
-  return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+  return cause === '' || message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
 /** @param missing The capabilities of a client that the server asked for. */

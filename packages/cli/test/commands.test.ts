@@ -175,6 +175,21 @@ describe('mortise call', () => {
     });
   });
 
+  it('names its own option where the server takes too long', async () => {
+    const server = new McpServer({ name: 'slow', version: '1.0.0' });
+    server.registerTool(
+      'wait',
+      {},
+      (ctx) => new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('over')))),
+    );
+    const serving = await serveHttp(server, { port: 0 });
+    onTestFinished(() => serving.close());
+    expect(await run(['call', serving.url, 'wait', '--timeout', '0.3'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('raise --timeout') as string,
+    });
+  });
+
   it('prints the result of a failed tool, with exit code 1', async () => {
     const { url } = await serveCalculator();
     expect(await run(['call', url, 'fail'])).toEqual({ code: 1, out: 'It is broken.\n', err: 'The tool failed:\n' });

@@ -133,6 +133,11 @@ it('a file that is no recording is named with its line', async () => {
   const { code, err } = await run(['replay', 'notes.txt', 'http://127.0.0.1:1'], { cwd: folder });
   expect(code).toBe(2);
   expect(err).toContain('notes.txt:2 is not a line of a recording');
+  writeFileSync(join(folder, 'empty.jsonl'), '');
+  expect(await run(['replay', 'empty.jsonl', 'http://127.0.0.1:1'], { cwd: folder })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('holds no message') as string,
+  });
 });
 
 it('a server that leaves in the middle ends the replay with what was waited for', async () => {

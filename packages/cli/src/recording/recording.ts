@@ -34,7 +34,9 @@ export function readRecording(path: string): readonly Entry[] {
   const lines = text.split('\n');
   // A recording that ended with a full disk or a power cut ends within a line.
   if (!isJson(lines.at(-1))) lines.pop();
-  return lines.flatMap((line, index) => (line.trim() === '' ? [] : [readEntry(line, `${clean(path)}:${index + 1}`)]));
+  const entries = lines.flatMap((line, index) => (line.trim() === '' ? [] : [readEntry(line, `${clean(path)}:${index + 1}`)]));
+  if (entries.length === 0) throw new CliError(`The recording ${clean(path)} holds no message`);
+  return entries;
 }
 
 function isJson(text = ''): boolean {
