@@ -1,6 +1,5 @@
 /** Two machines over one Redis: what belongs to one caller is refused to another, on either machine. */
 
-import { execFileSync } from 'node:child_process';
 import { McpClient } from '@mortise/client';
 import { taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
@@ -8,15 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine } from '../src/engine.ts';
 import { type Machine, startMachine } from '../src/node.ts';
 import { openStores } from '../src/stores.ts';
-
-const hasRedis = ((): boolean => {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+import { hasRedis } from './has-redis.ts';
 
 const info = { name: 'test', version: '1.0.0' };
 

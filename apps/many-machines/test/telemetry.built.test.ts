@@ -1,6 +1,6 @@
 /** Two machines as programs, which send traces and metrics to a collector. */
 
-import { type ChildProcess, execFileSync, fork, type ForkOptions } from 'node:child_process';
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,15 +14,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Engine } from '../src/engine.ts';
 import { Balancer } from '../src/proxy.ts';
 import { startTelemetry } from '../src/telemetry.ts';
-
-const hasRedis = ((): boolean => {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+import { hasRedis } from './has-redis.ts';
 
 /** What a collector gets by OTLP, as far as the test reads it. */
 interface Scope<T extends string, Item> {

@@ -14,9 +14,7 @@ import type {
 } from '@babel/types';
 import type { Finding } from './mapping.ts';
 import { dotted, lineOf, nameOfKey, type ParsedModule, walk } from './module-references.ts';
-
-/** What moves together. `free` names always move: they are the same with every server and client. */
-export type Group = 'server' | 'client' | 'http-server' | 'http-client' | 'stdio-client' | 'free';
+import { CLIENT, CONTEXT_MEMBERS, type Group, INNER_SERVER, OLD_METHODS, REGISTER, SAME, type Same } from './same-members.ts';
 
 /** The own place here of an official name. */
 export interface NativeName {
@@ -56,107 +54,9 @@ export function keepsLowLevelServer({ references, mentions }: ParsedModule): boo
   );
 }
 
-/** The members of an object, and the options and number of arguments of its constructor, that are the same here. */
-interface Same {
-  readonly group: Group;
-  readonly members: readonly string[];
-  /** Which argument of the constructor holds the options. */
-  readonly optionsAt: number;
-  readonly options: readonly string[];
-}
-
-const SAME: Readonly<Record<string, Same>> = {
-  McpServer: {
-    group: 'server',
-    members: [
-      'registerTool',
-      'registerResource',
-      'registerPrompt',
-      'connect',
-      'close',
-      'sendToolListChanged',
-      'sendResourceListChanged',
-      'sendPromptListChanged',
-    ],
-    optionsAt: 1,
-    options: ['capabilities', 'instructions'],
-  },
-  Client: {
-    group: 'client',
-    members: [
-      'connect',
-      'close',
-      'listTools',
-      'listPrompts',
-      'listResources',
-      'listResourceTemplates',
-      'readResource',
-      'getPrompt',
-      'complete',
-      'callTool',
-      'ping',
-      'setLoggingLevel',
-      'subscribeResource',
-      'unsubscribeResource',
-      'sendRootsListChanged',
-      'getServerCapabilities',
-      'getServerVersion',
-      'getInstructions',
-    ],
-    optionsAt: 1,
-    options: [],
-  },
-  StreamableHTTPServerTransport: {
-    group: 'http-server',
-    members: ['handleRequest', 'sessionId', 'onclose', 'onerror', 'close'],
-    optionsAt: 0,
-    options: [
-      'sessionIdGenerator',
-      'enableJsonResponse',
-      'onsessioninitialized',
-      'onsessionclosed',
-      'retryInterval',
-      'allowedHosts',
-      'allowedOrigins',
-    ],
-  },
-  StreamableHTTPClientTransport: {
-    group: 'http-client',
-    members: ['sessionId', 'close', 'terminateSession', 'onclose', 'onerror'],
-    optionsAt: 1,
-    options: ['requestInit', 'fetch'],
-  },
-  SSEClientTransport: { group: 'http-client', members: ['close', 'onclose', 'onerror'], optionsAt: 1, options: ['requestInit', 'fetch'] },
-  StdioClientTransport: {
-    group: 'stdio-client',
-    members: ['close', 'onclose', 'onerror', 'pid'],
-    optionsAt: 0,
-    options: ['command', 'args', 'env', 'cwd'],
-  },
-};
-
-/** The registering methods that v1 deprecates. */
-const OLD_METHODS: Readonly<Record<string, string>> = { tool: 'registerTool', resource: 'registerResource', prompt: 'registerPrompt' };
-const REGISTER = new Set(['registerTool', 'registerResource', 'registerPrompt']);
-/** What is the same in `extra` and in the context that handlers get here, and what only the context has: that is already written for it. */
-const CONTEXT_MEMBERS = new Set([
-  ...['signal', 'sessionId', 'requestId', 'sendNotification', 'sendRequest'],
-  ...['principal', 'auth', 'revision', 'era', 'client', 'meta', 'origin', 'app', 'state', 'run', 'log', 'progress', 'notify'],
-  ...['closeStream', 'elicit', 'sample', 'listRoots', 'once', 'inputResponses', 'requestState', 'completeElicitation'],
-]);
 const MCP_ERROR =
   'McpError: in a tool throw ToolError(text) of @mortise/server, an isError result as in v1; elsewhere ProtocolError(code, message, data) of ' +
   '@mortise/jsonrpc-core; catch RemoteError of it, whose number is rpcCode, not code';
-/** Members of servers and clients of v1 that differ here. They count under whatever name a function gets the object. */
-const PROTOCOL = [
-  ...['setRequestHandler', 'setNotificationHandler', 'removeRequestHandler', 'removeNotificationHandler', 'assertCanSetRequestHandler'],
-  ...['fallbackRequestHandler', 'fallbackNotificationHandler', 'notification', 'request', 'onclose', 'onerror', 'registerCapabilities'],
-];
-const INNER_SERVER = new Set([
-  ...PROTOCOL,
-  ...['elicitInput', 'createMessage', 'listRoots', 'oninitialized', 'getClientCapabilities', 'getClientVersion', 'sendLoggingMessage'],
-]);
-const CLIENT = new Set([...PROTOCOL, 'experimental']);
 const OTHER_NAME = 'another name ends this, if it is something else';
 const OTHER_FILE = 'if it is something else, a file without a client is its place';
 /** Objects that are no client, by the end of their own name or of their class. */

@@ -4,12 +4,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { findFiles, type FoundFile } from './find-files.ts';
-import { findObstacles, type Group, keepsLowLevelServer, takes } from './find-obstacles.ts';
+import { findObstacles, keepsLowLevelServer, takes } from './find-obstacles.ts';
 import type { Finding, Mapping } from './mapping.ts';
 import { type ParsedModule, parseModule } from './module-references.ts';
 import { rangeOf } from './ranges.ts';
 import { rewriteManifest } from './rewrite-manifest.ts';
 import { rewriteModule } from './rewrite-module.ts';
+import type { Group } from './same-members.ts';
 import { COMPAT_PACKAGE, compatV1, namesV1, nativeV1, needsOf, V1_PACKAGE } from './v1.ts';
 import { mapV2, namesV2 } from './v2.ts';
 

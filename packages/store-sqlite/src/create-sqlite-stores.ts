@@ -2,7 +2,7 @@
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { EventStore, ReplayStore, SessionStore, StateStore, TaskHandleStore, TaskStore } from '@mortise/protocol/contracts';
+import type { ClusterStores } from '@mortise/protocol/contracts';
 import { SqliteConnection } from './connection.ts';
 import { openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.ts';
 import { SqliteStoreError } from './errors.ts';
@@ -52,14 +52,7 @@ const OPTIONS: OptionTable<SqliteStoresOptions> = {
 };
 
 /** The stores in one SQLite file. Several stores and several processes may use the file at the same time. */
-export interface SqliteStores extends AsyncDisposable {
-  readonly tasks: TaskStore;
-  readonly sessions: SessionStore;
-  readonly events: EventStore;
-  readonly states: StateStore;
-  readonly replays: ReplayStore;
-  /** A store for clients: keeps the ids of the tasks that a client has started. */
-  readonly taskHandles: TaskHandleStore;
+export interface SqliteStores extends Omit<ClusterStores, 'bus' | 'health'> {
   /** Closes the file, unless the program opened it and passed it as `database`. Closing a single store leaves the file open. */
   close(): Promise<void>;
 }
