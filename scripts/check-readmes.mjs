@@ -37,7 +37,7 @@ export async function findFaultsOfReadmes() {
 
 function listReadmes() {
   const folders = ['packages', 'apps'].flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}/README.md`));
-  const guides = readdirSync(join(root, 'docs/guides')).map((name) => `docs/guides/${name}`);
+  const guides = readdirSync(join(root, 'docs/how-to')).map((name) => `docs/how-to/${name}`);
   const all = ['README.md', 'CONTRIBUTING.md', 'benchmarks/README.md', ...folders, ...guides];
   return all.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
 }

@@ -1,5 +1,5 @@
 /**
- * Writes `docs/guides/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A test
+ * Writes `docs/how-to/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A test
  * compares the page, and fails for a name without a place and without a reason.
  *
  *   npx tsx --conditions mortise-source scripts/make-migration-table.ts
@@ -12,7 +12,7 @@ import type { Node } from '@babel/types';
 import { absentPaths, differences, type Reason, reasonOfV1, reasonOfV2 } from './migration-reasons.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const target = join(root, 'docs/guides/migration-exports.md');
+const target = join(root, 'docs/how-to/migration-exports.md');
 const official = join(root, 'interop/node_modules/@modelcontextprotocol');
 const compat = join(root, 'packages/compat-v1/src');
 

@@ -1,5 +1,5 @@
 /**
- * Keeps docs/guides/troubleshooting.md true: each message on it is what Mortise says when a row below makes it fail through the public
+ * Keeps docs/how-to/troubleshooting.md true: each message on it is what Mortise says when a row below makes it fail through the public
  * interface, over a real child process or real HTTP where it is of one. The few that are only looked for in the source say so.
  */
 
@@ -27,7 +27,7 @@ import { StdioClientTransport, stdioTransport } from '@mortise/transport-stdio/c
 import { bundleProgram } from './bundle-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/guides/troubleshooting.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/how-to/troubleshooting.md'), 'utf8');
 const ME = { name: 'test', version: '1' };
 
 /** What a reader has in front of him. */
@@ -429,7 +429,7 @@ function codesOf(name: string): readonly string[] {
   return [...new Set(codes)].filter((code) => code !== 'ERR_HTTP_REFUSED').sort();
 }
 
-describe('docs/guides/troubleshooting.md', () => {
+describe('docs/how-to/troubleshooting.md', () => {
   const messages = readPage();
 
   it('has no message and no heading without a row here, and no row here is of a message that it lacks', () => {

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 const read = (path: string): Promise<string> => readFile(new URL(path, import.meta.url), 'utf8');
 
 it.each(['../src/newline-transport.ts', './newline-transport.test.ts'])(
-  'docs/guides/custom-transport.md shows %s as it is',
+  'docs/how-to/custom-transport.md shows %s as it is',
   async (path) => {
     const code = (await read(path)).replace("'../src/newline-transport.ts'", "'../../apps/swap-transport/src/newline-transport.ts'");
-    expect(await read('../../../docs/guides/custom-transport.md')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+    expect(await read('../../../docs/how-to/custom-transport.md')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   },
 );

@@ -42,7 +42,7 @@ function refuse(reason: string): void {
   process.exitCode = 2;
 }
 
-const GUIDE = 'https://github.com/mortise/mortise/blob/main/docs/guides/migrate-from-the-official-sdk.md';
+const GUIDE = 'https://github.com/mortise/mortise/blob/main/docs/how-to/migrate-from-the-official-sdk.md';
 
 function report({ changed, left }: Migration, isDryRun: boolean): void {
   const lines = [`${isDryRun ? 'Would change' : 'Changed'} ${count(changed.length, 'file')}.`];

@@ -112,7 +112,7 @@ export interface OwnContext<App = unknown> {
   closeStream(retryMs?: number): void;
   /**
    * Requests input from the user by a form or a URL. In the modern era this ends the exchange, and the handler runs again from the start
-   * with the user's answer. So put side effects that come before it into `once`. See docs/guides/ask-the-user.md.
+   * with the user's answer. So put side effects that come before it into `once`. See docs/how-to/ask-the-user.md.
    *
    * @throws {Suspended} `ERR_SUSPENDED`: the request was sent, and the handler will run again with the answer. Do not catch it.
    * @throws {AskError} `ERR_INVALID_ASK`: the request breaks a rule, or a form asks for a secret.
