@@ -1,11 +1,15 @@
 /**
- * The gate `readmes`: every fenced `ts` block of every README compiles, and those that say so run.
+ * The gate `readmes`: every fenced `ts` block of every page (READMEs and `docs/`) compiles, and those that say so run.
+ * `node scripts/check-readmes.mjs how-to/host README` checks the pages whose path contains one of the words.
  *
  * The words after `ts` on the fence: `run` runs the program, which must end with code 0; where the next fence is
  * `text output`, it must print exactly that. `continues` puts the block below the one before it, as one program.
- * A program imports only what an `npm install` of its README brings (apps, which are run in the repository, need none).
- * Links to files lead somewhere; those of packages name the repository, since a registry shows the page.
- * Each README's programs are written to `.cache/readmes`, where `@mortise/*` stands for the packages' sources.
+ * A word with a dot, such as `server.ts`, is a file of the page, which the page's later programs can import; a later block of
+ * the same name replaces it. A page whose front matter says `continues: <page>` begins with the files of that page of its folder.
+ * A program imports only what an `npm install` of its page brings (apps, which are run in the repository, need none).
+ * Links to files lead somewhere; those of packages name the repository, since a registry shows the page. The build of the site
+ * checks links to the generated reference, `reference/api/`.
+ * The programs are written to `.cache/readmes`, where `@mortise/*` stands for the packages' sources.
  */
 
 import { build } from 'esbuild';
@@ -14,18 +18,26 @@ import { dirname, join, resolve } from 'node:path';
 import { root, runNode } from './run-command.mjs';
 import { packageManifests } from './workspace-packages.mjs';
 
-/** @typedef {{ readme: string, line: number, file: string, code: string, run: boolean, output?: string }} Program */
+/**
+ * @typedef {{ readme: string, line: number, file: string, code: string, run: boolean, output?: string, name?: string, files: Map<string, string> }} Program
+ *   `file`: where it is written; `name` and `files`: of a page's file, and what the page's other files hold at that point.
+ */
 
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
 /** What programs import that is installed for one package alone, by package. */
 const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'], tasks: ['pg-boss'] };
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
+/** Pages for those who build Mortise, and what programs write. */
+const notRead = /^docs\/(?:decisions|\.vitepress|public|reference\/api|spec-coverage)/;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
-/** @returns {Promise<readonly string[]>} A text for each fault. */
-export async function findFaultsOfReadmes() {
-  const readmes = listReadmes();
+/**
+ * @param {readonly string[]} [words] Only pages whose path contains one of these.
+ * @returns {Promise<readonly string[]>} A text for each fault.
+ */
+export async function findFaultsOfReadmes(words = ['']) {
+  const readmes = listReadmes().filter((readme) => words.some((word) => readme.includes(word)));
   const programs = readmes.flatMap(programsOf);
   writePrograms(programs);
   const faults = [...readmes.flatMap(findBrokenLinks), ...programs.flatMap(findMissingInstalls), ...(await compile(programs))];
@@ -37,31 +49,67 @@ export async function findFaultsOfReadmes() {
 
 function listReadmes() {
   const folders = ['packages', 'apps'].flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}/README.md`));
-  const guides = readdirSync(join(root, 'docs/how-to')).map((name) => `docs/how-to/${name}`);
-  const all = ['README.md', 'CONTRIBUTING.md', 'benchmarks/README.md', ...folders, ...guides];
+  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name.replaceAll('\\', '/')}`);
+  const all = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'benchmarks/README.md',
+    ...folders,
+    ...docs.filter((file) => !notRead.test(file)),
+  ];
   return all.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
 }
 
 /** @returns {Program[]} */
 function programsOf(readme) {
   const found = [];
+  const files = filesBefore(readme);
   let previous;
   for (const { language, words, line, text } of fencesOf(readme)) {
     const last = found.at(-1);
+    const name = words.find(isFileName);
+    const place = `${readme.replace(/\.md$/, '').replaceAll('/', '-').toLowerCase()}-${line}`;
     if (language === 'ts' && words.includes('continues') && last !== undefined) {
       last.code += `\n${text}`;
       last.run ||= words.includes('run');
+      if (last.name !== undefined) files.set(last.name, last.code);
     } else if (language === 'ts') {
-      const file = `${readme.replace(/\.md$/, '').replaceAll('/', '-').toLowerCase()}-${line}.ts`;
-      found.push({ readme, line, file, code: text, run: words.includes('run') });
+      if (name !== undefined) files.set(name, text);
+      const file = name === undefined ? `${place}.ts` : `${place}/${name}`;
+      found.push({ readme, line, file, name, files: new Map(files), code: text, run: words.includes('run') });
     } else if (words.includes('output') && previous === 'ts' && last !== undefined) last.output = text;
+    else if (name !== undefined) files.set(name, text);
     previous = language;
   }
   return found;
 }
 
-/** Its fenced blocks. `line` is that of the first line of `text`, from which the fence's indentation is taken. */
-function fencesOf(readme) {
+/** A word of a fence that is the name of a file: `server.ts`, `src/app.ts`, `.env`. */
+export function isFileName(word) {
+  return /^[\w./-]*\.[a-z]+$/.test(word);
+}
+
+/** The page that a page goes on from, by its front matter. */
+export function pageBefore(readme) {
+  const name = /^---\n(?:.*\n)*?continues: (\S+)\n(?:.*\n)*?---\n/.exec(read(readme))?.[1];
+  return name === undefined ? undefined : `${dirname(readme)}/${name}.md`;
+}
+
+/** The files of the pages that a page goes on from, by name, as they are at the end of those. */
+function filesBefore(readme) {
+  const before = pageBefore(readme);
+  if (before === undefined) return new Map();
+  const files = filesBefore(before);
+  for (const { words, text } of fencesOf(before)) {
+    const name = words.find(isFileName);
+    if (name !== undefined) files.set(name, words.includes('continues') ? `${files.get(name)}\n${text}` : text);
+  }
+  return files;
+}
+
+/** The fenced blocks of a page. `line` is that of the first line of `text`, from which the fence's indentation is taken. */
+export function fencesOf(readme) {
   const markdown = read(readme);
   return [...markdown.matchAll(/^( *)(`{3,})(\S*) *(.*)\n([^]*?)^ *\2$/gm)].map(({ index, 1: indent, 3: language, 4: words, 5: text }) => ({
     language,
@@ -75,7 +123,7 @@ function fencesOf(readme) {
 function findBrokenLinks(readme) {
   const links = [...read(readme).matchAll(/\]\(([^)#\s]+)[^)\s]*\)/g)].map(([, link]) => link);
   return links.flatMap((link) => {
-    if (/^[a-z]+:/.test(link) && !repository.test(link)) return [];
+    if ((/^[a-z]+:/.test(link) && !repository.test(link)) || link.includes('reference/api/')) return [];
     if (readme.startsWith('packages/') && !repository.test(link)) return [`${readme}: the link ${link} does not name the repository`];
     const file = repository.test(link) ? join(root, link.replace(repository, '')) : resolve(root, dirname(readme), link);
     return existsSync(file) ? [] : [`${readme}: the link ${link} leads nowhere`];
@@ -85,11 +133,12 @@ function findBrokenLinks(readme) {
 /** What a reader who does as the README says does not have. */
 function findMissingInstalls({ readme, line, code }) {
   if (readme.startsWith('apps/')) return [];
+  if (pageBefore(readme) !== undefined) return [];
   const shell = fencesOf(readme).filter(({ language }) => language === 'sh');
   const lines = shell.flatMap(({ text }) => [...text.matchAll(/\bnpm install ([^#&\n]*)/g)].map(([, words]) => words));
   const installed = lines.flatMap((words) => words.split(/\s+/).map((word) => word.replace(/(?<=.)@.*$/, '')));
   const imported = [...code.matchAll(/\bfrom '((?:@[^/']+\/)?[^./'][^/']*)/g)].map(([, name]) => name);
-  const missing = [...new Set(imported)].filter((name) => !name.startsWith('node:') && !installed.includes(name));
+  const missing = [...new Set(imported)].filter((name) => !/^(?:node|bun|cloudflare):/.test(name) && !installed.includes(name));
   return missing.length === 0 ? [] : [`${readme}:${line} imports ${missing.join(', ')}, which no \`npm install\` of the page brings`];
 }
 
@@ -106,8 +155,17 @@ function writePrograms(programs) {
     paths: sourcePaths(),
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions, include: ['*.ts'] }));
-  for (const { file, code } of programs) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions, include: ['**/*.ts'] }),
+  );
+  for (const { file, code, files } of programs) {
+    for (const [name, text] of file.includes('/') ? files : []) {
+      mkdirSync(dirname(join(folder, dirname(file), name)), { recursive: true });
+      writeFileSync(join(folder, dirname(file), name), text);
+    }
+    writeFileSync(join(folder, file), `${code}\nexport {};\n`);
+  }
   for (const [name, names] of Object.entries(libraries)) {
     for (const library of names) {
       const link = join(folder, 'node_modules', library);
@@ -130,7 +188,7 @@ function sourcePaths() {
 async function compile(programs) {
   const { code, output } = await runNode(['node_modules/typescript/bin/tsc', '-p', target, '--pretty', 'false']);
   if (code === 0) return [];
-  const places = output.replace(/^(?:\.cache\/readmes\/)?([a-z0-9.-]+\.ts)\((\d+),/gm, (whole, file, line) => {
+  const places = output.replace(/^(?:\.cache\/readmes\/)?([\w./-]+\.ts)\((\d+),/gm, (whole, file, line) => {
     const program = programs.find((each) => each.file === file);
     return program === undefined ? whole : `${program.readme}(${program.line + Number(line)},`;
   });
@@ -142,6 +200,7 @@ async function bundle(programs) {
   await build({
     entryPoints: programs.map(({ file }) => join(root, target, file)),
     outdir: join(root, target, 'run'),
+    outbase: join(root, target),
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -162,4 +221,11 @@ async function run({ readme, line, file, output: promised }) {
   return [
     `${readme}:${line} prints something else than its README says.\n--- it prints\n${printed}\n--- the README says\n${promised.trimEnd()}`,
   ];
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const words = process.argv.slice(2);
+  const faults = await findFaultsOfReadmes(words.length === 0 ? undefined : words);
+  for (const fault of faults) console.log(fault);
+  process.exitCode = faults.length === 0 ? 0 : 1;
 }
