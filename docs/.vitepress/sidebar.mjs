@@ -1,0 +1,96 @@
+/** What stands in the site's sidebar, in this order. A page is listed by its title, once there is such a page. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiPages } from '../../scripts/docs/api-pages.mjs';
+import { root } from '../../scripts/run-command.mjs';
+
+const docs = join(root, 'docs');
+
+/** By folder: the groups of its pages, or the pages themselves. A pair gives a page a name that is shorter than its title. */
+const layout = {
+  learn: [
+    ['Learn', ['index', 'first-server', 'resources-and-prompts', 'ask-the-user', 'long-work', 'http', 'sign-in', 'tests', 'desktop-host']],
+  ],
+  'how-to': [
+    ['Build a server', ['write-a-tool', 'resources-and-prompts', 'ask-the-user', 'long-work', 'return-errors', 'middleware', 'tenants', 'test-a-server']],
+    ['Use servers', ['call-a-server', 'host', 'give-tools-to-a-model', 'gateway', 'proxy-an-upstream', 'serve-an-openapi-document']],
+    ['Sign in', ['sign-in', 'protect-a-server', 'oauth-provider']],
+    ['Serve', ['stdio', 'http', 'express', 'fastify', 'hono', 'next', 'bun', 'deno', 'workers', 'lambda', 'websocket', 'custom-transport']],
+    ['Deploy', ['behind-nginx', 'many-machines', 'keep-state', 'custom-store', 'observability']],
+    ['Tools', ['desktop-hosts', 'inspector', 'examine-a-server', 'migrate-from-the-official-sdk', 'troubleshooting']],
+  ],
+  understand: [
+    [
+      'Understand',
+      ['index', 'packages', 'two-eras', 'how-a-request-travels', 'how-a-task-survives', 'sealed-state', 'security-model', 'bounds'],
+    ],
+  ],
+};
+
+/** The sidebars of VitePress, by the path below which each shows. */
+export function sidebar() {
+  const project = projectGroups();
+  return {
+    ...Object.fromEntries(
+      Object.entries(layout).map(([folder, groups]) => [
+        `/${folder}/`,
+        groups.map(([text, names]) => ({ text, items: listPages(folder, names) })).filter(({ items }) => items.length > 0),
+      ]),
+    ),
+    '/reference/': referenceGroups(),
+    ...Object.fromEntries(
+      ['/decisions/', '/project', '/apps', '/measurements', '/robustness', '/round-trips'].map((path) => [path, project]),
+    ),
+  };
+}
+
+/** Every page of the sidebars by title, for llms.txt. */
+export function listedPages() {
+  const groups = Object.values(sidebar()).flat();
+  return new Map(groups.map((group) => [group.text, group.items]));
+}
+
+function referenceGroups() {
+  const api = apiPages();
+  const folders = [...new Set(api.map(({ folder }) => folder))];
+  const packages = folders.map((folder) => {
+    const [main, ...others] = api.filter((page) => page.folder === folder).map(({ name, path }) => ({ text: name, link: `/reference/api/${path}` }));
+    return { ...main, text: folder, ...(others.length === 0 ? {} : { collapsed: true, items: others.map(({ text, link }) => ({ text: shorten(text), link })) }) };
+  });
+  const errors = pagesIn('reference/errors');
+  return [
+    { text: 'Reference', items: listPages('reference', ['index', 'command-line', 'errors/index', 'revisions', 'migration-exports']) },
+    { text: 'Packages', items: packages },
+    ...(errors.length === 0 ? [] : [{ text: 'Errors', collapsed: true, items: listPages('reference/errors', errors) }]),
+  ];
+}
+
+function projectGroups() {
+  return [
+    { text: 'Project', items: listPages('', ['project', 'apps', 'measurements', 'robustness', 'round-trips']) },
+    { text: 'Decisions', items: listPages('decisions', pagesIn('decisions')) },
+  ];
+}
+
+/** `@mortise/server/zod` is `/zod` below its package. */
+function shorten(name) {
+  return name.replace(/^@mortise\/[^/]+/, '');
+}
+
+function pagesIn(folder) {
+  if (!existsSync(join(docs, folder))) return [];
+  const names = readdirSync(join(docs, folder)).filter((name) => name.endsWith('.md') && name !== 'index.md');
+  return names.map((name) => name.slice(0, -3)).sort((a, b) => a.localeCompare(b, 'en'));
+}
+
+function listPages(folder, names) {
+  const paths = names.map((name) => (folder === '' ? name : `${folder}/${name}`)).filter((path) => existsSync(join(docs, `${path}.md`)));
+  return paths.map((path) => ({ text: titleOf(path), link: `/${path.replace(/(^|\/)index$/, '$1')}` }));
+}
+
+/** The first heading without its marks. */
+function titleOf(path) {
+  const heading = /^# (.+)$/m.exec(readFileSync(join(docs, `${path}.md`), 'utf8'))?.[1];
+  return heading === undefined ? path : heading.replaceAll(/`|\s*\{#.*\}$/g, '');
+}
