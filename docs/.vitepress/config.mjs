@@ -1,6 +1,6 @@
 /**
  * The site of these documents. `npm run docs` serves it, `npm run docs:build` builds it, `npm run docs:test` tests what was built.
- * Another version of the site lies below another path: MORTISE_DOCS_BASE names it, and versions.json lists the versions to switch between.
+ * Another version of the site lies below another path: MORTISE_DOCS_BASE names it, and docs/versions.json lists the versions to switch between.
  */
 
 import { readFileSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { root } from '../../scripts/run-command.mjs';
 import { renderMarkdown } from './markdown.mjs';
 import { writePlainPages } from './plain-pages.mjs';
-import { sidebar } from './sidebar.mjs';
+import { parts, sidebar } from './sidebar.mjs';
 
 const base = process.env.MORTISE_DOCS_BASE ?? '/';
-const versions = JSON.parse(readFileSync(join(root, 'docs/.vitepress/versions.json'), 'utf8'));
-const current = versions.find((version) => version.base === base) ?? versions[0];
+const versions = JSON.parse(readFileSync(join(root, 'docs/versions.json'), 'utf8'));
+const current = versions.find(({ link }) => link === base) ?? versions[0];
 const repository = 'https://github.com/mortise/mortise';
 
 export default {
@@ -22,8 +22,8 @@ export default {
   base,
   cleanUrls: true,
   ignoreDeadLinks: false,
-  srcExclude: ['spec-coverage.md'],
-  head: [['link', { rel: 'icon', href: `${base}logo.svg`, type: 'image/svg+xml' }]],
+  srcExclude: ['spec-coverage.md', 'node_modules/**'],
+  head: [['link', { rel: 'icon', href: `${base}favicon.svg`, type: 'image/svg+xml' }]],
   // A page loads its own script and nothing else.
   router: { prefetchLinks: false },
   markdown: {
@@ -31,18 +31,13 @@ export default {
     config: renderMarkdown,
   },
   themeConfig: {
-    logo: { src: '/logo.svg', alt: '' },
+    logo: { src: '/favicon.svg', alt: '' },
     nav: [
-      { text: 'Learn', link: '/learn/', activeMatch: '^/learn/' },
-      { text: 'How to', link: '/how-to/', activeMatch: '^/how-to/' },
-      { text: 'Understand', link: '/understand/', activeMatch: '^/understand/' },
-      { text: 'Reference', link: '/reference/', activeMatch: '^/reference/' },
-      { text: 'Why', link: '/why' },
-      { text: 'Project', link: '/project', activeMatch: '^/(project|decisions|measurements|robustness|round-trips|apps)' },
+      ...parts(),
       {
-        text: current.version,
+        text: current.name,
         items: [
-          ...versions.map((version) => ({ text: version.version, link: version.base, target: '_self' })),
+          ...versions.map(({ name, link }) => ({ text: name, link, target: '_self' })),
           { text: 'Releases', link: `${repository}/releases` },
         ],
       },

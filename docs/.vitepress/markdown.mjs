@@ -2,10 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { importMermaid } from '../../scripts/docs/tool.mjs';
+import { renderMermaidSVG } from 'beautiful-mermaid';
 import { root } from '../../scripts/run-command.mjs';
 
-const { renderMermaidSVG } = await importMermaid();
 /** Pages that GitHub shows and the site does not. */
 const notOfTheSite = ['docs/spec-coverage.md'];
 

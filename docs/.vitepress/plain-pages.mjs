@@ -7,13 +7,18 @@ import { listedPages } from './sidebar.mjs';
 export function writePlainPages({ srcDir, outDir, pages, site }) {
   for (const page of pages) {
     mkdirSync(dirname(join(outDir, page)), { recursive: true });
-    writeFileSync(join(outDir, page), readFileSync(join(srcDir, page), 'utf8').replaceAll(/\]\((?:\.\.\/)+(?=packages|apps|scripts|[A-Z]+\.md)/g, '](https://github.com/mortise/mortise/blob/main/'));
+    writeFileSync(
+      join(outDir, page),
+      readFileSync(join(srcDir, page), 'utf8').replaceAll(
+        /\]\((?:\.\.\/)+(?=packages|apps|scripts|[A-Z]+\.md)/g,
+        '](https://github.com/mortise/mortise/blob/main/',
+      ),
+    );
   }
-  const lines = [`# ${site.title}`, '', `> ${site.description}`, ''];
-  for (const [text, items] of listedPages()) lines.push(`## ${text}`, '', ...items.flatMap((item) => [item, ...(item.items ?? [])]).map((item) => `- [${item.text}](${site.base}${toFile(item.link).slice(1)})`), '');
-  writeFileSync(join(outDir, 'llms.txt'), lines.join('\n'));
-}
+  const lists = [...listedPages()].map(([text, items]) => [`## ${text}`, '', ...items.map(toListItem), ''].join('\n'));
+  writeFileSync(join(outDir, 'llms.txt'), [`# ${site.title}\n\n> ${site.description}\n`, ...lists].join('\n'));
 
-function toFile(link) {
-  return link.endsWith('/') ? `${link}index.md` : `${link}.md`;
+  function toListItem({ text, link }) {
+    return `- [${text}](${site.base}${link.slice(1)}${link.endsWith('/') ? 'index' : ''}.md)`;
+  }
 }

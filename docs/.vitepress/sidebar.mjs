@@ -13,12 +13,29 @@ const layout = {
     ['Learn', ['index', 'first-server', 'resources-and-prompts', 'ask-the-user', 'long-work', 'http', 'sign-in', 'tests', 'desktop-host']],
   ],
   'how-to': [
-    ['Build a server', ['write-a-tool', 'resources-and-prompts', 'ask-the-user', 'long-work', 'return-errors', 'middleware', 'tenants', 'test-a-server']],
-    ['Use servers', ['call-a-server', 'host', 'give-tools-to-a-model', 'gateway', 'proxy-an-upstream', 'serve-an-openapi-document']],
-    ['Sign in', ['sign-in', 'protect-a-server', 'oauth-provider']],
-    ['Serve', ['stdio', 'http', 'express', 'fastify', 'hono', 'next', 'bun', 'deno', 'workers', 'lambda', 'websocket', 'custom-transport']],
-    ['Deploy', ['behind-nginx', 'many-machines', 'keep-state', 'custom-store', 'observability']],
-    ['Tools', ['desktop-hosts', 'inspector', 'examine-a-server', 'migrate-from-the-official-sdk', 'troubleshooting']],
+    [
+      'Build a server',
+      [
+        'write-a-tool',
+        'resources-and-prompts',
+        'ask-the-user',
+        'long-work',
+        'return-errors',
+        'middleware',
+        'tenants',
+        'test-a-server',
+        'serve-an-openapi-document',
+      ],
+    ],
+    [
+      'Serve it',
+      ['stdio', 'http', 'express', 'fastify', 'hono', 'next', 'bun', 'deno', 'workers', 'lambda', 'websocket', 'custom-transport'],
+    ],
+    ['Run it', ['behind-nginx', 'keep-state', 'custom-store', 'many-machines', 'observability']],
+    ['Protect it', ['protect-a-server', 'oauth-provider', 'sign-in']],
+    ['Use servers', ['call-a-server', 'host', 'give-tools-to-a-model', 'gateway', 'proxy-an-upstream']],
+    ['Look into servers', ['desktop-hosts', 'inspector', 'examine-a-server', 'troubleshooting']],
+    ['Move to Mortise', ['migrate-from-the-official-sdk']],
   ],
   understand: [
     [
@@ -39,24 +56,50 @@ export function sidebar() {
       ]),
     ),
     '/reference/': referenceGroups(),
-    ...Object.fromEntries(
-      ['/decisions/', '/project', '/apps', '/measurements', '/robustness', '/round-trips'].map((path) => [path, project]),
-    ),
+    ...Object.fromEntries(['/decisions/', '/apps', '/measurements', '/robustness', '/round-trips'].map((path) => [path, project])),
   };
 }
 
-/** Every page of the sidebars by title, for llms.txt. */
+/** The parts of the site, for its navigation: a part leads to its first page, and is left out while it has none. */
+export function parts() {
+  const bars = sidebar();
+  const first = (path) => bars[path]?.[0]?.items[0]?.link;
+  return [
+    { text: 'Learn', link: first('/learn/'), activeMatch: '^/learn/' },
+    { text: 'How to', link: first('/how-to/'), activeMatch: '^/how-to/' },
+    { text: 'Understand', link: first('/understand/'), activeMatch: '^/understand/' },
+    { text: 'Reference', link: first('/reference/'), activeMatch: '^/reference/' },
+    { text: 'Why', link: existsSync(join(docs, 'why.md')) ? '/why' : undefined },
+    { text: 'Project', link: first('/decisions/'), activeMatch: '^/(decisions/|measurements|robustness|round-trips|apps)' },
+  ].filter(({ link }) => link !== undefined);
+}
+
+/** Every page of the sidebars with its title, by group. */
 export function listedPages() {
   const groups = Object.values(sidebar()).flat();
-  return new Map(groups.map((group) => [group.text, group.items]));
+  const flatten = (items) => items.flatMap((item) => [item, ...flatten(item.items ?? [])]);
+  return new Map(groups.map(({ text, items }) => [text, flatten(items)]));
+}
+
+/** What is wrong with a page that the sidebar does not list: nobody finds it. `pages`: paths such as `how-to/host.html`. */
+export function findUnlisted(pages) {
+  const listed = new Set([...listedPages().values()].flat().map(({ link }) => link.slice(1)));
+  const paths = pages.map((page) => page.replace(/(?:(^|\/)index)?\.html$/, '$1')).filter((path) => !['', '404', 'why'].includes(path));
+  return paths.filter((path) => !listed.has(path)).map((path) => `docs/.vitepress/sidebar.mjs does not list docs/${path}.md`);
 }
 
 function referenceGroups() {
   const api = apiPages();
   const folders = [...new Set(api.map(({ folder }) => folder))];
   const packages = folders.map((folder) => {
-    const [main, ...others] = api.filter((page) => page.folder === folder).map(({ name, path }) => ({ text: name, link: `/reference/api/${path}` }));
-    return { ...main, text: folder, ...(others.length === 0 ? {} : { collapsed: true, items: others.map(({ text, link }) => ({ text: shorten(text), link })) }) };
+    const [main, ...others] = api
+      .filter((page) => page.folder === folder)
+      .map(({ name, path }) => ({ text: name, link: `/reference/api/${path}` }));
+    return {
+      ...main,
+      text: folder,
+      ...(others.length === 0 ? {} : { collapsed: true, items: others.map(({ text, link }) => ({ text: shorten(text), link })) }),
+    };
   });
   const errors = pagesIn('reference/errors');
   return [
@@ -68,7 +111,7 @@ function referenceGroups() {
 
 function projectGroups() {
   return [
-    { text: 'Project', items: listPages('', ['project', 'apps', 'measurements', 'robustness', 'round-trips']) },
+    { text: 'Project', items: listPages('', ['apps', 'measurements', 'robustness', 'round-trips']) },
     { text: 'Decisions', items: listPages('decisions', pagesIn('decisions')) },
   ];
 }

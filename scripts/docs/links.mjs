@@ -7,21 +7,22 @@ import { root } from '../run-command.mjs';
 const ofTheRepository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree|edit)\/main\//;
 
 /**
- * @param {string} folder
- * @returns {readonly string[]}
+ * @param {string} folder The built site.
+ * @returns {readonly string[]} A text for each link.
  */
 export function findBrokenLinks(folder) {
-  const files = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/')));
-  const pages = new Map(sitePages(files).map((file) => [file, readPage(join(folder, file))]));
+  const files = new Set(listFiles(folder));
+  const pages = new Map(sitePages(folder).map((file) => [file, readPage(join(folder, file))]));
   const base = process.env.MORTISE_DOCS_BASE ?? '/';
-  const faults = [];
-  for (const [file, { links }] of pages) {
-    for (const link of links) {
-      const fault = isBroken(link, file);
-      if (fault) faults.push(`${file}: the link ${link} leads nowhere`);
-    }
-  }
-  return faults;
+  const found = [...pages].flatMap(([file, { links }]) =>
+    [...links].filter((link) => isBroken(link, file)).map((link) => ({ link, file })),
+  );
+  // One of the navigation is broken on every page.
+  const links = [...new Set(found.map(({ link }) => link))];
+  return links.map((link) => {
+    const [{ file }, ...others] = found.filter((fault) => fault.link === link);
+    return `${file}: the link ${link} leads nowhere${others.length === 0 ? '' : `, as on ${others.length} other pages`}`;
+  });
 
   function isBroken(link, file) {
     if (ofTheRepository.test(link)) return !existsSync(join(root, decodeURI(link.replace(ofTheRepository, '').replace(/#.*/, ''))));
@@ -39,9 +40,15 @@ export function findBrokenLinks(folder) {
   }
 }
 
-/** The pages among a site's files. */
-export function sitePages(files) {
-  return [...files].filter((file) => file.endsWith('.html')).sort();
+/** The pages of a built site, such as `how-to/host.html`. */
+export function sitePages(folder) {
+  return listFiles(folder)
+    .filter((file) => file.endsWith('.html'))
+    .sort();
+}
+
+function listFiles(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
 }
 
 function readPage(path) {

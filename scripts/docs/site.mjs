@@ -6,18 +6,20 @@
 import { join } from 'node:path';
 import { installTool } from '../install-tool.mjs';
 import { root } from '../run-command.mjs';
-import { findBrokenLinks } from './links.mjs';
+import { findBrokenLinks, sitePages } from './links.mjs';
 import { importVitePress } from './tool.mjs';
 import { writeApiPages } from './typedoc.mjs';
 
 const docs = join(root, 'docs');
 export const siteFolder = join(docs, '.vitepress/dist');
 
-/** @returns {Promise<readonly string[]>} A text for each link that leads nowhere. Rejects where the site cannot be built. */
+/** @returns {Promise<readonly string[]>} A text for each link that leads nowhere and each page that no link leads to. Rejects where the site cannot be built. */
 export async function buildSite() {
   const { build } = await prepare();
   await build(docs);
-  return findBrokenLinks(siteFolder);
+  // Its titles are those of the pages that were just written.
+  const { findUnlisted } = await import('../../docs/.vitepress/sidebar.mjs');
+  return [...findBrokenLinks(siteFolder), ...findUnlisted(sitePages(siteFolder))];
 }
 
 /** Serves until the process ends. */
@@ -29,7 +31,7 @@ async function serveSite() {
 }
 
 async function prepare() {
-  await installTool('docs');
+  await installTool('../docs');
   await writeApiPages();
   return await importVitePress();
 }
@@ -39,7 +41,7 @@ if (process.argv[1] === import.meta.filename) {
   else {
     const faults = await buildSite();
     for (const fault of faults) console.log(fault);
-    console.log(faults.length === 0 ? 'docs/.vitepress/dist is built; every link leads somewhere' : `${faults.length} links lead nowhere`);
+    console.log(faults.length === 0 ? 'docs/.vitepress/dist is built; every link leads somewhere' : `${faults.length} faults`);
     process.exitCode = faults.length === 0 ? 0 : 1;
   }
 }

@@ -95,7 +95,7 @@ const options = {
 /** Changes when anything changes that the pages are made of. */
 function sourcesStamp() {
   const sources = readdirSync(join(root, 'packages')).flatMap((name) => listFiles(`packages/${name}/src`));
-  const files = [...sources, ...listFiles('scripts/docs'), 'tools/docs/package-lock.json'];
+  const files = [...sources, ...listFiles('scripts/docs'), 'docs/package-lock.json'];
   return files.map((file) => `${file} ${statSync(join(root, file)).mtimeMs}`).join('\n');
 }
 
