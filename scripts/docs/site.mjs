@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { installTool } from '../install-tool.mjs';
 import { root } from '../run-command.mjs';
+import { setUp } from '../set-up.mjs';
 import { findBrokenLinks, sitePages } from './links.mjs';
 import { importVitePress } from './tool.mjs';
 import { writeApiPages } from './typedoc.mjs';
@@ -31,6 +32,7 @@ async function serveSite() {
 }
 
 async function prepare() {
+  await setUp({ build: false });
   await installTool('../docs');
   await writeApiPages();
   return await importVitePress();
