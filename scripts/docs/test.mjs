@@ -87,7 +87,11 @@ function watchPage(page) {
   };
   page.on('pageerror', (error) => watch.faults.push(`throws ${error.message}`));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && watch.faults.push(`logs ${message.text()}`));
-  page.on('requestfailed', (request) => watch.faults.push(`${request.url()} failed: ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // The next page ends what the one before still asks for, such as its icon.
+    if (reason !== 'net::ERR_ABORTED') watch.faults.push(`${request.url()} failed: ${reason}`);
+  });
   page.on('request', (request) => {
     if (!request.url().startsWith(site.url) && !request.url().startsWith('data:'))
       watch.faults.push(`asks another host for ${request.url()}`);

@@ -16,7 +16,7 @@ export async function writeApiPages() {
   const started = performance.now();
   rmSync(target, { recursive: true, force: true });
   await runTypeDoc();
-  rmSync(join(target, 'index.md'), { force: true });
+  rmSync(join(target, 'README.md'), { force: true });
   writeFileSync(stampFile, stamp);
   console.log(`reference written in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
@@ -77,6 +77,9 @@ const options = {
   hidePageHeader: true,
   hideBreadcrumbs: true,
   hideGroupHeadings: false,
+  // Ids of TypeDoc's own: those of the site's headings differ where names repeat.
+  useHTMLAnchors: true,
+  anchorPrefix: 'api-',
   useCodeBlocks: true,
   expandObjects: true,
   sanitizeComments: true,
