@@ -29,7 +29,7 @@ const runTimeoutMs = 60_000;
 const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'], tasks: ['pg-boss'] };
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 /** Pages for those who build Mortise, and what programs write. */
-const notRead = /^docs\/(?:decisions|\.vitepress|public|reference\/api|spec-coverage)/;
+const notRead = /^docs\/(?:decisions|node_modules|\.vitepress|public|reference\/api|spec-coverage)/;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
 /**
