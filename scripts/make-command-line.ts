@@ -7,12 +7,13 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Command } from 'commander';
 import { createProgram } from '../packages/cli/src/program.ts';
 import { Terminal } from '../packages/cli/src/terminal.ts';
 
 const target = resolve(import.meta.dirname, '../docs/reference/command-line.md');
 const COLUMNS = 100;
+
+type Command = ReturnType<typeof createProgram>;
 
 /** The page. */
 export function renderCommandLine(): string {
