@@ -10,7 +10,11 @@ it('lists every export of the official SDKs with its place here, as the declarat
 
 it('names nothing in the codemod, the table and the guide that our packages do not export', () => {
   expect(findWrongPlaces('`Tool` of `@mortise/protocol`, Nothing of @mortise/server')).toEqual(['Nothing of @mortise/server']);
-  for (const file of ['packages/codemod/src/v2.ts', 'docs/reference/migration-exports.md', 'docs/how-to/migrate-from-the-official-sdk.md']) {
+  for (const file of [
+    'packages/codemod/src/v2.ts',
+    'docs/reference/migration-exports.md',
+    'docs/how-to/migrate-from-the-official-sdk.md',
+  ]) {
     expect(findWrongPlaces(readFileSync(join(import.meta.dirname, '../..', file), 'utf8')), file).toEqual([]);
   }
 });
