@@ -47,7 +47,7 @@ export async function findFaultsOfReadmes(words = ['']) {
   return faults;
 }
 
-function listReadmes() {
+export function listReadmes() {
   const folders = ['packages', 'apps'].flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}/README.md`));
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name.replaceAll('\\', '/')}`);
   const all = [
