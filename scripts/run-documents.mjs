@@ -13,7 +13,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { homedir } from 'node:os';
@@ -75,9 +75,12 @@ function portsIn(text) {
   return [...text.matchAll(/\b300\d\b/g)].map(([port]) => Number(port));
 }
 
-/** Opens the registry. `run` does what a row of pages says, and rejects with a text for the reader of the page where something is not as the page says. */
-export async function openDocuments() {
-  const registry = await openRegistry();
+/**
+ * Opens the registry, unless one is given. `run` does what a row of pages says, and rejects with a text for the reader of the page where something is not
+ * as the page says.
+ */
+export async function openDocuments(given) {
+  const registry = given ?? (await openRegistry());
   const { stdout: cache } = await runCommand('npm', ['config', 'get', 'cache']);
   const prebuilds = await packSqliteDriver(registry.makeFolder());
 
@@ -85,7 +88,9 @@ export async function openDocuments() {
   const makeFolder = (row) => {
     const home = registry.makeFolder();
     const [path, state] = [join(home, 'page'), join(home, 'state')];
-    for (const folder of [path, state, join(home, 'bin')]) mkdirSync(folder);
+    for (const folder of [path, state, join(home, 'bin'), join(home, 'npm')]) mkdirSync(folder);
+    // What npm has downloaded is this person's; what npx has installed is the page's.
+    symlinkSync(join(cache.trim(), '_cacache'), join(home, 'npm/_cacache'), 'dir');
     const userConfig = join(homedir(), '.npmrc');
     if (existsSync(userConfig)) appendFileSync(join(home, '.npmrc'), `\n${readFileSync(userConfig, 'utf8')}`);
     const makesPackage = row.some(({ steps }) => steps.some(({ text }) => /npm init|mortise(?:\/cli)? create/.test(text)));
@@ -103,13 +108,15 @@ export async function openDocuments() {
       NO_COLOR: '1',
       FORCE_COLOR: undefined,
       npm_config_userconfig: join(home, '.npmrc'),
-      npm_config_cache: cache.trim(),
+      npm_config_cache: join(home, 'npm'),
       npm_config_prefix: home,
       npm_config_audit: 'false',
       npm_config_fund: 'false',
       npm_config_update_notifier: 'false',
       npm_config_prefer_offline: 'true',
       npm_config_yes: 'true',
+      // npm warns of settings that it does not know, such as the next one.
+      npm_config_loglevel: 'error',
       npm_config_better_sqlite3_local_prebuilds: prebuilds,
     };
     return { path, env, state };
@@ -131,7 +138,7 @@ async function runPage(page, steps, folder) {
         throw new Error(`${page}:${step.line} ${what}\n--- the block\n${step.text.trimEnd()}`);
       };
       if (step.kind === 'file') {
-        const file = join(folder.path, step.name);
+        const file = join(currentFolder(folder), step.name);
         mkdirSync(dirname(file), { recursive: true });
         writeFileSync(file, step.text);
       } else if (step.kind === 'background') {
@@ -184,9 +191,15 @@ function startBlock(text, { path, env, state }) {
   return program;
 }
 
+/** Where the page's terminal is. */
+function currentFolder({ path, state }) {
+  const file = join(state, 'folder');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : path;
+}
+
 /** The ports that a block, or a file that it names, mentions, and on which nobody listens yet. */
-async function closedPorts(text, { path, state }) {
-  const folder = existsSync(join(state, 'folder')) ? readFileSync(join(state, 'folder'), 'utf8').trim() : path;
+async function closedPorts(text, terminal) {
+  const folder = currentFolder(terminal);
   const files = text.split(/[\s"'=]+/).filter((word) => isFileName(word) && existsSync(join(folder, word)));
   const ports = new Set([text, ...files.map((file) => readFileSync(join(folder, file), 'utf8'))].flatMap(portsIn));
   const open = await Promise.all([...ports].map(isOpen));
