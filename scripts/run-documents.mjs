@@ -20,7 +20,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fencesOf, isFileName, listReadmes, pageBefore } from './check-readmes.mjs';
 import { openRegistry } from './local-registry.mjs';
-import { root, runCommand } from './run-command.mjs';
+import { runCommand } from './run-command.mjs';
 
 /**
  * @typedef {{ line: number, text: string } & ({ kind: 'file', name: string } | { kind: 'run', output?: string } | { kind: 'background' } |
@@ -68,7 +68,12 @@ function stepsOf(page) {
 
 /** Whether a row of pages uses one of the ports that pages may use: two of those do not run beside one another. */
 export function usesPorts(row) {
-  return row.some(({ steps }) => steps.some(({ kind, text }) => kind !== 'skip' && portsIn(text).length > 0));
+  return portsOf(row).length > 0;
+}
+
+function portsOf(row) {
+  const texts = row.flatMap(({ steps }) => steps.filter(({ kind }) => kind !== 'skip').map(({ text }) => text));
+  return [...new Set(texts.flatMap(portsIn))];
 }
 
 function portsIn(text) {
@@ -100,7 +105,11 @@ export async function openDocuments(given) {
       // Neither what vitest and npm tell the programs that they start, nor what is in this person's home.
       ...Object.fromEntries(
         Object.keys(process.env)
-          .filter((name) => /^(?:npm_(?!config_(?:registry|.*proxy|cafile))|VITEST|INIT_CWD|XDG_)|^(?:NODE_ENV|NODE_OPTIONS|TEST|DEV|PROD|MODE|SSR)$/.test(name))
+          .filter((name) =>
+            /^(?:npm_(?!config_(?:registry|.*proxy|cafile))|VITEST|INIT_CWD|XDG_)|^(?:NODE_ENV|NODE_OPTIONS|TEST|DEV|PROD|MODE|SSR)$/.test(
+              name,
+            ),
+          )
           .map((name) => [name, undefined]),
       ),
       HOME: home,
@@ -123,6 +132,9 @@ export async function openDocuments(given) {
   };
 
   const run = async (row) => {
+    const ports = portsOf(row);
+    const taken = (await Promise.all(ports.map(isOpen))).flatMap((open, index) => (open ? [ports[index]] : []));
+    if (taken.length > 0) throw new Error(`Another program listens on ${taken.join(', ')}, which these pages use: end it`);
     const folder = makeFolder(row);
     for (const { page, steps } of row) await runPage(page, steps, folder);
   };
@@ -153,7 +165,9 @@ async function runPage(page, steps, folder) {
         if (code !== 0) fail(`ended with ${code}:\n${program.output}${running.map(({ output }) => output).join('')}`);
         const expected = step.output === undefined ? undefined : toPattern(step.output);
         if (expected === undefined || expected.test(program.stdout.trimEnd()) || expected.test(program.output.trimEnd())) continue;
-        fail(`prints something else than its page says\n--- it prints\n${program.output.trimEnd()}\n--- the page says\n${step.output.trimEnd()}`);
+        fail(
+          `prints something else than its page says\n--- it prints\n${program.output.trimEnd()}\n--- the page says\n${step.output.trimEnd()}`,
+        );
       }
     }
   } finally {
@@ -208,7 +222,8 @@ async function closedPorts(text, terminal) {
 
 /** @returns What went wrong, if anything. */
 async function waitUntilReady(program, ports) {
-  const ready = ports.length === 0 ? new Promise((resolve) => (program.onOutput = () => program.output.includes('\n') && resolve())) : onceOpen(ports);
+  const ready =
+    ports.length === 0 ? new Promise((resolve) => (program.onOutput = () => program.output.includes('\n') && resolve())) : onceOpen(ports);
   const outcome = await settleWithin(
     Promise.race([ready, program.ended.then((code) => `ended with ${code}, though it should run until its page ends`)]),
     startTimeoutMs,
@@ -266,7 +281,9 @@ if (process.argv[1] === import.meta.filename) {
   for (const row of rowsOfPages(words.length === 0 ? undefined : words)) {
     const startMs = performance.now();
     const fault = await documents.run(row).catch((error) => error);
-    console.log(`${fault === undefined ? 'ok    ' : 'FAILED'} ${((performance.now() - startMs) / 1000).toFixed(1)} s ${row.map(({ page }) => page).join(', ')}`);
+    console.log(
+      `${fault === undefined ? 'ok    ' : 'FAILED'} ${((performance.now() - startMs) / 1000).toFixed(1)} s ${row.map(({ page }) => page).join(', ')}`,
+    );
     for (const { page, steps } of row)
       for (const { kind, line, reason } of steps) if (kind === 'skip') console.log(`skipped ${page}:${line} ${reason}`);
     if (fault === undefined) continue;

@@ -27,10 +27,14 @@ describe.skipIf(process.platform === 'win32')('the shell blocks', () => {
     }
   });
 
-  it.each(rows.map(titleOf))('do what the page says: %s', async (title) => {
-    const fault = await faults.get(title);
-    if (fault !== undefined) throw fault;
-  }, 1_200_000);
+  it.each(rows.map(titleOf))(
+    'do what the page says: %s',
+    async (title) => {
+      const fault = await faults.get(title);
+      if (fault !== undefined) throw fault;
+    },
+    1_200_000,
+  );
 });
 
 it('are left out only with a reason', () => {
