@@ -162,9 +162,10 @@ async function runPage(page, steps, folder) {
         const program = startBlock(step.text, folder);
         running.push(program);
         const code = await settleWithin(program.ended, blockTimeoutMs, 'no end');
-        if (code !== 0) fail(`ended with ${code}:\n${program.output}${running.map(({ output }) => output).join('')}`);
+        if (code !== 0) fail(`ended with ${code}:\n${running.map(({ output }) => output).join('')}`);
         const expected = step.output === undefined ? undefined : toPattern(step.output);
-        if (expected === undefined || expected.test(program.stdout.trimEnd()) || expected.test(program.output.trimEnd())) continue;
+        if (expected === undefined || expected.test(`${program.stdout.trimEnd()}\n`) || expected.test(`${program.output.trimEnd()}\n`))
+          continue;
         fail(
           `prints something else than its page says\n--- it prints\n${program.output.trimEnd()}\n--- the page says\n${step.output.trimEnd()}`,
         );
@@ -257,11 +258,12 @@ async function settleWithin(promise, timeoutMs, otherwise) {
   }
 }
 
-/** An output with `...` for whatever is there: alone on a line for any lines, within a line for the rest of a word or line. */
+/** An output with `...` for whatever is there: alone on a line for any lines or none, within a line for any part of it. */
 function toPattern(output) {
   const escaped = output.trimEnd().replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  const source = escaped.replaceAll(/^\\\.\\\.\\\.$/gm, '[^]*?').replaceAll('\\.\\.\\.', '.*?');
-  return new RegExp(`^${source}$`);
+  const dots = '\\.\\.\\.';
+  const lines = escaped.split('\n');
+  return new RegExp(`^${lines.map((line) => (line === dots ? '(?:.*\\n)*?' : `${line.replaceAll(dots, '.*?')}\n`)).join('')}$`);
 }
 
 /** The SQLite driver is compiled where no build of it can be downloaded, which takes minutes; the one of this workspace is there already. */
