@@ -189,8 +189,10 @@ function startBlock(text, { path, env, state }) {
   const program = { stdout: '', output: '', onOutput: () => undefined };
   for (const name of ['stdout', 'stderr']) {
     child[name].setEncoding('utf8').on('data', (chunk) => {
-      if (name === 'stdout') program.stdout += chunk;
-      program.output += chunk;
+      // What a terminal shows of a line: curl prints headers with \r.
+      const shown = chunk.replaceAll('\r', '');
+      if (name === 'stdout') program.stdout += shown;
+      program.output += shown;
       program.onOutput();
     });
   }
