@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { runPnpm } from './set-up.mjs';
+import { packPackages } from './pack.mjs';
 
 /** The packages are ES modules only: how CommonJS and Node 10 find their types is nobody's concern (attw's `esm-only` profile). */
 const ignoredResolutions = new Set(['node10', 'node16-cjs']);
@@ -15,8 +15,7 @@ const ignoredResolutions = new Set(['node10', 'node16-cjs']);
 export async function findFaultsOfPackages() {
   const folder = mkdtempSync(join(tmpdir(), 'mortise-pack-'));
   try {
-    const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', folder]);
-    if (code !== 0) throw new Error(`pnpm pack failed:\n${output}`);
+    await packPackages(folder);
     const faults = [];
     for (const file of readdirSync(folder)) {
       const tarball = new Uint8Array(readFileSync(join(folder, file)));

@@ -1,41 +1,32 @@
 /**
- * What a user gets: all packages are published to a registry on loopback, empty folders install them from it by name, and the README's
- * programs run there.
+ * What a user gets: all packages are published to a registry on loopback, empty folders install them from it by name, or from tarballs, and
+ * programs run there. Those of the documents are run by `documents.built.test.ts`.
  */
 
 import { spawn } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@mortise/jsonrpc-core/connection';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { edgeSafeEntries, packageManifests } from '../workspace-packages.mjs';
 import { openRegistry } from '../local-registry.mjs';
+import { packPackages } from '../pack.mjs';
 import { root, runCommand, runNode } from '../run-command.mjs';
 
 type Registry = Awaited<ReturnType<typeof openRegistry>>;
 type Installed = Awaited<ReturnType<Registry['install']>>;
 
-/** The first `ts` block below a heading of the README. */
-function example(heading: string): string {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const code = /```ts[^\n]*\n([\s\S]*?)\n```/.exec(readme.slice(readme.indexOf(`\n${heading}\n`)))?.[1];
-  if (code === undefined) throw new Error(`README.md has no ts block below "${heading}"`);
-  return code;
-}
-
 const crossSpawn = ['cross-spawn', 'isexe', 'path-key', 'shebang-command', 'shebang-regex', 'which'];
 const base = ['@mortise/jsonrpc-core', '@mortise/protocol', '@mortise/transport-stdio', ...crossSpawn];
 
 let registry: Registry;
-let forServer: Installed, forServerWithZod: Installed, forClient: Installed, withOldZod: Installed;
+let forServer: Installed, forClient: Installed, withOldZod: Installed;
 
 beforeAll(async () => {
   registry = await openRegistry();
-  const server = ['@mortise/server', '@mortise/transport-stdio'];
-  [forServer, forServerWithZod, forClient, withOldZod] = await Promise.all([
-    registry.install(server),
-    registry.install([...server, 'zod']),
+  [forServer, forClient, withOldZod] = await Promise.all([
+    registry.install(['@mortise/server', '@mortise/transport-stdio']),
     registry.install(['@mortise/client', '@mortise/transport-stdio']),
     // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
     registry.install(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']),
@@ -55,12 +46,20 @@ async function runIn(cwd: string, ...args: string[]): Promise<string> {
 const run = ({ folder }: Installed, code: string, ...flags: string[]): Promise<string> =>
   runIn(folder, ...flags, '--input-type=module', '-e', code);
 
-/** Runs the README's client, which starts `node server.js` in the folder that it is run in. */
-async function callServer({ folder }: Installed, serverCode: string): Promise<string> {
-  writeFileSync(join(folder, 'server.js'), serverCode);
-  writeFileSync(join(forClient.folder, 'client.js'), example('## A client'));
-  return await runIn(folder, join(forClient.folder, 'client.js'));
-}
+const programs = {
+  'server.js': `import { McpServer } from '@mortise/server';
+    import { serveStdio } from '@mortise/transport-stdio/server';
+    const server = new McpServer({ name: 'calculator', version: '1.0.0' });
+    const inputSchema = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
+    server.registerTool('add', { inputSchema }, ({ a, b }) => ({ structuredContent: { sum: a + b } }));
+    await serveStdio(server);`,
+  'client.js': `import { McpClient } from '@mortise/client';
+    import { stdioTransport } from '@mortise/transport-stdio/client';
+    const transport = stdioTransport({ command: 'node', args: ['server.js'] });
+    const client = await McpClient.connect(transport, { name: 'my-app', version: '1.0.0' });
+    console.log((await client.callTool('add', { a: 1, b: 2 })).structuredContent);
+    await client.close();`,
+};
 
 describe('the published packages', () => {
   it('bring a stdio server with its transport and nothing else', () => {
@@ -118,19 +117,25 @@ describe('the published packages', () => {
     }
   });
 
-  it('serve and call as the README says', async () => {
-    expect(await callServer(forServerWithZod, example('## A server'))).toBe('{ sum: 3 }\n');
+  it('serve and call a tool with a plain JSON Schema where no schema library is installed', async () => {
+    writeFileSync(join(forServer.folder, 'server.js'), programs['server.js']);
+    writeFileSync(join(forClient.folder, 'client.js'), programs['client.js']);
+    expect(await runIn(forServer.folder, join(forClient.folder, 'client.js'))).toBe('{ sum: 3 }\n');
   });
 
-  it('serve a tool with a plain JSON Schema where no schema library is installed', async () => {
-    const code = example('## A server')
-      .replace(/^import .* from 'zod';\n/m, '')
-      .replace(
-        '{ a: z.number(), b: z.number() }',
-        "{ type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }",
-      )
-      .replace('{ sum: z.number() }', "{ type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }");
-    expect(await callServer(forServer, code)).toBe('{ sum: 3 }\n');
+  it('install from the tarballs of `npm run pack` where no registry has them', async () => {
+    const folder = registry.makeFolder();
+    await packPackages(join(folder, 'packed'));
+    const tarballs = readdirSync(join(folder, 'packed')).map((file) => join(folder, 'packed', file));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    // Whoever asked the registry for one of ours would fail.
+    writeFileSync(join(folder, '.npmrc'), '@mortise:registry=http://127.0.0.1:9/\nfetch-retries=0\n');
+    const { code, output } = await runCommand('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], {
+      cwd: folder,
+    });
+    expect(code, output).toBe(0);
+    for (const [file, program] of Object.entries(programs)) writeFileSync(join(folder, file), program);
+    expect(await runIn(folder, 'client.js')).toBe('{ sum: 3 }\n');
   });
 
   it.each(['@mortise/server', '@mortise/transport-stdio/server'])(
