@@ -31,6 +31,7 @@ const libraries = {
   host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'],
   'store-redis': ['@redis/client'],
   tasks: ['pg-boss'],
+  'transport-http': ['express', 'fastify', 'hono', '@types/express'],
 };
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 /** Pages for those who build Mortise, and what programs write. */
