@@ -26,7 +26,12 @@ import { packageManifests } from './workspace-packages.mjs';
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
 /** What programs import that is installed for one package alone, by package. */
-const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'], tasks: ['pg-boss'] };
+const libraries = {
+  'auth-oauth': ['oidc-provider', '@types/oidc-provider'],
+  host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'],
+  'store-redis': ['@redis/client'],
+  tasks: ['pg-boss'],
+};
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 /** Pages for those who build Mortise, and what programs write. */
 const notRead = /^docs\/(?:decisions|\.vitepress|public|reference\/api|spec-coverage)/;
