@@ -13,8 +13,8 @@ export interface ExplorerOptions {
   readonly database: Database;
   /** Adds the tool `change`. */
   readonly allowsWrites: boolean;
-  /** How long one statement may take, in milliseconds. @default 5000 */
-  readonly timeoutMs?: number;
+  /** How long one statement may take, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 const statement = {
@@ -27,7 +27,7 @@ const statement = {
 };
 
 /** Builds the server. */
-export function createExplorer({ path, database, allowsWrites, timeoutMs = 5000 }: ExplorerOptions): McpServer {
+export function createExplorer({ path, database, allowsWrites, timeoutMs }: ExplorerOptions): McpServer {
   const server = new McpServer(
     { name: 'sqlite-explorer', version: '1.0.0', title: 'SQLite explorer' },
     { instructions: 'Call list_tables and describe_table before you write a query. Pass values as parameters, not inside the SQL.' },

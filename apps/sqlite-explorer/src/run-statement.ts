@@ -50,7 +50,7 @@ export async function runStatement<Kind extends keyof Outcomes>(
     return outcome;
   } catch (error) {
     signal.throwIfAborted();
-    if (timeout.aborted) throw new ToolError(`${order.kind}: stopped after ${timeoutMs} ms; ask for less`);
+    if (timeout.aborted) throw new ToolError(`${order.kind}: stopped after ${timeoutMs / 1000} s; ask for less`);
     throw error;
   }
 }
