@@ -17,7 +17,7 @@ const server = (app) => ({ type: 'stdio', command: process.execPath, args: [join
 async function call(page, tool, values) {
   await page
     .getByRole('region', { name: 'Tools', exact: true })
-    .getByRole('button', { name: new RegExp(`^${tool} `) })
+    .getByRole('button', { name: new RegExp(`(^| )${tool} `) })
     .click();
   for (const [field, value] of Object.entries(values)) await page.getByLabel(`${field} (required)`).fill(value);
   await page.getByRole('button', { name: 'Call', exact: true }).click();
@@ -41,7 +41,11 @@ const pictures = [
       await call(page, 'add', { a: '2', b: '3' });
       await page.getByRole('article').getByText('{"result":5}').waitFor();
       await page.getByRole('tab', { name: 'Wire' }).click();
-      await page.getByRole('listbox').getByRole('option').last().click();
+      const messages = page.getByRole('listbox');
+      await messages.getByRole('option').last().click();
+      // The list becomes shorter when it shows a message, and the chosen one is then below its edge.
+      await page.getByRole('button', { name: 'Its request' }).waitFor();
+      await messages.evaluate((list) => list.scrollTo(0, list.scrollHeight));
     },
   },
   {
