@@ -74,7 +74,7 @@ async function openHttp(url, revision, connections = 1) {
   const request = (method, params) => send({ id: ++lastId, method, params });
   try {
     const meta = await openIn(revision, request, (method) => send({ method }));
-    return { meta, request, close: () => driver.close(), isSession: session !== undefined };
+    return { meta, request, close: () => driver.close() };
   } catch (error) {
     driver.close();
     throw error;
