@@ -11,7 +11,7 @@ const lazyModules = ['src/asks/asking.ts', '{src,test}/revisions/*/index.ts'];
 export default {
   workspaces: {
     '.': {
-      entry: ['scripts/*.{mjs,ts}', 'scripts/lint/*.mjs', 'scripts/test/*.test.ts', 'scripts/{docs,edge,fuzz,robustness}/*.{ts,mjs}'],
+      entry: ['scripts/*.{mjs,ts}', 'scripts/lint/*.mjs', 'scripts/test/*.test.ts', 'scripts/{docs,edge,facts,fuzz,robustness}/*.{ts,mjs}'],
       project: ['scripts/**'],
       // Run by their path from scripts/, by pnpm, or used by the tests of packages, which find them here.
       ignoreDependencies: ['turbo', 'oxlint', 'tsx', 'workerd', 'fast-check', 'zod', 'zod-to-json-schema', '@changesets/config'],
@@ -39,13 +39,13 @@ export default {
       ignoreDependencies: ['@blockfrost/openapi', '@digdir/dialogporten-schema', '@directus/specs', '@scalar/galaxy'],
     },
     'apps/*': {
-      entry: ['src/{server,client,gateway}.ts', testFiles, testPrograms],
+      entry: ['src/{server,client,gateway,statement-process}.ts', testFiles, testPrograms],
       project: ['src/**', 'test/**'],
       // Started as programs.
       ignoreDependencies: [/^@modelcontextprotocol\/server-/],
     },
     benchmarks: {
-      entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'],
+      entry: ['*.mjs', '{floor,ours,official-v1,official-v2,one-tool,types,measure}/*.mjs'],
       ignoreDependencies: ['esbuild', '@mortise/compat-v1'],
     },
     interop: {
