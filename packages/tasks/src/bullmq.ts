@@ -18,7 +18,7 @@ export interface BullmqTaskQueueOptions {
   readonly maxConcurrent?: number | undefined;
   /** How long after the crash of a process its tasks are given to another, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** Is told of errors of Redis. @default nothing is logged */
+  /** Gets the errors of Redis. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 

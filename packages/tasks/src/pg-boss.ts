@@ -25,7 +25,7 @@ export interface PgBossTaskQueueOptions {
   readonly leaseMs?: number | undefined;
   /** How often a worker looks for tasks that another process added, in milliseconds. @default 1_000 */
   readonly pollMs?: number | undefined;
-  /** Is told of errors of PostgreSQL. @default nothing is logged */
+  /** Gets the errors of PostgreSQL. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
