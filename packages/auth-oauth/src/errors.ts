@@ -10,7 +10,7 @@ export type AuthErrorCode =
   | 'ERR_AUTH_TIMEOUT'
   /** A peer names a URL that must not be used, such as a private address. Allow it by the option `urls`, if you trust it. */
   | 'ERR_UNSAFE_URL'
-  /** A metadata or token endpoint redirects. Ask its operator for the final URL. */
+  /** A response redirects where that is not allowed, too many times, or without a valid address. Ask the operator for the final URL. */
   | 'ERR_REDIRECT_REFUSED'
   /** A metadata document or token response is too long. Ask its operator. */
   | 'ERR_DOCUMENT_TOO_LARGE'
@@ -24,17 +24,20 @@ export type AuthErrorCode =
   | 'ERR_RESPONSE_ISSUER'
   /** The authorization response belongs to no sign-in that is open, or to another one. Begin the sign-in again. */
   | 'ERR_STATE_MISMATCH'
-  /** The authorization response is malformed, or is an error. See `error`. */
+  /** The authorization response is malformed or incomplete. `finishSignIn` needs the complete URL of the redirect. */
   | 'ERR_AUTHORIZATION_RESPONSE'
   /** The authorization server does not support PKCE with S256, which MCP requires. Ask its operator. */
   | 'ERR_PKCE_UNSUPPORTED'
-  /** The registered client has no secret or key that the authorization server accepts. See its metadata, and correct the client. */
+  /**
+   * The client does not fit the authorization server: it is registered at another issuer, or has no secret, key or algorithm that the server
+   * accepts. The message says which. Correct the client, or register another.
+   */
   | 'ERR_CLIENT_MISMATCH'
   /** The client cannot be registered. Register it by hand, and set the option `clients`. */
   | 'ERR_REGISTRATION'
   /** The user has to sign in, and there is no way to ask: set the option `signIn`, or call `signIn()`. */
   | 'ERR_SIGN_IN_REQUIRED'
-  /** The user refused to sign in or to give the scopes. */
+  /** The authorization server answered the sign-in with an error, for example because the user refused. See `error`. */
   | 'ERR_SIGN_IN_DENIED'
   /** The user did not finish the sign-in in time. */
   | 'ERR_SIGN_IN_TIMEOUT'

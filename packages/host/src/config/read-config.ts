@@ -27,10 +27,11 @@ export interface ConfigOptions {
   readonly onStderr?: ((server: string, line: string) => unknown) | undefined;
 }
 
-/** The servers of a configuration, for `createHost` or `createGateway`, and what is wrong in it. */
+/** The servers of a configuration file, for `createHost` or `createGateway`, and the mistakes in the file. */
 export interface LoadedConfig {
   /** For the option `servers` of `createHost` or `createGateway`. */
   readonly servers: Readonly<Record<string, Pick<HostServer, 'transport'>>>;
+  /** The mistakes in the file. They affect only the servers that have them. */
   readonly problems: readonly ConfigProblem[];
 }
 

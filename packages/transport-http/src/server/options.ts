@@ -9,6 +9,7 @@ import { Guard } from './http/guard.ts';
 
 /** Who sent a request: what `limitKey` gets to compute its key. */
 export interface LimitSubject extends CallOrigin {
+  /** The verified caller, or `anonymous`. */
   readonly principal: Principal;
 }
 
