@@ -36,15 +36,29 @@ export interface OpenApiTool {
 export interface OpenApiServerOptions {
   /** The URL of the API. All calls go there: the `servers` of the document are ignored, and redirects are not followed. */
   readonly baseUrl: string | URL;
-  /** Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of the names in an object. @default none */
+  /**
+   * Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of the names in an
+   * object.
+   *
+   * @default none
+   */
   readonly headers?: ApiValues | undefined;
   /** Query parameters of every request, such as an API key. As `headers`. @default none */
   readonly query?: ApiValues | undefined;
   /** Changes the name, title or description of a tool; `undefined` leaves the operation out, as a resource too. @default all, as they are */
   readonly tools?: ((tool: OpenApiTool) => OpenApiTool | undefined) | undefined;
-  /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API alone checks its variables. @default false */
+  /**
+   * Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API alone checks its
+   * variables.
+   *
+   * @default false
+   */
   readonly resources?: boolean | undefined;
-  /** How long the API may take for a response, in milliseconds. If it takes longer, the tool call fails with a message for the model. @default 30_000 */
+  /**
+   * How long the API may take for a response, in milliseconds. If it takes longer, the tool call fails with a message for the model.
+   *
+   * @default 30_000
+   */
   readonly timeoutMs?: number | undefined;
   /** The longest response of the API, in bytes. If it is longer, the tool call fails with a message for the model. @default 1_048_576 */
   readonly maxResponseBytes?: number | undefined;
@@ -78,7 +92,8 @@ export interface OpenApiServer {
 }
 
 /**
- * Makes an MCP server from an OpenAPI 3.0 or 3.1 document. Each operation becomes a tool, whose arguments are the operation's parameters, and `body`.
+ * Makes an MCP server from an OpenAPI 3.0 or 3.1 document. Each operation becomes a tool, whose arguments are the operation's parameters,
+ * and `body`.
  *
  * An operation that cannot be a tool is named in `problems`; the others work. References to other documents are not followed.
  *

@@ -142,7 +142,10 @@ export type ToolHandler<In, Out, Context> = In extends undefined
 /** What a tool's `inputSchema` may be. Its root must be an object. */
 export type ToolInputSchema = ObjectSchema | undefined;
 
-/** What a tool's `outputSchema` may be. Its root need not be an object, but revisions up to 2025-11-25 only list schemas whose root is an object. */
+/**
+ * What a tool's `outputSchema` may be. Its root need not be an object, but revisions up to 2025-11-25 only list schemas whose root is an
+ * object.
+ */
 export type ToolOutputSchema = AnySchema | undefined;
 
 /** A prompt's handler: `(args, ctx)` with an `argsSchema`, `(ctx)` without one. */

@@ -5,8 +5,8 @@ import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protoc
 import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
 
 /**
- * Throw it in a tool to tell the model what went wrong. The call gets an `isError` result with this message, unchanged. The messages of other errors
- * are filtered, see `McpServerOptions.describeError`.
+ * Throw it in a tool to tell the model what went wrong. The call gets an `isError` result with this message, unchanged. The messages of
+ * other errors are filtered, see `McpServerOptions.describeError`.
  */
 export class ToolError extends MortiseError {
   override readonly name: string = 'ToolError';
@@ -120,8 +120,8 @@ export interface RequiredPage {
 }
 
 /**
- * Throw it in a handler that cannot continue before the user has opened URLs. In 2025-11-25 the client gets error -32042. Later revisions ask the
- * user to open the URLs and run the handler again. Earlier revisions have no URL elicitation.
+ * Throw it in a handler that cannot continue before the user has opened URLs. In 2025-11-25 the client gets error -32042. Later revisions
+ * ask the user to open the URLs and run the handler again. Earlier revisions have no URL elicitation.
  *
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */

@@ -103,8 +103,8 @@ export interface OwnContext<App = unknown> {
   /** The lower-level interface that `elicit`, `sample`, `once` and the other members for reaching the client are built on. */
   readonly run: HandlerRun;
   /**
-   * Sends a log message to the client: `ctx.log.info('done')`. Sends nothing unless the server declares `capabilities: { logging: {} }`; if it does
-   * not, its `logger` gets one warning. A modern client must also request a level.
+   * Sends a log message to the client: `ctx.log.info('done')`. Sends nothing unless the server declares `capabilities: { logging: {} }`; if
+   * it does not, its `logger` gets one warning. A modern client must also request a level.
    *
    * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
    */

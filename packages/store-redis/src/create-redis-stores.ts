@@ -17,7 +17,9 @@ export interface RedisStoresOptions {
   /** The URL of Redis, such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. @default none: set `client` */
   readonly url?: string | undefined;
   /**
-   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. @default none: set `url`
+   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it.
+   *
+   * @default none: set `url`
    */
   readonly client?: RedisClient | undefined;
   /**

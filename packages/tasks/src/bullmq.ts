@@ -7,7 +7,9 @@ import { type ConnectionOptions, Queue, Worker } from 'bullmq';
 
 /** The options of `createBullmqTaskQueue`. */
 export interface BullmqTaskQueueOptions {
-  /** A connected client of `redis`, `@redis/client` or `ioredis`. Workers connect by copies of it. The program closes it, after the server. */
+  /**
+   * A connected client of `redis`, `@redis/client` or `ioredis`. Workers connect by copies of it. The program closes it, after the server.
+   */
   readonly connection: ConnectionOptions;
   /**
    * The name of the queue. Processes that share a task store use the same name. Other programs in this Redis need another name, or they

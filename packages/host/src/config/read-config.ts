@@ -52,7 +52,12 @@ export async function readConfigFile(path: string, options: ConfigOptions = {}):
   return parseConfig(await readFile(path, 'utf8'), path, options);
 }
 
-/** Reads the text of a configuration file. @param file The name of the file in `problems`. @throws {TypeError} An option is unknown or wrong. */
+/**
+ * Reads the text of a configuration file.
+ *
+ * @param file The name of the file in `problems`.
+ * @throws {TypeError} An option is unknown or wrong.
+ */
 export async function parseConfig(text: string, file: string, options: ConfigOptions = {}): Promise<LoadedConfig> {
   checkOptions('configuration options', options, CONFIG_OPTIONS);
   const tree = new JsonTree(text, file);

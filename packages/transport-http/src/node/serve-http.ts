@@ -20,7 +20,10 @@ export interface HttpServing extends AsyncDisposable {
   readonly handler: HttpHandler;
   /** Node's HTTP server. */
   readonly server: Server;
-  /** Stops listening, closes the handler, and waits up to `drainMs` for pending responses to be sent; then drops the rest. Safe to call twice. */
+  /**
+   * Stops listening, closes the handler, and waits up to `drainMs` for pending responses to be sent; then drops the rest. Safe to call
+   * twice.
+   */
   close(): Promise<void>;
 }
 
