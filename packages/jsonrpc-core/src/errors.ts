@@ -54,7 +54,8 @@ export class ProtocolError extends MortiseError {
   readonly data: JsonValue | undefined;
 
   /**
-   * @param rpcCode An integer, see `ErrorCode`. Codes of your own must be outside -32768..-32000.
+   * @param rpcCode An integer, see `ErrorCode`. Codes of your own must be outside -32768..-32000: `@mortise/server` replaces those from
+   *   -32099 to -32000 that the client's revision reserves.
    * @param message One short sentence, sent unchanged.
    * @param data Details, sent unchanged.
    */

@@ -36,7 +36,12 @@ export interface HttpHandlerOptions {
    * @default none
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Verifies the bearer tokens of requests. Without a verifier every caller is `anonymous`. @default none */
+  /**
+   * Verifies the bearer tokens of requests. Without a verifier every caller is `anonymous`. A stream that listens ends when its token
+   * expires, and the client opens it again.
+   *
+   * @default none
+   */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** Protected resource metadata (RFC 9728), served at its well-known path and linked in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;
