@@ -1,11 +1,11 @@
-/** Installs what a folder of tools/ pins, where it is not there yet. */
+/** Installs what a folder of tools/, or docs/, pins, where it is not there yet. */
 
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runCommand } from './run-command.mjs';
 
 /**
- * @param {string} name A folder below tools/.
+ * @param {string} name A folder below tools/, or `../docs`.
  * @param {{ runsScripts?: boolean }} [options] `runsScripts`: its packages' install scripts run.
  * @returns {Promise<string>} Its node_modules.
  */
