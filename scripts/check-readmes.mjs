@@ -26,7 +26,12 @@ import { packageManifests } from './workspace-packages.mjs';
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
 /** What programs import that is installed for one package alone, by package. */
-const libraries = { host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'], 'store-redis': ['@redis/client'], tasks: ['pg-boss'] };
+const libraries = {
+  'auth-oauth': ['oidc-provider', '@types/oidc-provider'],
+  host: ['ai', 'openai', '@anthropic-ai/sdk', 'langchain'],
+  'store-redis': ['@redis/client'],
+  tasks: ['pg-boss'],
+};
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 /** Pages for those who build Mortise, and what programs write. */
 const notRead = /^docs\/(?:decisions|\.vitepress|public|reference\/api|spec-coverage)/;
@@ -47,7 +52,7 @@ export async function findFaultsOfReadmes(words = ['']) {
   return faults;
 }
 
-function listReadmes() {
+export function listReadmes() {
   const folders = ['packages', 'apps'].flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}/README.md`));
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name.replaceAll('\\', '/')}`);
   const all = [
@@ -76,7 +81,8 @@ function programsOf(readme) {
       if (last.name !== undefined) files.set(last.name, last.code);
     } else if (language === 'ts') {
       if (name !== undefined) files.set(name, text);
-      const file = name === undefined ? `${place}.ts` : `${place}/${name}`;
+      // Whatever its name: a program in JavaScript is checked as one in TypeScript.
+      const file = name === undefined ? `${place}.ts` : `${place}/${name.replace(/\.js$/, '.ts')}`;
       found.push({ readme, line, file, name, files: new Map(files), code: text, run: words.includes('run') });
     } else if (words.includes('output') && previous === 'ts' && last !== undefined) last.output = text;
     else if (name !== undefined) files.set(name, text);
