@@ -11,7 +11,7 @@ const lazyModules = ['src/asks/asking.ts', '{src,test}/revisions/*/index.ts'];
 export default {
   workspaces: {
     '.': {
-      entry: ['scripts/*.{mjs,ts}', 'scripts/lint/*.mjs', 'scripts/test/*.test.ts', 'scripts/{edge,fuzz,robustness}/*.{ts,mjs}'],
+      entry: ['scripts/*.{mjs,ts}', 'scripts/lint/*.mjs', 'scripts/test/*.test.ts', 'scripts/{docs,edge,fuzz,robustness}/*.{ts,mjs}'],
       project: ['scripts/**'],
       // Run by their path from scripts/, by pnpm, or used by the tests of packages, which find them here.
       ignoreDependencies: ['turbo', 'oxlint', 'tsx', 'workerd', 'fast-check', 'zod', 'zod-to-json-schema', '@changesets/config'],

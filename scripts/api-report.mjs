@@ -33,7 +33,7 @@ export function findStaleReports() {
   return [...new Set([...reports.keys(), ...written.keys()])].filter((name) => reports.get(name) !== written.get(name));
 }
 
-/** compat-v1 has no report: its API is that of SDK v1, and docs/how-to/migration-exports.md says where it differs. */
+/** compat-v1 has no report: its API is that of SDK v1, and docs/reference/migration-exports.md says where it differs. */
 function makeReports() {
   const packages = packageManifests().filter(({ folder: name }) => name !== 'compat-v1');
   return new Map(packages.map(({ folder: name }) => [`${name}.md`, reportPackage(join(root, 'packages', name))]));

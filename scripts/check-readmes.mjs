@@ -34,7 +34,7 @@ const libraries = {
 };
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 /** Pages for those who build Mortise, and what programs write. */
-const notRead = /^docs\/(?:decisions|\.vitepress|public|reference\/api|spec-coverage)/;
+const notRead = /^docs\/(?:decisions|node_modules|\.vitepress|public|reference\/api|spec-coverage)/;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
 /**

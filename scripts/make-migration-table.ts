@@ -1,5 +1,5 @@
 /**
- * Writes `docs/how-to/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A test
+ * Writes `docs/reference/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A test
  * compares the page, and fails for a name without a place and without a reason.
  *
  *   npx tsx --conditions mortise-source scripts/make-migration-table.ts
@@ -12,7 +12,7 @@ import type { Node } from '@babel/types';
 import { absentPaths, differences, type Reason, reasonOfV1, reasonOfV2 } from './migration-reasons.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const target = join(root, 'docs/how-to/migration-exports.md');
+const target = join(root, 'docs/reference/migration-exports.md');
 const official = join(root, 'interop/node_modules/@modelcontextprotocol');
 const compat = join(root, 'packages/compat-v1/src');
 
@@ -20,7 +20,7 @@ const compat = join(root, 'packages/compat-v1/src');
 export function renderMigrationTable(): string {
   return `${[
     '# Every export of the official SDKs',
-    'Written by `scripts/make-migration-table.ts` from the declarations of both sides. Do not edit by hand. The guide is [Migrate from the official SDK](migrate-from-the-official-sdk.md).',
+    'Written by `scripts/make-migration-table.ts` from the declarations of both sides. Do not edit by hand. The guide is [Migrate from the official SDK](../how-to/migrate-from-the-official-sdk.md).',
     '## v1: `@modelcontextprotocol/sdk` 1.32',
     'On the left the import path; `@mortise/compat-v1` has the same one. "The same" means: the same name at the same path, for the same use.',
     ...v1Paths().map((path) => renderV1(path)),

@@ -1,5 +1,5 @@
 /**
- * Writes `docs/revisions.md`: what each revision of the protocol has, from the `Revision` values themselves. A test of protocol compares it.
+ * Writes `docs/reference/revisions.md`: what each revision of the protocol has, from the `Revision` values themselves. A test of protocol compares it.
  *
  *   npx tsx --conditions mortise-source scripts/make-revisions-table.ts
  */
@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { type Revision, REVISIONS } from '@mortise/protocol';
 import type { MethodFacts } from '@mortise/protocol/revisions';
 
-const target = resolve(import.meta.dirname, '../docs/revisions.md');
+const target = resolve(import.meta.dirname, '../docs/reference/revisions.md');
 const oldestFirst = REVISIONS.toReversed();
 
 /** The page. */

@@ -1,68 +1,67 @@
-/** The site: `npm run docs` serves it, `npm run docs:build` builds it. */
+/**
+ * The site of these documents. `npm run docs` serves it, `npm run docs:build` builds it, `npm run docs:test` tests what was built.
+ * Another version of the site lies below another path: MORTISE_DOCS_BASE names it, and docs/versions.json lists the versions to switch between.
+ */
 
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import llmstxt from 'vitepress-plugin-llms';
-import { fileNames, mermaidPictures } from './fences.mjs';
-import { sidebar } from './sidebar.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../scripts/run-command.mjs';
+import { renderMarkdown } from './markdown.mjs';
+import { writePlainPages } from './plain-pages.mjs';
+import { parts, sidebar } from './sidebar.mjs';
 
-const docs = join(import.meta.dirname, '..');
-const root = join(docs, '..');
-const repository = 'https://github.com/mortise/mortise';
-/** The site of an older version is built with MORTISE_DOCS_BASE=/1.0/. */
 const base = process.env.MORTISE_DOCS_BASE ?? '/';
-const versions = JSON.parse(readFileSync(join(docs, 'versions.json'), 'utf8'));
-
-/** What is read on GitHub only: a table of 1,300 rows. */
-const notOfTheSite = ['spec-coverage.md', 'node_modules/**'];
+const versions = JSON.parse(readFileSync(join(root, 'docs/versions.json'), 'utf8'));
+const current = versions.find(({ link }) => link === base) ?? versions[0];
+const repository = 'https://github.com/mortise/mortise';
 
 export default {
   title: 'Mortise',
-  description: 'The Model Context Protocol (MCP) for TypeScript, as small packages',
+  description: 'The Model Context Protocol for TypeScript, as small packages.',
+  lang: 'en',
   base,
   cleanUrls: true,
-  srcExclude: notOfTheSite,
-  lastUpdated: false,
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
-  markdown: { config: extendMarkdown },
-  vite: {
-    plugins: [llmstxt({ excludeIndexPage: false, ignoreFiles: ['spec-coverage.md', 'decisions/**', 'reference/api/**'] })],
-    build: { chunkSizeWarningLimit: 1000 },
+  // scripts/docs/links.mjs checks all links, those to headings and files of the repository too.
+  ignoreDeadLinks: true,
+  srcExclude: ['spec-coverage.md', 'node_modules/**'],
+  head: [['link', { rel: 'icon', href: `${base}favicon.svg`, type: 'image/svg+xml' }]],
+  // A page loads its own script and nothing else.
+  router: { prefetchLinks: false },
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: renderMarkdown,
   },
   themeConfig: {
+    logo: { src: '/favicon.svg', alt: '' },
     nav: [
-      { text: 'Learn', link: '/learn/', activeMatch: '^/learn/' },
-      { text: 'How to', link: '/how-to/write-a-tool', activeMatch: '^/how-to/' },
-      { text: 'Understand', link: '/understand/packages', activeMatch: '^/understand/' },
-      { text: 'Reference', link: '/reference/', activeMatch: '^/reference/' },
-      { text: 'Why', link: '/why' },
-      { text: versions[0].name, items: versions.map(({ name, link }) => ({ text: name, link })) },
+      ...parts(),
+      {
+        text: current.name,
+        items: [
+          ...versions.map(({ name, link }) => ({ text: name, link, target: '_self' })),
+          { text: 'Releases', link: `${repository}/releases` },
+        ],
+      },
     ],
-    sidebar,
-    outline: { level: [2, 3] },
-    search: { provider: 'local' },
-    socialLinks: [{ icon: 'github', link: repository }],
-    editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page' },
-    footer: { message: 'Apache-2.0' },
+    sidebar: sidebar(),
+    outline: { level: [2, 3], label: 'On this page' },
+    search: { provider: 'local', options: { _render: renderForSearch } },
+    editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
+    socialLinks: [{ icon: 'github', link: repository, ariaLabel: 'Mortise on GitHub' }],
+    externalLinkIcon: true,
+    footer: { message: `<a href="${repository}/blob/main/LICENSE">Apache-2.0</a>` },
   },
+  transformPageData: (page) => {
+    // Written in the build, from doc comments: there is no page to edit.
+    if (page.relativePath.startsWith('reference/api/')) page.frontmatter.editLink = false;
+  },
+  buildEnd: writePlainPages,
 };
 
-function extendMarkdown(md) {
-  md.use(mermaidPictures).use(fileNames).use(linksToTheRepository);
-}
-
-/** Links to files that are not pages of the site lead to GitHub. */
-function linksToTheRepository(md) {
-  md.core.ruler.push('links-to-the-repository', ({ env, tokens }) => {
-    const links = tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'link_open');
-    for (const link of links) {
-      const [path, hash = ''] = (link.attrGet('href') ?? '').split('#');
-      if (path === '' || /^([a-z]+:|\/)/.test(path)) continue;
-      const file = resolve(dirname(join(docs, env.relativePath)), path);
-      const inDocs = relative(docs, file);
-      if (!inDocs.startsWith('..') && !notOfTheSite.includes(inDocs)) continue;
-      if (!existsSync(file)) throw new Error(`docs/${env.relativePath} links to ${path}, which is not there`);
-      link.attrSet('href', `${repository}/blob/main/${relative(root, file)}${hash && `#${hash}`}`);
-    }
-  });
+/** The index holds the whole text of a page, but of the generated reference only the headings: the names of what is exported. */
+function renderForSearch(source, env, md) {
+  if (!env.relativePath.startsWith('reference/api/')) return md.render(source, env);
+  const headings = source.replaceAll(/^```[^]*?^```/gm, '').match(/^#+ .*$/gm) ?? [];
+  const html = md.render(headings.join('\n\n'), env);
+  return (html.match(/<h[1-3][^]*?<\/h[1-3]>/g) ?? []).join('\n');
 }

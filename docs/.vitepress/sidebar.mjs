@@ -1,126 +1,139 @@
-/** The order of the site's pages. A page that is named here and is not there yet is left out; one that is there and not named here is an error. */
+/** What stands in the site's sidebar, in this order. A page is listed by its title, once there is such a page. */
 
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { apiPages } from '../../scripts/docs/api-pages.mjs';
+import { root } from '../../scripts/run-command.mjs';
 
-const docs = join(import.meta.dirname, '..');
+const docs = join(root, 'docs');
 
-const learn = [
-  section('Learn', 'learn/', [
-    'index',
-    'first-server',
-    'resources-and-prompts',
-    'ask-the-user',
-    'long-work',
-    'http',
-    'sign-in',
-    'tests',
-    'desktop-host',
-  ]),
-];
-
-const howTo = [
-  section('Build a server', 'how-to/', [
-    'write-a-tool',
-    'resources-and-prompts',
-    'ask-the-user',
-    'long-work',
-    'return-errors',
-    'middleware',
-    'tenants',
-    'test-a-server',
-    'serve-an-openapi-document',
-  ]),
-  section('Serve it', 'how-to/', [
-    'stdio',
-    'http',
-    'express',
-    'fastify',
-    'hono',
-    'next',
-    'bun',
-    'deno',
-    'workers',
-    'lambda',
-    'websocket',
-    'custom-transport',
-  ]),
-  section('Run it', 'how-to/', ['behind-nginx', 'keep-state', 'custom-store', 'many-machines', 'observability']),
-  section('Protect it', 'how-to/', ['protect-a-server', 'oauth-provider', 'sign-in']),
-  section('Use servers', 'how-to/', [
-    'call-a-server',
-    'host',
-    'give-tools-to-a-model',
-    'gateway',
-    'proxy-an-upstream',
-    'desktop-hosts',
-    'inspector',
-    'examine-a-server',
-  ]),
-  section('Move to Mortise', 'how-to/', ['migrate-from-the-official-sdk']),
-];
-
-const understand = [
-  section('Understand', 'understand/', [
-    'packages',
-    'two-eras',
-    'how-a-request-travels',
-    'how-a-task-survives',
-    'sealed-state',
-    'security-model',
-    'bounds',
-    'many-machines',
-  ]),
-];
-
-const reference = [
-  section('Reference', 'reference/', ['index', 'command-line', 'revisions', 'migration-exports']),
-  section('Errors', 'reference/errors/', ['index', ...pagesIn('reference/errors').filter((name) => name !== 'index')]),
-  section('Packages', 'reference/api/', pagesIn('reference/api')),
-];
-
-const project = [
-  section('Project', '', ['robustness', 'measurements', 'round-trips']),
-  section('Decisions', 'decisions/', pagesIn('decisions')),
-];
-
-export const sidebar = {
-  '/learn/': learn,
-  '/how-to/': howTo,
-  '/understand/': understand,
-  '/reference/': reference,
-  '/robustness': project,
-  '/measurements': project,
-  '/round-trips': project,
-  '/decisions/': project,
+/** By folder: the groups of its pages, or the pages themselves. A pair gives a page a name that is shorter than its title. */
+const layout = {
+  learn: [
+    ['Learn', ['index', 'first-server', 'resources-and-prompts', 'ask-the-user', 'long-work', 'http', 'sign-in', 'tests', 'desktop-host']],
+  ],
+  'how-to': [
+    [
+      'Build a server',
+      [
+        'write-a-tool',
+        'resources-and-prompts',
+        'ask-the-user',
+        'long-work',
+        'return-errors',
+        'middleware',
+        'tenants',
+        'test-a-server',
+        'serve-an-openapi-document',
+      ],
+    ],
+    [
+      'Serve it',
+      ['stdio', 'http', 'express', 'fastify', 'hono', 'next', 'bun', 'deno', 'workers', 'lambda', 'websocket', 'custom-transport'],
+    ],
+    ['Run it', ['behind-nginx', 'keep-state', 'custom-store', 'many-machines', 'observability']],
+    ['Protect it', ['protect-a-server', 'oauth-provider', 'sign-in']],
+    ['Use servers', ['call-a-server', 'host', 'give-tools-to-a-model', 'gateway', 'proxy-an-upstream']],
+    ['Look into servers', ['desktop-hosts', 'inspector', 'examine-a-server', 'troubleshooting']],
+    ['Move to Mortise', ['migrate-from-the-official-sdk']],
+  ],
+  understand: [
+    [
+      'Understand',
+      ['index', 'packages', 'two-eras', 'how-a-request-travels', 'how-a-task-survives', 'sealed-state', 'security-model', 'bounds'],
+    ],
+  ],
 };
 
-function section(text, folder, names) {
-  const items = names
-    .filter((name) => existsSync(join(docs, `${folder}${name}.md`)))
-    .map((name) => ({ text: titleOf(`${folder}${name}.md`), link: `/${folder}${name === 'index' ? '' : name}` }));
-  return { text, items };
+/** The sidebars of VitePress, by the path below which each shows. */
+export function sidebar() {
+  const project = projectGroups();
+  return {
+    ...Object.fromEntries(
+      Object.entries(layout).map(([folder, groups]) => [
+        `/${folder}/`,
+        groups.map(([text, names]) => ({ text, items: listPages(folder, names) })).filter(({ items }) => items.length > 0),
+      ]),
+    ),
+    '/reference/': referenceGroups(),
+    ...Object.fromEntries(['/decisions/', '/apps', '/measurements', '/robustness', '/round-trips'].map((path) => [path, project])),
+  };
 }
 
-/** A page's first heading, without the marks of code. */
-function titleOf(page) {
-  const title = /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1];
-  if (title === undefined) throw new Error(`docs/${page} has no title: its first heading is "# ..."`);
-  return title.replaceAll('`', '');
+/** The parts of the site, for its navigation: a part leads to its first page, and is left out while it has none. */
+export function parts() {
+  const bars = sidebar();
+  const first = (path) => bars[path]?.[0]?.items[0]?.link;
+  return [
+    { text: 'Learn', link: first('/learn/'), activeMatch: '^/learn/' },
+    { text: 'How to', link: first('/how-to/'), activeMatch: '^/how-to/' },
+    { text: 'Understand', link: first('/understand/'), activeMatch: '^/understand/' },
+    { text: 'Reference', link: first('/reference/'), activeMatch: '^/reference/' },
+    { text: 'Why', link: existsSync(join(docs, 'why.md')) ? '/why' : undefined },
+    { text: 'Project', link: first('/decisions/'), activeMatch: '^/(decisions/|measurements|robustness|round-trips|apps)' },
+  ].filter(({ link }) => link !== undefined);
+}
+
+/** Every page of the sidebars with its title, by group. */
+export function listedPages() {
+  const groups = Object.values(sidebar()).flat();
+  const flatten = (items) => items.flatMap((item) => [item, ...flatten(item.items ?? [])]);
+  return new Map(groups.map(({ text, items }) => [text, flatten(items)]));
+}
+
+/** What is wrong with a page that the sidebar does not list: nobody finds it. `pages`: paths such as `how-to/host.html`. */
+export function findUnlisted(pages) {
+  const listed = new Set([...listedPages().values()].flat().map(({ link }) => link.slice(1)));
+  const paths = pages.map((page) => page.replace(/(?:(^|\/)index)?\.html$/, '$1')).filter((path) => !['', '404', 'why'].includes(path));
+  return paths.filter((path) => !listed.has(path)).map((path) => `docs/.vitepress/sidebar.mjs does not list docs/${path}.md`);
+}
+
+function referenceGroups() {
+  const api = apiPages();
+  const folders = [...new Set(api.map(({ folder }) => folder))];
+  const packages = folders.map((folder) => {
+    const [main, ...others] = api
+      .filter((page) => page.folder === folder)
+      .map(({ name, path }) => ({ text: name, link: `/reference/api/${path}` }));
+    return {
+      ...main,
+      text: folder,
+      ...(others.length === 0 ? {} : { collapsed: true, items: others.map(({ text, link }) => ({ text: shorten(text), link })) }),
+    };
+  });
+  const errors = pagesIn('reference/errors');
+  return [
+    { text: 'Reference', items: listPages('reference', ['index', 'command-line', 'errors/index', 'revisions', 'migration-exports']) },
+    { text: 'Packages', items: packages },
+    ...(errors.length === 0 ? [] : [{ text: 'Errors', collapsed: true, items: listPages('reference/errors', errors) }]),
+  ];
+}
+
+function projectGroups() {
+  return [
+    { text: 'Project', items: listPages('', ['apps', 'measurements', 'robustness', 'round-trips']) },
+    { text: 'Decisions', items: listPages('decisions', pagesIn('decisions')) },
+  ];
+}
+
+/** `@mortise/server/zod` is `/zod` below its package. */
+function shorten(name) {
+  return name.replace(/^@mortise\/[^/]+/, '');
 }
 
 function pagesIn(folder) {
   if (!existsSync(join(docs, folder))) return [];
-  return readdirSync(join(docs, folder))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => name.slice(0, -3))
-    .sort();
+  const names = readdirSync(join(docs, folder)).filter((name) => name.endsWith('.md') && name !== 'index.md');
+  return names.map((name) => name.slice(0, -3)).sort((a, b) => a.localeCompare(b, 'en'));
 }
 
-/** Pages of the four kinds that the sidebar does not name. */
-export function findUnlisted() {
-  const listed = Object.values(sidebar).flatMap((sections) => sections.flatMap(({ items }) => items.map(({ link }) => link)));
-  return ['learn', 'how-to', 'understand', 'reference', 'reference/errors', 'decisions']
-    .flatMap((folder) => pagesIn(folder).map((name) => `/${folder}/${name === 'index' ? '' : name}`))
-    .filter((link) => !listed.includes(link));
+function listPages(folder, names) {
+  const paths = names.map((name) => (folder === '' ? name : `${folder}/${name}`)).filter((path) => existsSync(join(docs, `${path}.md`)));
+  return paths.map((path) => ({ text: titleOf(path), link: `/${path.replace(/(^|\/)index$/, '$1')}` }));
+}
+
+/** The first heading without its marks. */
+function titleOf(path) {
+  const heading = /^# (.+)$/m.exec(readFileSync(join(docs, `${path}.md`), 'utf8'))?.[1];
+  return heading === undefined ? path : heading.replaceAll(/`|\s*\{#.*\}$/g, '');
 }

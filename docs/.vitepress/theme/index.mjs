@@ -1,4 +1,4 @@
-import DefaultTheme from 'vitepress/theme-without-fonts';
+import theme from 'vitepress/theme';
 import './style.css';
 
-export default DefaultTheme;
+export default theme;

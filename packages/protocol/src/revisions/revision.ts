@@ -150,7 +150,7 @@ export interface Revision {
 }
 
 /**
- * One line of a revision's change log, for `docs/revisions.md`. The change logs are not part of `Revision`, so that bundlers drop them from
+ * One line of a revision's change log, for `docs/reference/revisions.md`. The change logs are not part of `Revision`, so that bundlers drop them from
  * programs.
  */
 export interface RevisionChange {

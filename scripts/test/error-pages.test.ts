@@ -1,6 +1,6 @@
 /**
- * Keeps docs/how-to/troubleshooting.md true: each message on it is what Mortise says when a row below makes it fail through the public
- * interface, over a real child process or real HTTP where it is of one. The few that are only looked for in the source say so.
+ * Keeps docs/reference/errors true: every code has a page, and its messages are those of Mortise. A row below makes a message happen through
+ * the public interface, over a real child process or real HTTP where it is of one. Messages without a row are looked for in the sources.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { StdioClientTransport, stdioTransport } from '@mortise/transport-stdio/c
 import { bundleProgram } from './bundle-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/how-to/troubleshooting.md'), 'utf8');
+const folderOfPages = join(root, 'docs/reference/errors');
 const ME = { name: 'test', version: '1' };
 
 /** What a reader has in front of him. */
@@ -53,7 +53,7 @@ await serveStdio(server);
 `;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'mortise-troubleshooting-'));
+  folder = mkdtempSync(join(tmpdir(), 'mortise-error-pages-'));
   noisyServer = join(folder, 'server.mjs');
   await bundleProgram({ stdin: { contents: NOISY_SERVER, resolveDir: import.meta.dirname }, outfile: noisyServer });
 });
@@ -394,20 +394,32 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     ),
 };
 
-/** Of parts that this test cannot load: the file that holds the words. */
-const inSource: Readonly<Record<string, string>> = {
-  'The user has to sign in, but the option "signIn" is not set': 'packages/auth-oauth/src/client/oauth.ts',
-  'no driver of SQLite can be loaded (tried …): install better-sqlite3 12, or run on Node 22.13 or later':
-    'packages/store-sqlite/src/driver.ts',
-};
+// ---- the pages
 
-// ---- the page
+/** A page: of one code if its name is one, else of a theme. */
+interface Page {
+  readonly name: string;
+  readonly text: string;
+  /** What it says of the code, before the first heading. */
+  readonly meaning: string;
+  /** The packages whose classes have the code. */
+  readonly packages: readonly string[];
+  /** Its messages, each with what it can be told by. */
+  readonly messages: ReadonlyMap<string, string>;
+}
 
-/** Its messages, each with what it can be told by: a heading, or a line that begins with "Also". */
-function readPage(): ReadonlyMap<string, string> {
-  const headings = [...page.matchAll(/^### `(.+)`\n\n`([^`]+)`/gm)];
-  const others = [...page.matchAll(/^Also `(.+?)` \(`([^`]+)`/gm)];
-  return new Map([...headings, ...others].map(([, message = '', label = '']) => [message, label]));
+/** How a message without a code is told by, below its heading. */
+const LABEL = /^`(isError|warning|stderr|HTTP \d+|-?\d+|E[A-Z]+|TypeError)`/;
+
+function readPages(): readonly Page[] {
+  const names = readdirSync(folderOfPages).map((file) => file.replace(/\.md$/, ''));
+  return names.map((name) => {
+    const text = readFileSync(join(folderOfPages, `${name}.md`), 'utf8');
+    const headings = text.matchAll(/^## `(.+)`\n\n(.*)$/gm);
+    const messages = new Map([...headings].map(([, message = '', words = '']) => [message, LABEL.exec(words)?.[1] ?? name]));
+    const packages = [...text.matchAll(/`\w+` of \[`@mortise\/([\w-]+)/g)].map(([, owner = '']) => owner);
+    return { name, text, meaning: text.split('\n')[2] ?? '', packages, messages };
+  });
 }
 
 /** Says whether the fixed parts of a message stand in a text, one after the other. */
@@ -420,43 +432,69 @@ function holds(text: string, message: string): boolean {
   });
 }
 
-/** The codes that a package's errors have, but those of refusals that never leave it. */
-function codesOf(name: string): readonly string[] {
+function sourcesOf(name: string): readonly string[] {
   const source = join(root, 'packages', name, 'src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const texts = files.map((file) => readFileSync(join(source, file), 'utf8'));
-  const codes = texts.flatMap((text) => [...text.matchAll(/(?:\bcode: |\| )'(ERR_\w+)'/g)].map((match) => match[1] ?? ''));
-  return [...new Set(codes)].filter((code) => code !== 'ERR_HTTP_REFUSED').sort();
+  return files.map((file) => readFileSync(join(source, file), 'utf8'));
 }
 
-describe('docs/how-to/troubleshooting.md', () => {
-  const messages = readPage();
+/** The lines of the packages' sources, where strings that are added to one another are one. */
+function linesOf(packages: readonly string[]): readonly string[] {
+  const texts = packages.flatMap((name) => sourcesOf(name));
+  return texts.flatMap((text) =>
+    text
+      .replaceAll(/['`"] \+\s*['`"]/g, '')
+      .replaceAll("\\'", "'")
+      .split('\n'),
+  );
+}
 
-  it('has no message and no heading without a row here, and no row here is of a message that it lacks', () => {
-    expect([...messages.keys()].sort()).toEqual([...Object.keys(provoked), ...Object.keys(inSource)].sort());
-    expect(page.match(/^(### |Also )/gm)).toHaveLength(messages.size);
+/** The codes that a package's errors have, but those of refusals that never leave it. */
+function codesOf(name: string): readonly string[] {
+  const codes = sourcesOf(name).flatMap((text) => [...text.matchAll(/(?:\bcode: |\| )'(ERR_\w+)'/g)].map((match) => match[1] ?? ''));
+  return [...new Set(codes)].filter((code) => code !== 'ERR_HTTP_REFUSED');
+}
+
+describe('docs/reference/errors', () => {
+  const pages = readPages();
+  const ofCodes = pages.filter(({ name }) => name.startsWith('ERR_'));
+  const messages = new Map(pages.flatMap((page) => [...page.messages]));
+  const packages = readdirSync(join(root, 'packages'));
+
+  it('has a page for every code of the sources, which names the packages, and no other', () => {
+    const owners = new Map<string, string[]>();
+    for (const name of packages) for (const code of codesOf(name)) owners.set(code, [...(owners.get(code) ?? []), name]);
+    const expected = [...owners].map(([code, names]) => [code, names.toSorted()]);
+    expect(Object.fromEntries(ofCodes.map(({ name, packages: named }) => [name, named.toSorted()]))).toEqual(Object.fromEntries(expected));
   });
 
-  it.each(Object.entries(provoked))('is what a real failure says: %s', async (message, provoke) => {
+  it('lists every page in the index, with the sentence that the page begins with', () => {
+    const index = readFileSync(join(folderOfPages, 'index.md'), 'utf8');
+    const rows = [...index.matchAll(/^\| \[`?([^\]`]+)`?\]\(([\w-]+)\.md\) \|(?: [^|]+ \|)? ([^|]+) \|$/gm)];
+    const listed = rows.map(([, , name, meaning]) => [name, meaning]);
+    const written = pages.filter(({ name }) => name !== 'index').map(({ name, meaning }) => [name, meaning]);
+    expect(listed.toSorted()).toEqual(written.toSorted());
+  });
+
+  it('has each message on one page, and a heading for every row here', () => {
+    expect(pages.flatMap((page) => [...page.messages.keys()])).toHaveLength(messages.size);
+    expect(Object.keys(provoked).filter((message) => !messages.has(message))).toEqual([]);
+  });
+
+  it.each(Object.entries(provoked))('has what a real failure says: %s', async (message, provoke) => {
     const { said, label } = await provoke();
     expect(said).toSatisfy((text: string) => holds(text, message));
     expect(messages.get(message)).toBe(label);
   });
 
-  it.each(Object.entries(inSource))('stands in the source, which nothing here runs, with its code: %s', (message, file) => {
-    const thrown = [...readFileSync(join(root, file), 'utf8').matchAll(/\bthrow new (\w+)\(\s*(?:'(ERR_\w+)',\s*)?(['`].*)/g)];
-    const [, className, ownCode] = thrown.find(([, , , text = '']) => holds(text, message)) ?? [];
-    const errors = readFileSync(join(root, file.replace(/\/src\/.*/, '/src/errors.ts')), 'utf8');
-    const [, classCode] = /\bcode: '(ERR_\w+)' = /.exec(errors.split(`class ${className} `)[1] ?? '') ?? [];
-    const code = ownCode ?? classCode;
-    expect(code).toBe(messages.get(message));
+  it.each(ofCodes)('has on $name only messages that a row makes happen, or that stand in the sources of its packages', (page) => {
+    const others = [...page.messages.keys()].filter((message) => provoked[message] === undefined);
+    const lines = others.length === 0 ? [] : linesOf(page.packages);
+    expect(others.filter((message) => !lines.some((line) => holds(line, message)))).toEqual([]);
   });
 
-  it('lists the codes of each package, and the table of errors in its README is there', () => {
-    const rows = [...page.matchAll(/^\| \[([\w-]+)\]\(\.\.\/\.\.\/(packages\/[\w-]+\/README\.md)#errors\) \| (.+) \|$/gm)];
-    const listed = rows.map(([, name, , codes = '']) => [name, codes.split(', ').map((code) => code.slice(1, -1))]);
-    const packages = readdirSync(join(root, 'packages')).map((name) => [name, codesOf(name)] as const);
-    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(packages.filter(([, codes]) => codes.length > 0)));
-    for (const [, , readme = ''] of rows) expect(readFileSync(join(root, readme), 'utf8')).toMatch(/^##+ Errors$/m);
+  it('has no message on a page of a theme that nothing here makes happen', () => {
+    const ofThemes = pages.filter(({ name }) => !name.startsWith('ERR_')).flatMap((page) => [...page.messages.keys()]);
+    expect(ofThemes.filter((message) => provoked[message] === undefined)).toEqual([]);
   });
 });
