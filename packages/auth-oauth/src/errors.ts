@@ -4,34 +4,52 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** The codes of `AuthError`, in the order of the steps of a sign-in. */
 export type AuthErrorCode =
-  // A request to a server or authorization server failed.
+  /** A metadata or token request failed: the host was not found, or the connection broke. Try again later. */
   | 'ERR_AUTH_NETWORK'
+  /** A metadata or token request took longer than `timeoutMs`. Try again later. */
   | 'ERR_AUTH_TIMEOUT'
+  /** A peer names a URL that must not be used, such as a private address. Allow it by the option `urls`, if you trust it. */
   | 'ERR_UNSAFE_URL'
+  /** A response redirects where that is not allowed, too many times, or without a valid address. Ask the operator for the final URL. */
   | 'ERR_REDIRECT_REFUSED'
+  /** A metadata document or token response is too long. Ask its operator. */
   | 'ERR_DOCUMENT_TOO_LARGE'
-  // No metadata was found. The message lists each URL that was tried, and its response.
+  /** The server, or its authorization server, publishes no metadata. The message lists each URL that was tried, and its response. */
   | 'ERR_DISCOVERY'
-  // The metadata or a response is from, or for, another party than expected. Nothing was sent to that party.
+  /** The server's metadata is of another resource than expected. Nothing was sent. Check the URL, or set the option `resource`. */
   | 'ERR_RESOURCE_MISMATCH'
+  /** The authorization server's metadata names another issuer than expected. Nothing was sent. */
   | 'ERR_ISSUER_MISMATCH'
+  /** The authorization response comes from another issuer than the sign-in began with. No code was sent to it. */
   | 'ERR_RESPONSE_ISSUER'
+  /** The authorization response belongs to no sign-in that is open, or to another one. Begin the sign-in again. */
   | 'ERR_STATE_MISMATCH'
+  /** The authorization response is malformed or incomplete. `finishSignIn` needs the complete URL of the redirect. */
   | 'ERR_AUTHORIZATION_RESPONSE'
-  // The client and the authorization server have no common method, or the client is not registered there.
+  /** The authorization server does not support PKCE with S256, which MCP requires. Ask its operator. */
   | 'ERR_PKCE_UNSUPPORTED'
+  /**
+   * The client does not fit the authorization server: it is registered at another issuer, or has no secret, key or algorithm that the server
+   * accepts. The message says which. Correct the client, or register another.
+   */
   | 'ERR_CLIENT_MISMATCH'
+  /** The client cannot be registered. Register it by hand, and set the option `clients`. */
   | 'ERR_REGISTRATION'
-  // The user has to sign in, refused to, or took too long.
+  /** The user has to sign in, and there is no way to ask: set the option `signIn`, or call `signIn()`. */
   | 'ERR_SIGN_IN_REQUIRED'
+  /** The authorization server answered the sign-in with an error, for example because the user refused. See `error`. */
   | 'ERR_SIGN_IN_DENIED'
+  /** The user did not finish the sign-in in time. */
   | 'ERR_SIGN_IN_TIMEOUT'
-  // Tokens could not be got, used or stored.
+  /** The token endpoint refused the request. See `error`; `signIn()` tries again. */
   | 'ERR_TOKEN_REQUEST'
+  /** The server refuses a token that was just issued. Read the message; `signIn()` tries again. */
   | 'ERR_TOKEN_REJECTED'
+  /** On a server: the caller's token could not be exchanged for one of an upstream service. See `error`. */
   | 'ERR_TOKEN_EXCHANGE'
+  /** The file of credentials cannot be used: others may read it, or its content is invalid. The message says which. */
   | 'ERR_CREDENTIAL_FILE'
-  // On a server: keys, metadata or introspection are unavailable, so the token cannot be verified. The caller gets a 500.
+  /** On a server: keys, metadata or introspection are unavailable, so the token cannot be verified. The caller gets a 500. */
   | 'ERR_TOKEN_SOURCE';
 
 /** The error response of an OAuth endpoint. Its texts are safe to show. */

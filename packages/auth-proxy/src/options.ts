@@ -9,9 +9,11 @@ import { Sealer } from './secrets.ts';
 
 /** The provider at which users sign in, such as GitHub. The proxy is registered there as one client. */
 export interface UpstreamOptions {
+  /** The provider's issuer identifier, such as `https://login.example.com`. */
   readonly issuer: string;
   /** The provider's name on the consent page, such as `GitHub`. */
   readonly name: string;
+  /** The proxy's client id at the provider. */
   readonly clientId: string;
   /** The proxy's client secret at the provider. @default none: the proxy is a public client */
   readonly clientSecret?: string | undefined;
@@ -30,6 +32,7 @@ export interface UpstreamOptions {
 
 /** The result of one sign-in at the provider. */
 export interface UpstreamSignIn {
+  /** The user's access token at the provider. */
   readonly accessToken: string;
   /** The claims of the ID token, if the provider sent one. */
   readonly idTokenClaims: Readonly<Record<string, unknown>> | undefined;
@@ -37,8 +40,11 @@ export interface UpstreamSignIn {
 
 /** A client that the options name, so that it needs no registration. */
 export interface KnownClient {
+  /** The client's id. */
   readonly clientId: string;
+  /** The client's name on the consent page. */
   readonly name: string;
+  /** The redirect URIs that the client may use. They must match exactly. */
   readonly redirectUris: readonly string[];
   /** The client's secret; absent for a public client. */
   readonly clientSecret?: string;
@@ -52,6 +58,7 @@ export interface AuthorizationProxyOptions {
   readonly resource: string;
   /** The name of this server on the consent page. */
   readonly name: string;
+  /** The provider at which users sign in, and this proxy as its client. */
   readonly upstream: UpstreamOptions;
   /**
    * Gives the id of the user who signed in: a string that is the same for all sign-ins of a user and unique to that user.

@@ -14,9 +14,13 @@ export const cleanLine = (text: string): string => clean(text).replaceAll('\n', 
 
 /** The streams and the environment that a command uses. */
 export interface CliIo {
+  /** The standard input: answers to questions, and messages of `run` over stdio. */
   readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** The standard output: results. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** The standard error: questions, progress and errors. */
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder that relative paths start from. */
   readonly cwd: string;

@@ -86,7 +86,7 @@ export class Client {
   /**
    * The era of the session. Like the members below, it keeps its last value while a lost connection is opened again.
    *
-   * @throws {UsageError} {ConnectionClosedError} Before `connect`, or after `close`.
+   * @throws {UsageError | ConnectionClosedError} Before `connect`, or after `close`.
    */
   get era(): Era {
     return this.session.revision.era;
@@ -122,7 +122,7 @@ export class Client {
     return this.#connector.last;
   }
 
-  /** The same. @throws {UsageError} {ConnectionClosedError} There is none. */
+  /** The same. @throws {UsageError | ConnectionClosedError} There is none. */
   protected get session(): Session {
     return this.#connector.lastOrThrow;
   }
@@ -170,7 +170,7 @@ export class Client {
    * @throws {RemoteError} The server returned an error. Some errors have their own classes, such as `ResourceNotFoundError`.
    * @throws {MissingCapabilityError} Before sending: the server does not declare the capability that the method needs.
    * @throws {InvalidResponseError} The response is not a valid result of this method.
-   * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No response arrived.
+   * @throws {TimeoutError | ConnectionLostError | ConnectionClosedError} No response arrived.
    * @throws The reason of `options.signal` when it aborts. The request is cancelled at the server.
    */
   request<M extends ClientRequestMethod>(method: M, params: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;

@@ -84,7 +84,7 @@ export class Connector {
     return this.#source?.authContext;
   }
 
-  /** Returns `last`. @throws {UsageError} {ConnectionClosedError} Not connected yet, or closed. */
+  /** Returns `last`. @throws {UsageError | ConnectionClosedError} Not connected yet, or closed. */
   get lastOrThrow(): Session {
     if (this.last) return this.last;
     throw this.#whyNone();

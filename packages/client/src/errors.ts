@@ -7,7 +7,11 @@ import { type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 
-/** The client or the server lacks a needed capability, or the revision lacks the method. If already known, thrown before sending. */
+/**
+ * The client or the server lacks a needed capability, or the revision lacks the method. If already known, thrown before sending.
+ *
+ * Remedy: read `client.serverCapabilities` before the call, or set the handler that declares the client's capability before `connect`.
+ */
 export class MissingCapabilityError extends MortiseError {
   override readonly name: string = 'MissingCapabilityError';
   override readonly code: 'ERR_MISSING_CAPABILITY' = 'ERR_MISSING_CAPABILITY';
@@ -23,7 +27,11 @@ export class MissingCapabilityError extends MortiseError {
   }
 }
 
-/** Client and server have no revision in common, or the server does not support the era that the client requires. */
+/**
+ * Client and server have no revision in common, or the server does not support the era that the client requires.
+ *
+ * Remedy: update the older side, or leave out the options `era`, `protocolVersion` and `revisions`.
+ */
 export class UnsupportedVersionError extends MortiseError {
   override readonly name: string = 'UnsupportedVersionError';
   override readonly code: 'ERR_UNSUPPORTED_VERSION' = 'ERR_UNSUPPORTED_VERSION';
@@ -39,7 +47,12 @@ export class UnsupportedVersionError extends MortiseError {
   }
 }
 
-/** The server asked for input that the program does not provide, or asked too often. */
+/**
+ * The server asked for input that the program does not provide, or asked too often.
+ *
+ * Remedy: set the handler (`elicitation`, `sampling` or `roots`). If `elicitations` has pages, show them to the user, and call again when
+ * the user is done.
+ */
 export class InputRequiredError extends MortiseError {
   override readonly name: string = 'InputRequiredError';
   override readonly code: 'ERR_INPUT_REQUIRED' = 'ERR_INPUT_REQUIRED';
@@ -55,7 +68,7 @@ export class InputRequiredError extends MortiseError {
   }
 }
 
-/** The server has no resource with the requested URI. */
+/** The server has no resource with the requested URI, whatever error code its revision has for that. */
 export class ResourceNotFoundError extends MortiseError {
   override readonly name: string = 'ResourceNotFoundError';
   override readonly code: 'ERR_RESOURCE_NOT_FOUND' = 'ERR_RESOURCE_NOT_FOUND';
@@ -75,8 +88,9 @@ export class ResourceNotFoundError extends MortiseError {
 /**
  * A tool's result cannot be used.
  *
- * `ERR_TOOL_OUTPUT`: its `structuredContent` does not fit the `outputSchema` that the server lists for the tool, or that schema cannot be checked.
- * `ERR_TOOL_FAILED`: the result has `isError`. Only `expectSuccess` and typed clients throw this.
+ * - `ERR_TOOL_OUTPUT`: its `structuredContent` does not fit the `outputSchema` that the server lists for the tool, or that schema cannot
+ *   be checked. The server is at fault; the option `validator: false` turns the check off.
+ * - `ERR_TOOL_FAILED`: the result has `isError`. Only `expectSuccess` and typed clients throw this. See `result`.
  */
 export class ToolResultError extends MortiseError {
   override readonly name: string = 'ToolResultError';

@@ -148,10 +148,13 @@ export class McpClient extends Client {
    *
    * Checks structured output against the tool's `outputSchema`, if the tools were listed before.
    *
+   * @param args The tool's arguments. In TypeScript, declare their type with `type`: an `interface` does not fit, as it has no index
+   *   signature.
    * @throws {TypeError} `params` has an unknown member.
    * @throws {RemoteError} `ERR_REMOTE`: the server returned an error, for example for an unknown tool.
    * @throws {TimeoutError} `ERR_TIMEOUT`: no response arrived in time.
-   * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the response.
+   * @throws {ConnectionClosedError | ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the
+   *   response.
    * @throws {MissingCapabilityError} `ERR_MISSING_CAPABILITY`: the server has no tools.
    * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema, or the schema cannot be checked.
    * @throws The reason of `options.signal` when it aborts.
@@ -318,8 +321,8 @@ export class McpClient extends Client {
   }
 
   /**
-   * Sets the roots, or the function that lists them. In the legacy era call it before `connect`, which declares the capability; later calls may
-   * change the roots.
+   * Sets the roots, or the function that lists them. In the legacy era call it before `connect`, which declares the capability; later calls
+   * may change the roots.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */

@@ -16,7 +16,9 @@ export interface Move {
 
 /** Something in a file that a person has to look at. */
 export interface Finding {
+  /** The line, from 1. */
   readonly line: number;
+  /** What the place is, and what to do. */
   readonly what: string;
 }
 

@@ -14,7 +14,7 @@ import type { Group } from './same-members.ts';
 import { COMPAT_PACKAGE, compatV1, namesV1, nativeV1, needsOf, V1_PACKAGE } from './v1.ts';
 import { mapV2, namesV2 } from './v2.ts';
 
-/** What to do. */
+/** The options of `migrate`. */
 export interface MigrateOptions {
   /** The version of the official SDK that the program uses. */
   readonly from: 'v1' | 'v2';

@@ -14,23 +14,26 @@ import type {
   Root,
 } from '@mortise/protocol/model';
 
-/** What a handler of the host gets besides the params. */
+/** The second argument of a handler of the host: which server asks. */
 export interface AskContext extends AnswerContext {
   /** The program's name for the server that asks. */
   readonly server: string;
 }
 
-/** Answers what a server asks. See `AnswerHandler` of `@mortise/client` for what the server gets if it throws. */
+/** Answers a request from a server. If it throws, the server gets what `AnswerHandler` of `@mortise/client` describes. */
 export type AskHandler<Params, Answer, Context = AskContext> = (params: Params, context: Context) => Answer | Promise<Answer>;
 
-/** Handlers for what servers ask the user. See `ElicitationOptions` of `@mortise/client` for what each must do. */
+/** Handlers for the two modes of elicitation. Each must do what `ElicitationOptions` of `@mortise/client` describes. */
 export interface HostElicitation {
+  /** Shows the user the fields of a form. @default none: servers cannot send forms */
   readonly form?: AskHandler<ElicitRequestFormParams, ElicitResult> | undefined;
+  /** Asks the user whether to open a page. @default none: servers cannot send pages */
   readonly url?: AskHandler<ElicitRequestURLParams, ElicitResult, AskContext & PageContext> | undefined;
+  /** Decides which pages a server may ask the user to open. @default that of `ElicitationOptions` */
   readonly urlPolicy?: ElicitationOptions['urlPolicy'];
 }
 
-/** Sampling: servers use the program's model. The user sees each request before the model, and each result before the server. */
+/** Sampling: lets servers use the program's model. The user approves each request to the model, and each result before the server gets it. */
 export interface HostSampling {
   /** Calls the model. */
   readonly createMessage: AskHandler<CreateMessageRequestParams, CreateMessageResult>;
@@ -63,9 +66,13 @@ export const SAMPLING_OPTIONS: OptionTable<HostSampling> = {
 };
 
 export interface AskOptions {
+  /** See `HostOptions.elicitation`. */
   readonly elicitation?: AskHandler<ElicitRequestFormParams, ElicitResult> | HostElicitation | undefined;
+  /** See `HostOptions.sampling`. */
   readonly sampling?: HostSampling | undefined;
+  /** See `HostOptions.roots`. */
   readonly roots?: readonly Root[] | ((server: string) => readonly Root[] | Promise<readonly Root[]>) | undefined;
+  /** See `HostOptions.asksPerMinute`. */
   readonly asksPerMinute?: number | undefined;
 }
 

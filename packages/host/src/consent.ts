@@ -8,7 +8,7 @@ import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { Tool } from '@mortise/protocol/model';
 import { ToolRefusedError } from './errors.ts';
 
-/** One call of a tool that is about to be made. Show the user all of it: text from the server as plain text, never as markup. */
+/** A tool call that the model wants. Show the user all of it: text from the server as plain text, never as markup. */
 export interface ToolUse {
   /** The program's name for the server. */
   readonly server: string;
@@ -37,7 +37,7 @@ export type ToolPolicy = (use: ToolUse) => boolean | Promise<boolean>;
 export type Consent = boolean | { readonly allow: boolean; readonly remember: ConsentScope };
 
 /**
- * What a remembered decision is for: this `tool`, every tool of this `server`, or this tool with `arguments` of this shape (the names and
+ * What a remembered decision applies to: this `tool`, every tool of this `server`, or this tool with `arguments` of this shape (the names and
  * types of their members, whatever their values).
  */
 export type ConsentScope = 'tool' | 'server' | 'arguments';

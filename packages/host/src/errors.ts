@@ -2,7 +2,12 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** A server could not be started, or is waiting before its next start. The other servers are not affected. */
+/**
+ * A server cannot be used now. The other servers are not affected.
+ *
+ * - `ERR_SERVER_UNAVAILABLE`: it could not be started, or waits before its next start. See `host.states`; `host.start(name)` tries at once.
+ * - `ERR_SIGN_IN_REQUIRED`: the user must sign in first. Open the page in the server's state, then call `host.start(name)`.
+ */
 export class ServerUnavailableError extends MortiseError {
   override readonly name: string = 'ServerUnavailableError';
   override readonly code: 'ERR_SERVER_UNAVAILABLE' | 'ERR_SIGN_IN_REQUIRED';
@@ -16,12 +21,13 @@ export class ServerUnavailableError extends MortiseError {
   }
 }
 
-/** A tool was not called. */
+/** A tool was not called: the policy refused it, it changed, or no server has it. The model should read the message. */
 export class ToolRefusedError extends MortiseError {
   override readonly name: string = 'ToolRefusedError';
   /**
-   * `ERR_TOOL_REFUSED`: the policy did not allow the call. `ERR_TOOL_CHANGED`: the tool is no longer the one that was consented to: its
-   * description, schemas or hints changed. `ERR_TOOL_UNKNOWN`: no server has such a tool.
+   * - `ERR_TOOL_REFUSED`: the policy did not allow the call.
+   * - `ERR_TOOL_CHANGED`: the tool's description, schemas or hints changed since it was allowed. Ask the user again.
+   * - `ERR_TOOL_UNKNOWN`: no server has such a tool or prompt. Use a name of `host.tools()` or `host.prompts()`.
    */
   override readonly code: 'ERR_TOOL_REFUSED' | 'ERR_TOOL_CHANGED' | 'ERR_TOOL_UNKNOWN';
   /** The tool's name, as the program passed it. */

@@ -12,17 +12,17 @@ import { serverLabel } from './names.ts';
 /** One server of a host. */
 export interface HostServer {
   /**
-   * How the server is reached: `stdioTransport({ command })`, `httpTransport(url, { authorizer })`, or a function that makes a transport. Only
-   * these can be started again; a transport that is used up cannot.
+   * How the server is reached: `stdioTransport({ command })`, `httpTransport(url, { authorizer })`, or a function that makes a transport.
+   * Only with these can the host start the server again: a single transport object serves one connection.
    */
   readonly transport: ClientTransportSource;
   /** Whether the user trusts the server, so that its hints, such as `readOnlyHint`, count. @default false */
   readonly isTrusted?: boolean | undefined;
   /** Whether the server starts with the host, and not with the first call or list that needs it. @default the host's `startsAtOnce` */
   readonly startsAtOnce?: boolean | undefined;
-  /** Which of the server's tools the host has. @default all */
+  /** Returns whether the host offers a tool of the server. @default all */
   readonly tools?: ((tool: Tool) => boolean) | undefined;
-  /** The folders that this server gets, in place of the host's `roots`. @default the host's */
+  /** The folders that this server should work in, instead of the host's `roots`. @default the host's */
   readonly roots?: AnswerOptions['roots'];
   /** More options of this server's client, such as `requestTimeoutMs` or `era`. @default those of `McpClient` */
   readonly client?: Omit<ClientOptions, keyof AnswerOptions | 'extensions' | 'tracer' | 'restart' | 'onError' | 'clock'> | undefined;
@@ -33,13 +33,15 @@ export interface HostOptions extends AskOptions {
   /** The servers, by the program's own names for them. Servers never see these names, nor each other. */
   readonly servers: Readonly<Record<string, HostServer>>;
   /**
-   * Decides before each tool call. `(use) => askTheUser(use)` always asks; see `rememberConsent`, `allowTools`, `denyTools` and `allowReadOnly`.
-   * `() => true` allows all.
+   * Decides before each tool call whether it is made. `(use) => askTheUser(use)` always asks; see `rememberConsent`, `allowTools`,
+   * `denyTools` and `allowReadOnly`. `() => true` allows all.
    */
   readonly policy: ToolPolicy;
   /**
-   * Keeps the digest of each tool that was allowed, by its name in the host, so that a changed tool is noticed also after the program was started
-   * again. `lockFile` of `@mortise/host/node` keeps them in a file. @default memory of this host
+   * Stores the digest of each tool that was allowed, so that a change of the tool is noticed after a restart of the program too. `lockFile`
+   * of `@mortise/host/node` stores them in a file.
+   *
+   * @default memory of this host
    */
   readonly lock?: ToolLock | undefined;
   /** The name and version that servers see. @default { name: 'mortise-host', version: '1.0.0' } */
@@ -48,13 +50,23 @@ export interface HostOptions extends AskOptions {
   readonly startsAtOnce?: boolean | undefined;
   /** How long reading a list waits for slow servers, in milliseconds. @default 5_000 */
   readonly listWaitMs?: number | undefined;
-  /** Handles what servers ask the user. A single function handles forms only. @default none: servers cannot ask */
+  /** Handles elicitation: asks the user for what a server needs. A single function handles forms only. @default none: servers cannot ask */
   readonly elicitation?: AskOptions['elicitation'];
-  /** Lets servers use the program's model. @default none: servers cannot @deprecated since 2026-07-28, with sampling: call a model's API in the server instead. */
+  /**
+   * Lets servers use the program's model.
+   *
+   * @default none: servers cannot
+   * @deprecated since 2026-07-28, with sampling: call a model's API in the server instead.
+   */
   readonly sampling?: AskOptions['sampling'];
-  /** The folders that servers should work in, the same for all or by server. @default none @deprecated since 2026-07-28, with roots: pass folders as arguments of tools instead. */
+  /**
+   * The folders that servers should work in, the same for all or by server.
+   *
+   * @default none
+   * @deprecated since 2026-07-28, with roots: pass folders as arguments of tools instead.
+   */
   readonly roots?: AskOptions['roots'];
-  /** How many elicitation requests of each server are answered in one minute, and how many sampling requests. @default 60 of each */
+  /** How many elicitation requests of each server the host answers in one minute, and how many sampling requests. @default 60 of each */
   readonly asksPerMinute?: number | undefined;
   /**
    * Makes the protocol extensions of a server's client, such as `[taskClient({ onTask })]` of `@mortise/tasks/client`. Called for each

@@ -31,7 +31,9 @@ import { withServerName } from './tracing.ts';
 export interface HostTool {
   /** The name for the model: at most 64 characters of `a-z`, `A-Z`, `0-9`, `_` and `-`, and the same for as long as the tool has its name. */
   readonly name: string;
+  /** The program's name for the server. */
   readonly server: string;
+  /** The tool as the server lists it. */
   readonly tool: Tool;
 }
 
@@ -39,19 +41,25 @@ export interface HostTool {
 export interface HostPrompt {
   /** As the name of a `HostTool`. */
   readonly name: string;
+  /** The program's name for the server. */
   readonly server: string;
+  /** The prompt as the server lists it. */
   readonly prompt: Prompt;
 }
 
 /** A resource of one of the servers. Different servers may use the same URI for different resources. */
 export interface HostResource {
+  /** The program's name for the server. */
   readonly server: string;
+  /** The resource as the server lists it. */
   readonly resource: Resource;
 }
 
 /** A resource template of one of the servers. */
 export interface HostResourceTemplate {
+  /** The program's name for the server. */
   readonly server: string;
+  /** The resource template as the server lists it. */
   readonly resourceTemplate: ResourceTemplate;
 }
 
@@ -67,31 +75,36 @@ export type HostEvent =
 
 /** Where something is: a server, and a URI there. */
 export interface ResourcePlace {
+  /** The program's name for the server. */
   readonly server: string;
+  /** The URI of the resource at that server. */
   readonly uri: string;
 }
 
-/** Several servers as one. Everything that a server sends stays with that server's name. */
+/** Several servers as one. Each item and event names the server that it comes from. */
 export interface Host extends AsyncDisposable {
   /** The states of all servers, by name, in the order of the option `servers`. */
   readonly states: ReadonlyMap<string, ServerState>;
-  /** Returns the client of a server that is ready, for what the host has no function for. Its tool calls need no consent. */
+  /** Returns the client of a server that is ready; undefined for any other. Its tool calls bypass the policy. */
   client(server: string): McpClient | undefined;
   /**
-   * Starts a server now, also one that failed, or whose user has just signed in.
+   * Starts a server now, for example one that failed, or after the user has signed in.
    *
    * @throws {ServerUnavailableError} It could not be started.
    */
   start(server: string): Promise<void>;
-  /** Reads the tools of all servers. Starts those that are not started. A server that fails or is too slow is left out. */
+  /** Reads the tools of all servers, and starts those that are not started yet. Leaves out servers that fail or take longer than `waitMs`. */
   tools(options?: HostListOptions): Promise<readonly HostTool[]>;
+  /** As `tools`, for prompts. */
   prompts(options?: HostListOptions): Promise<readonly HostPrompt[]>;
+  /** As `tools`, for resources. */
   resources(options?: HostListOptions): Promise<readonly HostResource[]>;
+  /** As `tools`, for resource templates. */
   resourceTemplates(options?: HostListOptions): Promise<readonly HostResourceTemplate[]>;
   /**
    * Calls a tool, if the policy allows it.
    *
-   * @param name The name of a `HostTool`. @param args Sent as the policy saw them.
+   * @param name The name of a `HostTool`. @param args The arguments, which the policy sees and the server gets.
    * @throws {ToolRefusedError} `ERR_TOOL_REFUSED`, `ERR_TOOL_CHANGED`, `ERR_TOOL_UNKNOWN`: the tool was not called.
    * @throws {ServerUnavailableError} The tool's server cannot be reached. @throws As `McpClient.callTool` does.
    */
@@ -102,12 +115,13 @@ export interface Host extends AsyncDisposable {
   readResource(place: ResourcePlace, options?: CallOptions): Promise<ReadResourceResult>;
   /** Completes an argument of a server's prompt or template; `ref` has the server's own name for it. */
   complete(server: string, params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult>;
-  /** Asks for updates of a resource, which come as events. Holds when the server is started again. */
+  /** Subscribes to updates of a resource, which arrive as events. Lasts when the server is started again. */
   subscribeResource(place: ResourcePlace): Promise<void>;
+  /** Ends a subscription of `subscribeResource`. */
   unsubscribeResource(place: ResourcePlace): Promise<void>;
   /** Calls the handler with each event. @returns A function that removes the handler. */
   onEvent(handler: (event: HostEvent) => unknown): () => void;
-  /** Ends all servers. Calls in flight reject. Safe to call twice. */
+  /** Ends the connections to all servers and their processes. Calls in flight reject. Safe to call twice. */
   close(): Promise<void>;
 }
 

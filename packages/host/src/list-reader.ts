@@ -9,6 +9,7 @@ import type { ListedItems, ListName } from './server-list.ts';
 export interface HostListOptions {
   /** How long to wait for servers that are slow; the list then lacks them. 0 takes what is there. @default the host's `listWaitMs` */
   readonly waitMs?: number | undefined;
+  /** Cancels reading the list, which then rejects with the reason of the signal. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

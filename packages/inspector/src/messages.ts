@@ -19,18 +19,25 @@ interface TargetChoices {
 
 /** A server that is started as a program. */
 export interface ProgramTarget extends TargetChoices {
+  /** A program on standard input and output. */
   readonly type: 'stdio';
+  /** The program: a path, or a name in `PATH`. */
   readonly command: string;
+  /** The program's arguments. @default none */
   readonly args?: readonly string[] | undefined;
   /** Variables beside those that every server inherits. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory. @default that of this process */
   readonly cwd?: string | undefined;
 }
 
 /** A server at a URL: Streamable HTTP, the older HTTP with SSE, or WebSocket. */
 export interface UrlTarget extends TargetChoices {
+  /** The transport. */
   readonly type: 'http' | 'sse' | 'websocket';
+  /** The URL of the server. */
   readonly url: string;
+  /** Headers of every request. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

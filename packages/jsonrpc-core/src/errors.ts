@@ -54,7 +54,8 @@ export class ProtocolError extends MortiseError {
   readonly data: JsonValue | undefined;
 
   /**
-   * @param rpcCode An integer, see `ErrorCode`. Codes of your own must be outside -32768..-32000.
+   * @param rpcCode An integer, see `ErrorCode`. Codes of your own must be outside -32768..-32000: `@mortise/server` replaces those from
+   *   -32099 to -32000 that the client's revision reserves.
    * @param message One short sentence, sent unchanged.
    * @param data Details, sent unchanged.
    */
@@ -65,7 +66,7 @@ export class ProtocolError extends MortiseError {
   }
 }
 
-/** A request got no response in time. A cancellation was sent to the peer. */
+/** A request got no response in time. A cancellation was sent to the peer. Remedy: raise `timeoutMs`, or ask for less. */
 export class TimeoutError extends MortiseError {
   override readonly name: string = 'TimeoutError';
   override readonly code: 'ERR_TIMEOUT' = 'ERR_TIMEOUT';
@@ -78,7 +79,10 @@ export class TimeoutError extends MortiseError {
   }
 }
 
-/** The connection is closed, so the operation cannot be carried out. */
+/**
+ * The connection is closed, so the operation cannot be carried out. `cause` has the reason, if one is known: the server's process exited,
+ * nothing listens at the address, the response ended too early. Remedy: connect again.
+ */
 export class ConnectionClosedError extends MortiseError {
   override readonly name: string = 'ConnectionClosedError';
   override readonly code: 'ERR_CONNECTION_CLOSED' = 'ERR_CONNECTION_CLOSED';
@@ -88,7 +92,10 @@ export class ConnectionClosedError extends MortiseError {
   }
 }
 
-/** The channel broke and is being opened again. Requests in flight have failed; later messages may succeed. See `withReconnect`. */
+/**
+ * The channel broke and is being opened again. Requests in flight have failed; later messages may succeed. See `withReconnect`. Remedy:
+ * repeat the call, if repeating it does no harm.
+ */
 export class ConnectionLostError extends MortiseError {
   override readonly name: string = 'ConnectionLostError';
   override readonly code: 'ERR_CONNECTION_LOST' = 'ERR_CONNECTION_LOST';
@@ -120,8 +127,11 @@ const USAGE: Readonly<Record<UsageError['code'], string>> = {
 };
 
 /**
- * The program used a transport or a connection wrongly. It sent a message before `start`, called `start` twice (each serves one connection), or sent
- * a value that JSON cannot represent (a cycle, a BigInt, or a result that is not an object).
+ * The program used a transport or a connection wrongly.
+ *
+ * - `ERR_NOT_CONNECTED`: a message was sent before `start` or `connect`. Call it first.
+ * - `ERR_ALREADY_STARTED`: `start` was called twice. Make a new transport for each connection.
+ * - `ERR_SERIALIZE`: JSON cannot represent a value: a cycle, a BigInt, or a result that is not an object. Send plain data.
  */
 export class UsageError extends MortiseError {
   override readonly name: string = 'UsageError';
@@ -154,7 +164,7 @@ export interface UnreadMessage extends ErrorOptions {
   readonly head?: MessageHead | undefined;
 }
 
-/** A received text is not JSON, or exceeds a limit: it nests too deeply or holds too many values. */
+/** A received text is not JSON, or exceeds a limit: it nests too deeply or holds too many values. The peer is at fault. */
 export class ParseError extends MortiseError {
   override readonly name: string = 'ParseError';
   override readonly code: 'ERR_PARSE' = 'ERR_PARSE';
@@ -170,7 +180,7 @@ export class ParseError extends MortiseError {
   }
 }
 
-/** A JSON value is not a valid MCP message in JSON-RPC form. */
+/** A received JSON value is not a valid MCP message in JSON-RPC form. The peer is at fault. */
 export class InvalidRequestError extends MortiseError {
   override readonly name: string = 'InvalidRequestError';
   override readonly code: 'ERR_INVALID_REQUEST' = 'ERR_INVALID_REQUEST';
@@ -186,13 +196,13 @@ export class InvalidRequestError extends MortiseError {
   }
 }
 
-/** The peer sent a response that is not a valid JSON-RPC response. */
+/** The peer sent a response that is not valid: not JSON-RPC, or not what the protocol allows there. The peer is at fault. */
 export class InvalidResponseError extends MortiseError {
   override readonly name: string = 'InvalidResponseError';
   override readonly code: 'ERR_INVALID_RESPONSE' = 'ERR_INVALID_RESPONSE';
 }
 
-/** A message is longer than the transport's limit. */
+/** A message is longer than the transport's limit. Remedy: raise the limit (`maxMessageBytes`), or send a shorter message. */
 export class MessageTooLargeError extends MortiseError {
   override readonly name: string = 'MessageTooLargeError';
   override readonly code: 'ERR_MESSAGE_TOO_LARGE' = 'ERR_MESSAGE_TOO_LARGE';
@@ -212,7 +222,12 @@ export class MessageTooLargeError extends MortiseError {
   }
 }
 
-/** The HTTP response to a request does not contain a JSON-RPC response to that request. */
+/**
+ * The HTTP response to a request does not contain a JSON-RPC response to that request.
+ *
+ * What to do by `status`: 401, send a token; 403, send one with more scopes; 404, check the path of the URL; 429 and 503, try later, see
+ * the header `retry-after`.
+ */
 export class ExchangeHttpError extends MortiseError {
   override readonly name: string = 'ExchangeHttpError';
   override readonly code: 'ERR_EXCHANGE_HTTP' = 'ERR_EXCHANGE_HTTP';

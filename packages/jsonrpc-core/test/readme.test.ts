@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 it('the program of the README prints what the README says', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const [, program] = /```ts run\n(.*?)```/s.exec(readme) ?? [];
-  const [, output] = /```text\n(.*?)```/s.exec(readme) ?? [];
+  const [, output] = /```text output\n(.*?)```/s.exec(readme) ?? [];
   if (program === undefined || output === undefined) throw new Error('The README has no program with its output');
   // Beside the package, so that its own name and the tools are found.
   const folder = mkdtempSync(join(root, 'test', '.readme-'));

@@ -4,10 +4,11 @@ import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { parse } from 'yaml';
 
-/** Something in the document that the server lacks, or has in part. */
+/** A part of the document that the server does not offer, or only partly. */
 export interface OpenApiProblem {
   /** Where it is in the document, such as `#/paths/~1users/get/parameters/0`. */
   readonly pointer: string;
+  /** What the server does not offer, and why. */
   readonly message: string;
 }
 

@@ -16,32 +16,51 @@ import { toolName } from './tool-name.ts';
 export interface OpenApiTool {
   /** Its `operationId`, or its method and path: at most 64 characters of `a-z`, `A-Z`, `0-9`, `_` and `-`. */
   readonly name: string;
+  /** The title for people: the `summary` of the operation. */
   readonly title: string | undefined;
+  /** The description for the model. */
   readonly description: string;
   /** In lower case, such as `get`. */
   readonly method: string;
   /** As in the document, such as `/users/{id}`. */
   readonly path: string;
+  /** The `operationId` of the operation, if it has one. */
   readonly operationId: string | undefined;
+  /** The tags of the operation. */
   readonly tags: readonly string[];
+  /** Whether the document marks the operation as deprecated. */
   readonly isDeprecated: boolean;
 }
 
 /** The options of `createOpenApiServer`. */
 export interface OpenApiServerOptions {
-  /** Where the API is. All calls go there: the `servers` of the document are not used. */
+  /** The URL of the API. All calls go there: the `servers` of the document are ignored, and redirects are not followed. */
   readonly baseUrl: string | URL;
-  /** Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of the names in an object. @default none */
+  /**
+   * Headers of every request, such as `authorization`. A function makes them for each call. The model sees no parameters of the names in an
+   * object.
+   *
+   * @default none
+   */
   readonly headers?: ApiValues | undefined;
   /** Query parameters of every request, such as an API key. As `headers`. @default none */
   readonly query?: ApiValues | undefined;
   /** Changes the name, title or description of a tool; `undefined` leaves the operation out, as a resource too. @default all, as they are */
   readonly tools?: ((tool: OpenApiTool) => OpenApiTool | undefined) | undefined;
-  /** Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API alone checks its variables. @default false */
+  /**
+   * Whether GET operations that need no more than a path are resources, too, at `openapi:` and their path. The API alone checks its
+   * variables.
+   *
+   * @default false
+   */
   readonly resources?: boolean | undefined;
-  /** How long the API may take for an answer, in milliseconds. @default 30_000 */
+  /**
+   * How long the API may take for a response, in milliseconds. If it takes longer, the tool call fails with a message for the model.
+   *
+   * @default 30_000
+   */
   readonly timeoutMs?: number | undefined;
-  /** The longest answer of the API. @default 1_048_576 */
+  /** The longest response of the API, in bytes. If it is longer, the tool call fails with a message for the model. @default 1_048_576 */
   readonly maxResponseBytes?: number | undefined;
   /** The server's name and version. @default the title and version of the document */
   readonly info?: Implementation | undefined;
@@ -66,19 +85,20 @@ const OPTIONS: OptionTable<OpenApiServerOptions> = {
 
 /** An OpenAPI document as a server. */
 export interface OpenApiServer {
-  /** Serve it by any transport. It may get more tools, resources and prompts. */
+  /** The server. Serve it by any transport, and add tools, resources and prompts of your own. */
   readonly server: McpServer;
-  /** What of the document is not a tool, or only in part. */
+  /** The operations that are not tools, or only in part, and why. */
   readonly problems: readonly OpenApiProblem[];
 }
 
 /**
- * Makes an MCP server of an OpenAPI document 3.0 or 3.1: each operation becomes a tool, whose arguments are the parameters, and `body`.
+ * Makes an MCP server from an OpenAPI 3.0 or 3.1 document. Each operation becomes a tool, whose arguments are the operation's parameters,
+ * and `body`.
  *
  * An operation that cannot be a tool is named in `problems`; the others work. References to other documents are not followed.
  *
  * @param document Its text as JSON or YAML, or the object.
- * @throws {TypeError} It is no OpenAPI 3 document, or an option is missing, unknown or of the wrong type.
+ * @throws {TypeError} `document` is not an OpenAPI 3 document, or an option is missing, unknown or of the wrong type.
  */
 export function createOpenApiServer(document: string | object, options: OpenApiServerOptions): OpenApiServer {
   checkOptions('createOpenApiServer options', options, OPTIONS);

@@ -2,13 +2,16 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** A message cannot be sent because the peer's protocol revision has no form for it. */
+/** A message cannot be sent because the peer's protocol revision has no form for it. Remedy: check the revision's facts before sending. */
 export class UnrepresentableError extends MortiseError {
   override readonly name: string = 'UnrepresentableError';
   override readonly code: 'ERR_NOT_REPRESENTABLE' = 'ERR_NOT_REPRESENTABLE';
 }
 
-/** The validator does not support a JSON Schema. The message says why: its dialect, depth, size, a keyword, pattern or reference. */
+/**
+ * The validator cannot check a JSON Schema. The message says why: its dialect, depth, size, a keyword, pattern or reference. `pointer` names
+ * the place to correct.
+ */
 export class SchemaNotCheckableError extends MortiseError {
   override readonly name: string = 'SchemaNotCheckableError';
   override readonly code: 'ERR_SCHEMA_NOT_CHECKABLE' = 'ERR_SCHEMA_NOT_CHECKABLE';

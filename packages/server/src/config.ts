@@ -20,9 +20,11 @@ import type { AnySchema, InferInput, InferOutput, ObjectSchema } from './schema/
 export interface ListedConfig<App = unknown> {
   /** The name to display to people. */
   readonly title?: string | undefined;
+  /** A description, which the model reads. */
   readonly description?: string | undefined;
   /** Icons to display. Each `src` must be an `https:` or `data:` URL. Sent since 2025-11-25. */
   readonly icons?: readonly Icon[] | undefined;
+  /** Metadata for the item's entry in lists. */
   readonly _meta?: MetaObject | undefined;
   /**
    * Whether this caller may see and use the item. If it returns false, lists leave the item out, and using it fails as if it did not exist.
@@ -37,6 +39,7 @@ export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = 
   readonly inputSchema?: In | undefined;
   /** The schema of the result's `structuredContent`. The server checks each result against it. */
   readonly outputSchema?: Out | undefined;
+  /** Hints for clients, such as `readOnlyHint`. Clients need not believe them. */
   readonly annotations?: ToolAnnotations | undefined;
   /** The OAuth scopes that the caller's token must have, all of them. Callers on stdio (principal `local`) have no token and need none. */
   readonly scopes?: readonly string[] | undefined;
@@ -44,7 +47,9 @@ export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = 
 
 /** The options of a resource or a resource template. */
 export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
+  /** The MIME type of the content, if known. */
   readonly mimeType?: string | undefined;
+  /** For whom the content is, how important it is, and when it changed. */
   readonly annotations?: Annotations | undefined;
   /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined;
@@ -137,7 +142,10 @@ export type ToolHandler<In, Out, Context> = In extends undefined
 /** What a tool's `inputSchema` may be. Its root must be an object. */
 export type ToolInputSchema = ObjectSchema | undefined;
 
-/** What a tool's `outputSchema` may be. Its root need not be an object, but revisions up to 2025-11-25 only list schemas whose root is an object. */
+/**
+ * What a tool's `outputSchema` may be. Its root need not be an object, but revisions up to 2025-11-25 only list schemas whose root is an
+ * object.
+ */
 export type ToolOutputSchema = AnySchema | undefined;
 
 /** A prompt's handler: `(args, ctx)` with an `argsSchema`, `(ctx)` without one. */
@@ -156,9 +164,11 @@ export type TemplateReader<Context> = (uri: URL, variables: TemplateVariables, c
 
 /** A registered tool, resource or prompt. It can be changed while clients are connected; they are notified that the list changed. */
 export interface RegisteredItem {
+  /** The item's name. */
   readonly name: string;
   /** Whether the item is enabled: listed and usable. */
   readonly enabled: boolean;
+  /** Makes the item visible again, after `disable`. */
   enable(): void;
   /** Hides the item from every caller. Calls fail as if it did not exist. */
   disable(): void;

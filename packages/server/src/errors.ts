@@ -5,33 +5,47 @@ import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protoc
 import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
 
 /**
- * Throw it in a tool to tell the model what went wrong. The call gets an `isError` result with this message, unchanged. The messages of other errors
- * are filtered, see `McpServerOptions.describeError`.
+ * Throw it in a tool to tell the model what went wrong. The call gets an `isError` result with this message, unchanged. The messages of
+ * other errors are filtered, see `McpServerOptions.describeError`.
  */
 export class ToolError extends MortiseError {
   override readonly name: string = 'ToolError';
   override readonly code: 'ERR_TOOL' = 'ERR_TOOL';
 }
 
-/** A server, tool, prompt, resource or extension cannot be registered: a name is taken or malformed, or an option is unknown or invalid. */
+/**
+ * A server, tool, prompt, resource or extension cannot be registered: a name is taken or malformed, or an option is unknown or invalid. The
+ * message names it and the rule.
+ */
 export class RegistrationError extends MortiseError {
   override readonly name: string = 'RegistrationError';
   override readonly code: 'ERR_REGISTRATION' = 'ERR_REGISTRATION';
 }
 
-/** A tool's, prompt's or form's schema cannot be converted to JSON Schema, so clients could not know what to send. */
+/**
+ * A tool's, prompt's or form's schema cannot be converted to JSON Schema, so clients could not know what to send: it has a Date or a
+ * transform, or its library needs an adapter (`@mortise/server/zod`). The message says what to write instead.
+ */
 export class SchemaUnsupportedError extends MortiseError {
   override readonly name: string = 'SchemaUnsupportedError';
   override readonly code: 'ERR_SCHEMA_UNSUPPORTED' = 'ERR_SCHEMA_UNSUPPORTED';
 }
 
-/** A handler returned something that is not a valid result. The client only learns that there was an internal error. */
+/**
+ * A handler returned something that is not a valid result. The client only gets "Internal error"; the server's `logger` gets this error,
+ * which says what is wrong.
+ */
 export class InvalidHandlerResultError extends MortiseError {
   override readonly name: string = 'InvalidHandlerResultError';
   override readonly code: 'ERR_HANDLER_RESULT' = 'ERR_HANDLER_RESULT';
 }
 
-/** Why a handler was stopped: the reason of `ctx.signal`. `ERR_HANDLER_TIMEOUT`: the handler did not finish within `handlerTimeoutMs`. */
+/**
+ * Why a handler was stopped: the reason of `ctx.signal`, beside `ERR_CANCELLED` (the client cancelled) and `ERR_CONNECTION_CLOSED`.
+ *
+ * - `ERR_HANDLER_TIMEOUT`: the handler did not finish within `handlerTimeoutMs` (10 minutes). Raise it, or make the tool a task.
+ * - `ERR_SERVER_CLOSED`: the server or the session was closed.
+ */
 export class HandlerStoppedError extends MortiseError {
   override readonly name: string = 'HandlerStoppedError';
   override readonly code: 'ERR_HANDLER_TIMEOUT' | 'ERR_SERVER_CLOSED';
@@ -44,15 +58,18 @@ export class HandlerStoppedError extends MortiseError {
 
 /** Why an elicitation, sampling or roots request to the client, or a step of `ctx.once`, failed. */
 export type AskErrorCode =
-  /** The request cannot be sent to this client: its revision, its connection or the current method does not allow it. */
+  /** The request cannot be sent to this client: its revision, its connection or the current method does not allow it. Do without it. */
   | 'ERR_ASK_UNAVAILABLE'
   /** The request to the client is not valid, for example a form that asks for a password. */
   | 'ERR_INVALID_ASK'
-  /** The client's answer does not fit the request, for example the form's schema. */
+  /** The client's answer does not fit the request, for example the form's schema. Ask again. */
   | 'ERR_INVALID_ANSWER'
-  /** When the handler ran again, it made a different request to the client, so the answer does not fit. The message shows both requests. */
+  /**
+   * When the handler ran again, it made a different request to the client, so the answer does not fit. The message shows both requests. Put
+   * what changes from run to run into `ctx.once`, or give the request a `key`.
+   */
   | 'ERR_ASK_CHANGED'
-  /** The handler asked the client as often as `requestState.maxRounds` allows. */
+  /** The handler asked the client as often as `requestState.maxRounds` allows. Ask for several things at once, or raise it. */
   | 'ERR_TOO_MANY_ASKS'
   /** The value of a `ctx.once` step is not JSON, so it cannot be kept for the next run of the handler. The step itself did run. */
   | 'ERR_INVALID_STEP'
@@ -103,8 +120,8 @@ export interface RequiredPage {
 }
 
 /**
- * Throw it in a handler that cannot continue before the user has opened URLs. In 2025-11-25 the client gets error -32042. Later revisions ask the
- * user to open the URLs and run the handler again. Earlier revisions have no URL elicitation.
+ * Throw it in a handler that cannot continue before the user has opened URLs. In 2025-11-25 the client gets error -32042. Later revisions
+ * ask the user to open the URLs and run the handler again. Earlier revisions have no URL elicitation.
  *
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */

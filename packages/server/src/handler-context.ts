@@ -15,17 +15,23 @@ import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
 /** Who asks, for the option `visible` of tools, resources and prompts. Does not identify the connection or session. */
 export interface VisibilityContext<App = unknown> {
+  /** The caller: a verified identity, `local` or `anonymous`. */
   readonly principal: Principal;
+  /** The claims of the caller's verified token; undefined without a token. */
   readonly auth: AuthInfo | undefined;
   /** The app context that `options.context` made. Undefined without that option, and when `visible` is called outside a request. */
   readonly app: App | undefined;
+  /** The HTTP request that brought the call; undefined on other transports. */
   readonly origin: CallOrigin | undefined;
 }
 
 /** The argument of `ctx.progress`. An update whose `progress` is not higher than the one before is dropped. */
 export interface ProgressUpdate {
+  /** How far the work is. Must rise with each update. */
   readonly progress: number;
+  /** The value of `progress` at the end, if known. @default none */
   readonly total?: number | undefined;
+  /** A text for people about the current step. @default none */
   readonly message?: string | undefined;
 }
 
@@ -49,8 +55,11 @@ export interface AskOptions {
 
 /** An elicitation form defined by a schema of any library, such as z.object(), instead of JSON Schema. */
 export interface ElicitFormRequest<S extends ObjectSchema> {
+  /** The mode of the elicitation. @default 'form' */
   readonly mode?: 'form' | undefined;
+  /** The question, as text for the user. */
   readonly message: string;
+  /** The schema of the fields. Flat: text, numbers, booleans and choices. */
   readonly requestedSchema: S;
 }
 
@@ -94,8 +103,8 @@ export interface OwnContext<App = unknown> {
   /** The lower-level interface that `elicit`, `sample`, `once` and the other members for reaching the client are built on. */
   readonly run: HandlerRun;
   /**
-   * Sends a log message to the client: `ctx.log.info('done')`. Sends nothing unless the server declares `capabilities: { logging: {} }`; if it does
-   * not, its `logger` gets one warning. A modern client must also request a level.
+   * Sends a log message to the client: `ctx.log.info('done')`. Sends nothing unless the server declares `capabilities: { logging: {} }`; if
+   * it does not, its `logger` gets one warning. A modern client must also request a level.
    *
    * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
    */

@@ -42,6 +42,7 @@ export interface ResourceTemplateCallbacks {
  * @see 2026-07-28 server/resources#resource-templates
  */
 export class ResourceTemplate {
+  /** The parsed URI template. */
   readonly uriTemplate: UriTemplate;
   readonly #callbacks: ResourceTemplateCallbacks;
 

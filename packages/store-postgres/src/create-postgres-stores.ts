@@ -17,15 +17,31 @@ import { createTaskStore } from './task-store.ts';
 export interface PostgresStoresOptions {
   /** The URL of the database, such as `postgres://user:password@host:5432/database`. Opens up to 10 connections. @default none: set `pool` */
   readonly url?: string | undefined;
-  /** A `Pool` of `pg` 8. The program closes it. The message bus keeps one of its connections. @default none: set `url` */
+  /**
+   * A `Pool` of `pg` 8. The program closes it. Set its `statement_timeout`, so that PostgreSQL ends a statement that took longer than
+   * `waitMs`. The message bus keeps one of its connections, which must not go through a pooler that shares connections between
+   * transactions, such as PgBouncer in its mode `transaction`.
+   *
+   * @default none: set `url`
+   */
   readonly pool?: PostgresPool | undefined;
-  /** The schema with all tables, which is created if needed. The processes of one cluster share a schema; others do not see them. @default 'mortise' */
+  /**
+   * The schema with all tables, which is created if needed. The processes of one cluster share a schema; others do not see them. Letters,
+   * digits and `_`, at most 50 characters.
+   *
+   * @default 'mortise'
+   */
   readonly schema?: string | undefined;
-  /** How long a call waits for PostgreSQL, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
+  /**
+   * How long a call waits for PostgreSQL, also while it cannot be reached, in milliseconds; then it rejects. While 10,000 calls wait,
+   * further calls reject at once.
+   *
+   * @default 5_000
+   */
   readonly waitMs?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `PostgresEventOptions` */
   readonly events?: PostgresEventOptions | undefined;
-  /** Logs lost connections. @default nothing is logged */
+  /** Gets a line when the message bus loses its connection, and one when it has a connection again. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -42,7 +58,18 @@ const OPTIONS: OptionTable<PostgresStoresOptions> = {
 const MOST_CONNECTIONS = 10;
 
 /**
- * Connects to PostgreSQL, creates or updates the tables, and returns the stores and the message bus. Reconnects by itself when connections are lost.
+ * Connects to PostgreSQL 13 or later, creates or updates the tables, and returns the stores and the message bus. Reconnects by itself when
+ * connections are lost. Several machines may start at once.
+ *
+ * Each operation is one statement and one round trip. Leases and expiry go by the clock of PostgreSQL. When the connection of the bus is
+ * back, its subscribers are called, because they may have missed messages.
+ *
+ * What is kept has limits, and the oldest entries are deleted first: of ended tasks 10,000 and 32 MiB for each caller, of events 16 MiB
+ * for each stream beside its last event, and about 64 MiB for each session. There is no limit for all callers together. Ids have at
+ * most 2,000 bytes.
+ *
+ * What PostgreSQL has acknowledged survives a crash, unless `synchronous_commit` or `fsync` is `off`. With asynchronous replication, a
+ * replica that takes over may lack the last writes.
  *
  * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `url` and `pool` are set.
  * @throws {PostgresStoreError} `ERR_POSTGRES_UNAVAILABLE`: PostgreSQL cannot be reached.

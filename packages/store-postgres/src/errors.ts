@@ -3,12 +3,14 @@
 import { MortiseError } from '@mortise/jsonrpc-core';
 
 /**
- * The PostgreSQL stores could not do what they were asked to.
+ * An operation of the PostgreSQL stores failed.
  *
- * `ERR_POSTGRES_UNAVAILABLE`: PostgreSQL cannot be reached, or the connection broke before its answer. Then it is not known whether it did it.
- * `ERR_POSTGRES_REPLY`: PostgreSQL answered with an error, such as a wrong password or a full disk. `cause` has it.
- * `ERR_POSTGRES_SCHEMA`: a newer version of this package has changed the tables.
- * `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store.
+ * - `ERR_POSTGRES_UNAVAILABLE`: PostgreSQL cannot be reached, too many calls wait for it, or the connection broke before its answer. In
+ *   the last case the operation may have been done. Check that PostgreSQL runs, and read `cause`.
+ * - `ERR_POSTGRES_REPLY`: PostgreSQL answered with an error, such as a wrong password, no right to create the schema, or a full disk.
+ *   `cause` has it.
+ * - `ERR_POSTGRES_SCHEMA`: a newer version of this package has changed the tables. Update the package.
+ * - `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store. Wait for some of them, or cancel them.
  */
 export class PostgresStoreError extends MortiseError {
   override readonly name: string = 'PostgresStoreError';

@@ -17,16 +17,28 @@ export interface RedisStoresOptions {
   /** The URL of Redis, such as `redis://user:password@host:6379/0`, or `rediss:` for TLS. @default none: set `client` */
   readonly url?: string | undefined;
   /**
-   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it. @default none: set `url`
+   * A connected client of `redis` or `@redis/client` 5 or later, from `createClient` or `createCluster`. The program closes it.
+   *
+   * @default none: set `url`
    */
   readonly client?: RedisClient | undefined;
-  /** Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. @default 'mortise' */
+  /**
+   * Begins all keys and channels. The processes of one cluster share a prefix; others do not see them. The databases of one Redis do not
+   * separate clusters, because they share the channels of the message bus.
+   *
+   * @default 'mortise'
+   */
   readonly prefix?: string | undefined;
-  /** How long a call waits for Redis, also while it cannot be reached, in milliseconds; then it rejects. @default 5_000 */
+  /**
+   * How long a call waits for Redis, also while it cannot be reached, in milliseconds; then it rejects. While 10,000 calls wait, further
+   * calls reject at once.
+   *
+   * @default 5_000
+   */
   readonly waitMs?: number | undefined;
   /** How many events the event store keeps, and for how long. @default the defaults of `RedisEventOptions` */
   readonly events?: RedisEventOptions | undefined;
-  /** Logs lost connections. @default nothing is logged */
+  /** Gets a line when a connection is lost, and one when it is back. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -43,7 +55,16 @@ const OPTIONS: OptionTable<RedisStoresOptions> = {
 const SILENCE_MS = 15_000;
 
 /**
- * Connects to Redis and returns the stores and the message bus in it. Reconnects by itself when the connection is lost.
+ * Connects to Redis 7, or Valkey, and returns the stores and the message bus in it. Reconnects by itself when the connection is lost.
+ *
+ * Each operation is one round trip. Leases and expiry go by the clock of Redis. When the connection of the bus is back, its subscribers
+ * are called, because they may have missed messages.
+ *
+ * What is kept has limits, and the oldest entries are deleted first: of ended tasks 10,000 and 32 MiB for each caller, of events 16 MiB
+ * for each stream beside its last event, and 64 MiB for each session. There is no limit for all callers together.
+ *
+ * What Redis has acknowledged is as durable as its configuration: with `appendonly yes` and `appendfsync always` it survives a crash. A
+ * replica that takes over may lack the last writes. Set `maxmemory-policy noeviction`: other policies delete entries that are in use.
  *
  * @throws {TypeError} An option is unknown or has a wrong value, or both or neither of `url` and `client` are set.
  * @throws {RedisStoreError} `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or refuses the login.

@@ -3,11 +3,12 @@
 import { MortiseError } from '@mortise/jsonrpc-core';
 
 /**
- * The Redis stores could not do what they were asked to.
+ * An operation of the Redis stores failed.
  *
- * `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, or the connection broke before its answer. Then it is not known whether Redis did it.
- * `ERR_REDIS_REPLY`: Redis answered with an error, such as `OOM` (no memory left) or `READONLY` (a replica). `cause` has it.
- * `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store.
+ * - `ERR_REDIS_UNAVAILABLE`: Redis cannot be reached, too many calls wait for it, or the connection broke before its answer. In the last
+ *   case the operation may have been done. Check that Redis runs, and read `cause`.
+ * - `ERR_REDIS_REPLY`: Redis answered with an error, such as `OOM` (no memory left) or `READONLY` (a replica). `cause` has it.
+ * - `ERR_TASK_LIMIT`: the unfinished tasks of one principal fill its share of the task store. Wait for some of them, or cancel them.
  */
 export class RedisStoreError extends MortiseError {
   override readonly name: string = 'RedisStoreError';

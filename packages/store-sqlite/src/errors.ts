@@ -5,9 +5,11 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 /**
  * The SQLite stores cannot be opened, or the task store is full.
  *
- * `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
- * `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or another process keeps it locked.
- * `ERR_TASK_LIMIT`: the unfinished tasks of one principal, or of all, fill the task store.
+ * - `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened; `cause` says why. Install better-sqlite3 12, or use Node 22.13 or
+ *   later.
+ * - `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file: update the package. Or another process keeps the file locked:
+ *   raise `busyTimeoutMs`.
+ * - `ERR_TASK_LIMIT`: the unfinished tasks of one principal, or of all, fill the task store. Wait for some of them, or cancel them.
  */
 export class SqliteStoreError extends MortiseError {
   override readonly name: string = 'SqliteStoreError';

@@ -7,18 +7,20 @@ import { type ConnectionOptions, Queue, Worker } from 'bullmq';
 
 /** The options of `createBullmqTaskQueue`. */
 export interface BullmqTaskQueueOptions {
-  /** A connected client of `redis`, `@redis/client` or `ioredis`. Workers connect by copies of it. The program closes it, after the server. */
+  /**
+   * A connected client of `redis`, `@redis/client` or `ioredis`. Workers connect by copies of it. The program closes it, after the server.
+   */
   readonly connection: ConnectionOptions;
   /**
-   * The name of the queue. Processes with one task store take the same; every other program in this Redis needs another, or takes their
-   * tasks. For a Redis Cluster write it in braces: `{reports-tasks}`.
+   * The name of the queue. Processes that share a task store use the same name. Other programs in this Redis need another name, or they
+   * take these tasks. For a Redis Cluster write it in braces: `{reports-tasks}`.
    */
   readonly name: string;
-  /** The most tasks that one worker has in hand. A task that waits for a user's answer is not in hand. @default 100 */
+  /** The most tasks that one worker runs at once. A task that waits for a user's answer does not count. @default 100 */
   readonly maxConcurrent?: number | undefined;
   /** How long after the crash of a process its tasks are given to another, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** Is told of errors of Redis. @default nothing is logged */
+  /** Gets the errors of Redis. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 

@@ -4,13 +4,13 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** The codes of `TaskError`. */
 export type TaskErrorCode =
-  // The task does not exist, or belongs to another caller. The two look the same on purpose.
+  /** The task never existed, has expired, was deleted to make room, or belongs to another caller. These look the same on purpose. */
   | 'ERR_TASK_NOT_FOUND'
-  // The task was cancelled. Also the reason of the handler's aborted signal.
+  /** The task was cancelled. Also the reason of the handler's aborted signal. */
   | 'ERR_TASK_CANCELLED'
-  // The task expired or another process took it over. The reason of the handler's aborted signal; the handler's result is dropped.
+  /** The task expired or another process took it over. The reason of the handler's aborted signal; the handler's result is dropped. */
   | 'ERR_TASK_LOST'
-  // A call cannot become a task, or a task cannot continue.
+  /** A call cannot become a task (see `ctx.canCreateTask`), or a task cannot continue. */
   | 'ERR_TASK_UNAVAILABLE';
 
 /** The task does not exist, cannot be created, or has no result. `code` says which. */
@@ -24,7 +24,7 @@ export class TaskError extends MortiseError {
   }
 }
 
-/** A caller has too many unfinished tasks or polls them too often, or the task store is full. */
+/** A caller has too many unfinished tasks or polls them too often, or the task store is full. Try again after `retryAfterMs`. */
 export class TaskLimitError extends MortiseError {
   override readonly name: string = 'TaskLimitError';
   override readonly code: 'ERR_TASK_LIMIT' = 'ERR_TASK_LIMIT';

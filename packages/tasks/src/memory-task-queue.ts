@@ -11,7 +11,7 @@ export interface MemoryTaskQueueOptions {
    * places but one, so that one caller never has them all.
    *
    * A task that waits for a user's answer frees its place. It goes on as soon as the answer is there, so for a time more tasks may run.
-   * How many one caller adds is bounded by `maxTasksPerPrincipal`.
+   * How many one caller adds is limited by `maxTasksPerPrincipal`.
    *
    * @default Infinity
    */

@@ -17,15 +17,22 @@ export interface PgBossClient {
 export interface PgBossTaskQueueOptions {
   /** A `PgBoss` of pg-boss 10 or later that was started. The program stops it, after the server. */
   readonly boss: PgBossClient;
-  /** The name of the queue. Processes with one task store take the same; every other program of this PgBoss needs another, or takes their tasks. */
+  /**
+   * The name of the queue. Processes that share a task store use the same name. Other programs of this PgBoss need another name, or they
+   * take these tasks.
+   */
   readonly name: string;
-  /** The most tasks that one worker has in hand. A task that waits for a user's answer is not in hand. @default 100 */
+  /** The most tasks that one worker runs at once. A task that waits for a user's answer does not count. @default 100 */
   readonly maxConcurrent?: number | undefined;
-  /** How long after the crash of a process its tasks are given to another, in milliseconds. pg-boss looks at intervals too. @default 30_000 */
+  /**
+   * How long after the crash of a process its tasks are given to another, in milliseconds. pg-boss looks at intervals too.
+   *
+   * @default 30_000
+   */
   readonly leaseMs?: number | undefined;
   /** How often a worker looks for tasks that another process added, in milliseconds. @default 1_000 */
   readonly pollMs?: number | undefined;
-  /** Is told of errors of PostgreSQL. @default nothing is logged */
+  /** Gets the errors of PostgreSQL. @default nothing is logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -86,7 +93,10 @@ export async function createPgBossTaskQueue(options: PgBossTaskQueueOptions): Pr
   };
 }
 
-/** Fetches tasks while it has room for more. pg-boss has workers of its own, but each of those takes its next jobs when all of its last have ended. */
+/**
+ * Fetches tasks while it has room for more. pg-boss has workers of its own, but each of those takes its next jobs when all of its last have
+ * ended.
+ */
 class Worker {
   readonly #init: WorkerInit;
   readonly #controller = new AbortController();

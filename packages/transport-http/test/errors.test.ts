@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { isMortiseError, MortiseError } from '@mortise/jsonrpc-core';
 import type { AnyHttpError } from '@mortise/transport-http';
@@ -27,10 +26,5 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(MortiseError);
     expect(isMortiseError(error)).toBe(true);
     expect(String(error)).toBe(`${error.constructor.name}: a`);
-  });
-
-  it.each(Object.keys(BY_CODE))('has %s in the README', async (code) => {
-    const lines = (await readFile(new URL('../README.md', import.meta.url), 'utf8')).split('\n');
-    expect(lines.filter((line) => line.startsWith(`| \`${code}\``))).toHaveLength(1);
   });
 });

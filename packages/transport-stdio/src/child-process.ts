@@ -8,9 +8,17 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import crossSpawn from 'cross-spawn';
 import { ServerStartError } from './errors.ts';
 
-/** The command that starts a server, with its environment variables and working directory. */
+/**
+ * The command that starts a server, with its environment variables and working directory.
+ *
+ * A started server has the rights of your program: nothing here confines it or judges its command. If the command comes from a link, a
+ * file or another person, show all of it to the user, and start it only after they agree. For less trust, run a sandbox or a container.
+ */
 export interface ServerCommand {
-  /** The program: a path, or a name that is looked up in `PATH`. It runs without a shell. */
+  /**
+   * The program: a path, or a name that is looked up in `PATH`. It runs without a shell. On Windows, scripts such as `npx` are found and
+   * run too, by `cross-spawn`.
+   */
   readonly command: string;
   /** The program's arguments, passed on unchanged: no quoting or expansion. @default [] */
   readonly args?: readonly string[] | undefined;
@@ -139,7 +147,13 @@ async function within(promise: Promise<void>, limitMs: number, clock: Clock): Pr
   return isInTime;
 }
 
-/** The names of the environment variables that a server's process gets by default, by platform. */
+/**
+ * The names of the environment variables that a server's process gets by default, by platform.
+ *
+ * - `posix`: HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER
+ * - `windows`: APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES
+ *   PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR
+ */
 export const INHERITED_VARIABLES: Readonly<Record<'posix' | 'windows', readonly string[]>> = {
   posix: ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
   windows: [

@@ -3,7 +3,10 @@
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 
-/** The command that runs the server could not be started. */
+/**
+ * The command that runs the server could not be started. The message says what to do: install the program, correct the path or the folder,
+ * or move the words after the program's name to `args`.
+ */
 export class ServerStartError extends MortiseError {
   override readonly name: string = 'ServerStartError';
   override readonly code: 'ERR_SERVER_START' = 'ERR_SERVER_START';
@@ -33,7 +36,12 @@ export interface ServerProcessExit {
   readonly lastStderrLines: readonly string[];
 }
 
-/** The server's process ended or closed a standard stream before the client closed. `onerror` gets this error, before `onclose`. */
+/**
+ * The server's process ended or closed a standard stream before the client closed. `onerror` gets this error, before `onclose`.
+ *
+ * Often the `cause` of an `ERR_CONNECTION_CLOSED`. Remedy: read `lastStderrLines`, or run the command in a terminal: the program may have
+ * crashed, or may not be an MCP server.
+ */
 export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
   override readonly name: string = 'ServerProcessExitedError';
   override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';

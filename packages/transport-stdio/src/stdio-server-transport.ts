@@ -13,7 +13,8 @@ import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './s
 /** The options of `StdioServerTransport`. `guardStdout`, `watchParent` and `exitWhenDone` apply to `process.stdin` and `.stdout` only. */
 export interface StdioServerTransportOptions extends Omit<StreamTransportOptions, 'maxPendingBytes'> {
   /**
-   * Reserves standard output for MCP messages: other text that is written there, as by `console.log`, goes to standard error.
+   * Reserves standard output for MCP messages: other text that is written there, as by `console.log`, goes to standard error, and one
+   * warning names the first. Does NOT catch what is written to the file descriptor 1 itself, or before the transport starts.
    *
    * @default true
    */

@@ -30,7 +30,8 @@ import { UnansweredRequests } from './unanswered-requests.ts';
 /** The limits and timeouts of a `StreamTransport`. */
 export interface StreamTransportOptions {
   /**
-   * How many bytes a message from the peer may have. A longer message is skipped, and `onerror` gets a `MessageTooLargeError`.
+   * How many bytes a message from the peer may have. A longer message is skipped, and `onerror` gets a `MessageTooLargeError`. A message
+   * of more than 500,000 JSON values is skipped too, with a `ParseError`.
    *
    * @default 16 MiB
    */
@@ -76,7 +77,12 @@ export const BOUND_OPTIONS: OptionTable<Omit<StreamTransportOptions, 'maxPending
 const STREAM_OPTIONS: OptionTable<StreamTransportOptions> = { ...BOUND_OPTIONS, maxPendingBytes: 0, drainMs: 0 };
 
 /**
- * A transport over a reliable byte stream: one message a line, in UTF-8.
+ * A transport over a reliable byte stream, such as a socket or a pipe. On the wire:
+ *
+ * - **Connection**: `start` opens the stream with the function that the constructor gets; `close` of either side ends it.
+ * - **Framing**: one JSON message a line, in UTF-8, ended by `\n`. `\r\n` is accepted, and empty lines are ignored.
+ * - **Cancellation**: a `notifications/cancelled` message, since no request has a stream of its own.
+ * - **Metadata**: all of it is in the messages.
  *
  * Has the guarantees T1 to T14 of `Transport`. Skips a message that is too long (T6) and reads on. After the peer has ended its stream,
  * responses can still be sent for `drainMs`. Then the transport closes.

@@ -36,7 +36,9 @@ export interface AttachedWebSocket extends AsyncDisposable {
 export interface WebSocketServing extends AttachedWebSocket {
   /** The URL that clients connect to, such as `ws://127.0.0.1:3001/mcp`. */
   readonly url: string;
+  /** The port that the server listens on. */
   readonly port: number;
+  /** Node's HTTP server. */
   readonly httpServer: Server;
 }
 

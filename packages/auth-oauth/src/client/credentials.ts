@@ -9,6 +9,7 @@ export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_p
 
 /** A private key that signs the JWTs with which a client authenticates (`private_key_jwt`). */
 export interface ClientKey {
+  /** The private key. */
   readonly key: CryptoKey;
   /** The key id (`kid`) in the header of the signed JWTs. Needed if the authorization server knows several keys of the client. */
   readonly keyId?: string | undefined;
@@ -18,7 +19,9 @@ export interface ClientKey {
 export interface RegisteredClient {
   /** The `issuer` of the authorization server where the client is registered, exactly as in that server's metadata. */
   readonly issuer: string;
+  /** The client's id at the issuer. */
   readonly clientId: string;
+  /** The client's secret. @default none: a public client, or one with a `privateKey` */
   readonly clientSecret?: string | undefined;
   /** How the client authenticates at token endpoints. @default a method that the authorization server accepts; for a secret first Basic */
   readonly authMethod?: ClientAuthMethod | undefined;

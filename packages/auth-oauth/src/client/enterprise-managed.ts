@@ -24,6 +24,7 @@ export interface IdentityProvider extends Omit<RegisteredClient, 'issuer'> {
 
 /** A token that proves the user's identity, from single sign-on. */
 export interface IdentityAssertion {
+  /** The token. */
   readonly token: string;
   /** The type of the identity token. @default id_token */
   readonly type?: 'id_token' | 'saml2' | 'refresh_token' | undefined;
@@ -33,6 +34,7 @@ export interface IdentityAssertion {
 export interface EnterpriseManagedOptions extends AuthorizerOptions {
   /** The client that you registered at the MCP server's authorization server. Its credentials are used only at its `issuer`. */
   readonly client: RegisteredClient;
+  /** The identity provider of the user's single sign-on. */
   readonly identityProvider: IdentityProvider;
   /** Gets the user's identity assertion, for each token request, so that it can be a new one. The assertion is not stored. */
   readonly identity: (options: { readonly signal?: AbortSignal | undefined }) => Promise<IdentityAssertion>;

@@ -42,6 +42,7 @@ const OPTIONS: OptionTable<ProtectOptions> = {
 
 /** The result of `protect`, for a transport: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
 export interface Protection {
+  /** The verifier with the challenges: the option `tokenVerifier` of a transport. */
   readonly verifier: TokenVerifier & ScopeChallenger;
   /** The protected resource metadata of the server. @see RFC 9728 section 2 */
   readonly metadata: JsonObject;

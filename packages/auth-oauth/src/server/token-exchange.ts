@@ -14,6 +14,7 @@ export interface TokenExchangeOptions extends IssuerOptions {
   readonly issuer: string;
   /** The client id of this server at the authorization server. */
   readonly clientId: string;
+  /** The secret of this server at the authorization server. */
   readonly clientSecret: string;
   /** The URL of the upstream service. `resource` or `audience` is required. @default none */
   readonly resource?: string | undefined;
@@ -39,6 +40,7 @@ const OPTIONS: OptionTable<TokenExchangeOptions> = {
 
 /** A token for an upstream service. */
 export interface UpstreamToken {
+  /** The token. Send it to the upstream service only. */
   readonly accessToken: string;
   /** How to send the token: `Bearer` or `DPoP`. */
   readonly tokenType: string;

@@ -4,8 +4,9 @@ import { findNodeAtLocation, getNodePath, type JSONPath, type Node, type ParseEr
 
 /** A mistake in a configuration file. */
 export interface ConfigProblem {
-  /** `error`: the server that it is about is left out. `warning`: what it is about has no effect. */
+  /** `error`: the server with the mistake is left out. `warning`: the part with the mistake has no effect. */
   readonly severity: 'error' | 'warning';
+  /** The name of the file. */
   readonly file: string;
   /** The line, from 1. The same holds for `column`. */
   readonly line: number;

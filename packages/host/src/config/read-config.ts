@@ -27,10 +27,11 @@ export interface ConfigOptions {
   readonly onStderr?: ((server: string, line: string) => unknown) | undefined;
 }
 
-/** The servers of a configuration, for `createHost` or `createGateway`, and what is wrong in it. */
+/** The servers of a configuration file, for `createHost` or `createGateway`, and the mistakes in the file. */
 export interface LoadedConfig {
   /** For the option `servers` of `createHost` or `createGateway`. */
   readonly servers: Readonly<Record<string, Pick<HostServer, 'transport'>>>;
+  /** The mistakes in the file. They affect only the servers that have them. */
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -51,7 +52,12 @@ export async function readConfigFile(path: string, options: ConfigOptions = {}):
   return parseConfig(await readFile(path, 'utf8'), path, options);
 }
 
-/** Reads the text of a configuration file. @param file The name of the file in `problems`. @throws {TypeError} An option is unknown or wrong. */
+/**
+ * Reads the text of a configuration file.
+ *
+ * @param file The name of the file in `problems`.
+ * @throws {TypeError} An option is unknown or wrong.
+ */
 export async function parseConfig(text: string, file: string, options: ConfigOptions = {}): Promise<LoadedConfig> {
   checkOptions('configuration options', options, CONFIG_OPTIONS);
   const tree = new JsonTree(text, file);

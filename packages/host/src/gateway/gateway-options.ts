@@ -10,6 +10,7 @@ import { checkServers } from '../host-options.ts';
 
 /** Who calls the gateway. */
 export interface GatewayCaller {
+  /** The verified caller, or `anonymous`. */
   readonly principal: Principal;
   /** The claims of the caller's verified token. The gateway never passes the token itself on. */
   readonly auth: AuthInfo | undefined;
@@ -20,8 +21,9 @@ export interface GatewayServer {
   /** How the server is reached, for each caller anew: a factory such as `stdioTransport({ command })` or `httpTransport(url)`. */
   readonly transport?: ClientTransportSource | undefined;
   /**
-   * Makes the transport of each connection of a caller, in place of `transport`: with an authorizer that gets a token for this server, by exchange or from a
-   * configuration. The caller's own token is for the gateway alone and must not be passed on. If it throws, the caller cannot use this server.
+   * Makes the transport of each connection of a caller, in place of `transport`: with an authorizer that gets a token for this server, by
+   * exchange or from a configuration. The caller's own token is for the gateway alone and must not be passed on. If it throws, the caller
+   * cannot use this server.
    */
   readonly transportFor?: ((caller: GatewayCaller) => ClientTransportSource) | undefined;
   /**
@@ -55,11 +57,24 @@ export interface GatewayOptions {
   readonly servers: Readonly<Record<string, GatewayServer>>;
   /** The name and version that clients and servers see. @default { name: 'mortise-gateway', version: '1.0.0' } */
   readonly info?: Implementation | undefined;
-  /** How long a list waits for slow servers, in milliseconds; it then lacks their items, and clients are told when they arrive. @default 5_000 */
+  /**
+   * How long a list waits for slow servers, in milliseconds; it then lacks their items, and clients are notified when they arrive.
+   *
+   * @default 5_000
+   */
   readonly listWaitMs?: number | undefined;
-  /** How long a modern caller's connections are kept without a request, in milliseconds. Sessions keep theirs until they end. @default 600_000 */
+  /**
+   * How long a modern caller's connections are kept without a request, in milliseconds. Sessions keep theirs until they end.
+   *
+   * @default 600_000
+   */
   readonly callerIdleMs?: number | undefined;
-  /** How many callers may have connections at once, those of one principal half as many. The one idle longest makes room. @default 1_000 */
+  /**
+   * How many callers may have connections at once; those of one principal at most half as many. When the limit is reached, the caller that
+   * has been idle longest loses its connections.
+   *
+   * @default 1_000
+   */
   readonly maxCallers?: number | undefined;
   /** Makes the extensions of a server's clients, such as `[taskClient()]`, with which the gateway waits for tasks. @default none */
   readonly extensions?: ((server: string) => readonly ClientExtension[]) | undefined;

@@ -14,7 +14,7 @@ import { checkGatewayOptions, type GatewayOptions } from './gateway-options.ts';
 import { type Offers, toPage } from './offers.ts';
 import { createGatewayTasks, META_CALLER } from './tasks.ts';
 
-/** How the servers behind a gateway are, for a health endpoint. */
+/** The state of the servers behind a gateway, for a health endpoint. */
 export interface GatewayHealth {
   /** `degraded` if a connection to a server has failed. */
   readonly status: 'ok' | 'degraded';
@@ -26,6 +26,7 @@ export interface GatewayHealth {
 
 /** A gateway: an endpoint like a server. Serve it with `serveHttp`, `serveStdio`, `serveWebSocket` or `createHttpHandler`. */
 export interface Gateway extends Server<Caller> {
+  /** Returns the state of the servers, for a health endpoint. Sends nothing. */
   health(): GatewayHealth;
 }
 

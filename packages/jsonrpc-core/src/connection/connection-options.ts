@@ -52,7 +52,7 @@ export interface ConnectionOptions {
    * other messages are still read. A single request is always served.
    *
    * A request counts until its handler has ended, even if it was cancelled before. Responses count until the peer has read them, and while
-   * they wait for the rest of their batch.
+   * they wait for the rest of their batch. Apart from that, at most 10,000 requests are served at once; further ones get -32603 too.
    *
    * @default 64 MiB
    */

@@ -14,16 +14,23 @@ export type AuditOutcome = 'ok' | 'failed' | 'refused' | 'cancelled';
 export interface AuditRecord {
   /** When the request arrived, in milliseconds since the epoch. */
   readonly atMs: number;
+  /** How long the request took, in milliseconds. */
   readonly durationMs: number;
+  /** The method of the request, such as `tools/call`. */
   readonly method: string;
   /** The name of the tool or prompt, or the URI of the resource, that the request is about. Undefined for other methods. */
   readonly target: string | undefined;
+  /** The caller: a verified identity, `local` or `anonymous`. */
   readonly principal: Principal;
+  /** The OAuth client of the caller's token, if any. */
   readonly clientId: string | undefined;
+  /** The request's JSON-RPC id. */
   readonly requestId: RequestId;
+  /** The legacy session's id, if the transport has one. */
   readonly sessionId: string | undefined;
   /** The protocol version of the request. */
   readonly revision: string;
+  /** How the request ended. */
   readonly outcome: AuditOutcome;
   /** The JSON-RPC error code, if the request ended with an error whose code is known. */
   readonly errorCode: number | undefined;

@@ -9,21 +9,29 @@ import type { RawSession } from '../raw-handler.ts';
 export interface ClientFacts {
   /** The client's name and version. For display and logs only, because they are not verified. */
   readonly info: Implementation | undefined;
+  /** The capabilities that the client declares. */
   readonly capabilities: ClientCapabilities;
 }
 
 /** The first argument of middleware: facts of the request that is being served. */
 export interface MiddlewareCall<App = unknown> {
+  /** The method of the request, such as `tools/call`. */
   readonly method: string;
   /** The parameters, in the shape of the newest revision (canonical form). To change them, pass other parameters to `next`. */
   readonly params: JsonObject;
   /** The name of the tool or prompt, or the URI of the resource, that the request is about. Undefined for other methods. */
   readonly target: string | undefined;
+  /** The request's JSON-RPC id. */
   readonly requestId: RequestId;
+  /** The caller: a verified identity, `local` or `anonymous`. */
   readonly principal: Principal;
+  /** The claims of the caller's verified token; undefined without a token. */
   readonly auth: AuthInfo | undefined;
+  /** The protocol revision of the request. */
   readonly revision: Revision;
+  /** The era of the revision: `legacy` or `modern`. */
   readonly era: Era;
+  /** What the client states about itself. */
   readonly client: ClientFacts;
   /** The request's `_meta`. */
   readonly meta: JsonObject;

@@ -28,8 +28,12 @@ export interface PlainJsonSchema {
 }
 
 /**
- * Every accepted form of an object schema: a plain object of schemas (raw shape), a Standard Schema such as z.object(), a JSON Schema, or a
- * `SchemaAdapter`. That a JSON Schema's `type` is `object` is checked at registration, because in an imported file it is any string.
+ * Every accepted form of an object schema: a plain object of schemas (raw shape), a Standard Schema such as z.object(), a JSON Schema
+ * (2020-12 or draft-07), or a `SchemaAdapter`. That a JSON Schema's `type` is `object` is checked at registration, because in an imported
+ * file it is any string.
+ *
+ * A Standard Schema must convert to JSON Schema, as zod does from 4.2 on. For an older zod see `@mortise/server/zod`. A schema without a
+ * JSON Schema form, such as a Date or a transform, is a `SchemaUnsupportedError` at registration.
  */
 export type ObjectSchema = TypedSchema | RawShape | SchemaAdapter | (PlainJsonSchema & { readonly type: JsonTypeName });
 

@@ -10,6 +10,7 @@ import { TASKS_EXTENSION } from '../wire.ts';
 
 /** The state of a task, as the server sent it. */
 export interface TaskState {
+  /** The task's id. */
   readonly taskId: string;
   /** The task's status. `completed`, `failed` and `cancelled` are final. */
   readonly status: TaskStatus;

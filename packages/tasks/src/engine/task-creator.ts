@@ -13,7 +13,12 @@ export interface TaskLimits {
   readonly maxTasksPerPrincipal?: number;
   /** How long clients should wait between two polls of a task, in milliseconds. @default 1_000 */
   readonly pollIntervalMs?: number;
-  /** The most polls of one task per second. Bursts may be three times as large. @default 10 */
+  /**
+   * The most polls of one task per second. Bursts may be three times as large. A poll beyond that gets error 429, whose
+   * `data.retryAfterMs` says when to poll again.
+   *
+   * @default 10
+   */
   readonly maxPollsPerSecond?: number;
 }
 

@@ -17,7 +17,9 @@ export interface TaskControl {
     taskId: string,
     error: { readonly message: string; readonly code?: number; readonly data?: JsonRpcErrorObject['data'] },
   ): Promise<boolean>;
+  /** Sets the task's status message, a text for people. */
   setStatus(taskId: string, message: string): Promise<boolean>;
+  /** Ends a task as cancelled. */
   cancel(taskId: string, reason?: string): Promise<boolean>;
   /** Gets the stored record of a task of any client; undefined if there is no such task. */
   get(taskId: string): Promise<TaskRecord | undefined>;

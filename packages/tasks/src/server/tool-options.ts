@@ -45,7 +45,9 @@ export interface CreateTaskOptions {
 
 /** The result of `ctx.createTask`. Return it from the handler. */
 export interface CreatedTask extends CallToolResult {
+  /** Marks the result as a task. */
   readonly resultType: 'task';
+  /** The task's id, for `TaskControl`. */
   readonly taskId: string;
 }
 

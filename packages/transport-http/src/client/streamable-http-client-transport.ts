@@ -102,6 +102,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
    *
    * Arguments that a tool's schema marks with `x-mcp-header` are also sent as headers, if `tools/list` was read before. If the server
    * refuses them, reads the list and sends the call once more. Tools with an invalid mark are left out of lists and reported to `onerror`.
+   * Every proxy and log on the way can read such headers: a server must not mark secrets, or what identifies a person.
    *
    * @see 2026-07-28 basic/transports/streamable-http
    */
@@ -227,8 +228,9 @@ export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpene
 /**
  * Makes a transport to a server over HTTP: `httpTransport('https://host/mcp')`. Sends nothing before a client connects.
  *
- * Supports every revision; the client detects which one the server uses. The result is also a factory, so that a client can replace a
- * session that the server has lost.
+ * Supports every revision; the client detects which one the server uses. If a server refuses `initialize` with status 400, 404 or 405, the
+ * transport tries HTTP+SSE. Redirects (307, 308) are followed within the server's origin only. The result is also a factory, so that a
+ * client can replace a session that the server has lost.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value.
  * @see 2026-07-28 basic/transports/streamable-http

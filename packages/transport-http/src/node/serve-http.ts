@@ -14,10 +14,16 @@ import { stderrLogger } from './stderr-logger.ts';
 export interface HttpServing extends AsyncDisposable {
   /** The URL of the MCP endpoint, to give to clients. */
   readonly url: string;
+  /** The port that the server listens on. */
   readonly port: number;
+  /** The handler that serves the requests. */
   readonly handler: HttpHandler;
+  /** Node's HTTP server. */
   readonly server: Server;
-  /** Stops listening, closes the handler, and waits up to `drainMs` for pending responses to be sent; then drops the rest. Safe to call twice. */
+  /**
+   * Stops listening, closes the handler, and waits up to `drainMs` for pending responses to be sent; then drops the rest. Safe to call
+   * twice.
+   */
   close(): Promise<void>;
 }
 

@@ -17,8 +17,11 @@ export interface NodeInfo {
 
 /** The numbers of open calls, sessions and streams of a handler. */
 export interface HttpHandlerCounts {
+  /** The open legacy sessions. */
   readonly sessions: number;
+  /** The open streams: `subscriptions/listen`, GET and HTTP+SSE. */
   readonly streams: number;
+  /** The requests that are being served. */
   readonly calls: number;
 }
 

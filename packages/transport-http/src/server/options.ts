@@ -9,6 +9,7 @@ import { Guard } from './http/guard.ts';
 
 /** Who sent a request: what `limitKey` gets to compute its key. */
 export interface LimitSubject extends CallOrigin {
+  /** The verified caller, or `anonymous`. */
   readonly principal: Principal;
 }
 
@@ -35,7 +36,12 @@ export interface HttpHandlerOptions {
    * @default none
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Verifies the bearer tokens of requests. Without a verifier every caller is `anonymous`. @default none */
+  /**
+   * Verifies the bearer tokens of requests. Without a verifier every caller is `anonymous`. A stream that listens ends when its token
+   * expires, and the client opens it again.
+   *
+   * @default none
+   */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** Protected resource metadata (RFC 9728), served at its well-known path and linked in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;
