@@ -13,7 +13,7 @@ export function renderMarkdown(md) {
   const { fence, text } = md.renderer.rules;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const [language, ...words] = tokens[index].info.trim().split(/\s+/);
-    if (language === 'mermaid') return drawPicture(tokens, index, words.join(' '), env);
+    if (language === 'mermaid') return drawPicture(tokens, index, env);
     const html = fence(tokens, index, options, env, self);
     const name = words.find((word) => /^[\w./-]*\.[a-z]+$/.test(word)) ?? (words.includes('output') ? 'Output' : undefined);
     return name === undefined ? html : `<div class="named-block"><div class="name">${md.utils.escapeHtml(name)}</div>${html}</div>\n`;
@@ -38,10 +38,11 @@ function linkToRepository({ tokens, env }) {
   }
 }
 
-/** SVG whose colours come from the site's style sheet, named by the fence's words, or by the heading above it. */
-function drawPicture(tokens, index, title, env) {
+/** SVG whose colours come from the site's style sheet, named by its first comment (`%% ...`), or by the heading above it. */
+function drawPicture(tokens, index, env) {
   const heading = tokens.slice(0, index).findLastIndex(({ type }) => type === 'heading_open');
-  const name = title || (tokens[heading + 1]?.content ?? 'this page').replaceAll(/[`*_]/g, '');
+  const comment = /^\s*%% (.+)$/m.exec(tokens[index].content)?.[1];
+  const name = (comment ?? tokens[heading + 1]?.content ?? 'Picture').replaceAll(/[`*_]/g, '');
   let svg;
   try {
     svg = renderMermaidSVG(tokens[index].content.trim(), { padding: 8, transparent: true });

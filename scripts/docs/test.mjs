@@ -157,8 +157,9 @@ async function testKeyboard() {
     await page.keyboard.press('Tab');
     stops.push(await page.evaluate(() => globalThis.document.activeElement?.textContent?.trim().slice(0, 20) ?? ''));
   }
-  const found =
-    ['Skip to content', 'Mortise', 'Search'].every((start, index) => stops[index].startsWith(start)) ? [] : [`Tab stops at ${stops.join(', ')}`];
+  const found = ['Skip to content', 'Mortise', 'Search'].every((start, index) => stops[index].startsWith(start))
+    ? []
+    : [`Tab stops at ${stops.join(', ')}`];
   await page.keyboard.press('Shift+Tab');
   await page.evaluate(() => globalThis.document.querySelector('.VPSkipLink')?.focus());
   await page.keyboard.press('Enter');
