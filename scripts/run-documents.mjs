@@ -14,6 +14,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { homedir } from 'node:os';
@@ -136,7 +137,12 @@ export async function openDocuments(given) {
     const taken = (await Promise.all(ports.map(isOpen))).flatMap((open, index) => (open ? [ports[index]] : []));
     if (taken.length > 0) throw new Error(`Another program listens on ${taken.join(', ')}, which these pages use: end it`);
     const folder = makeFolder(row);
-    for (const { page, steps } of row) await runPage(page, steps, folder);
+    try {
+      for (const { page, steps } of row) await runPage(page, steps, folder);
+    } finally {
+      // Many thousand files, which together take minutes to remove.
+      await rm(dirname(folder.path), { recursive: true, force: true, maxRetries: 3 });
+    }
   };
   return { run, close: registry.close };
 }

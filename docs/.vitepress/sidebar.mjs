@@ -34,13 +34,23 @@ const layout = {
     ['Run it', ['behind-nginx', 'keep-state', 'custom-store', 'many-machines', 'observability']],
     ['Protect it', ['protect-a-server', 'oauth-provider', 'sign-in']],
     ['Use servers', ['call-a-server', 'host', 'give-tools-to-a-model', 'gateway', 'proxy-an-upstream']],
-    ['Look into servers', ['desktop-hosts', 'inspector', 'examine-a-server', 'troubleshooting']],
+    ['Look into servers', ['desktop-hosts', 'inspector', 'examine-a-server']],
     ['Move to Mortise', ['migrate-from-the-official-sdk']],
   ],
   understand: [
     [
       'Understand',
-      ['index', 'packages', 'two-eras', 'how-a-request-travels', 'how-a-task-survives', 'sealed-state', 'security-model', 'bounds'],
+      [
+        'index',
+        'packages',
+        'two-eras',
+        'how-a-request-travels',
+        'how-a-task-survives',
+        'sealed-state',
+        'security-model',
+        'bounds',
+        'many-machines',
+      ],
     ],
   ],
 };
@@ -56,7 +66,7 @@ export function sidebar() {
       ]),
     ),
     '/reference/': referenceGroups(),
-    ...Object.fromEntries(['/decisions/', '/apps', '/measurements', '/robustness', '/round-trips'].map((path) => [path, project])),
+    ...Object.fromEntries(['/decisions/', '/apps', '/why', '/measurements', '/robustness', '/round-trips'].map((path) => [path, project])),
   };
 }
 
@@ -84,7 +94,7 @@ export function listedPages() {
 /** What is wrong with a page that the sidebar does not list: nobody finds it. `pages`: paths such as `how-to/host.html`. */
 export function findUnlisted(pages) {
   const listed = new Set([...listedPages().values()].flat().map(({ link }) => link.slice(1)));
-  const paths = pages.map((page) => page.replace(/(?:(^|\/)index)?\.html$/, '$1')).filter((path) => !['', '404', 'why'].includes(path));
+  const paths = pages.map((page) => page.replace(/(?:(^|\/)index)?\.html$/, '$1')).filter((path) => !['', '404'].includes(path));
   return paths.filter((path) => !listed.has(path)).map((path) => `docs/.vitepress/sidebar.mjs does not list docs/${path}.md`);
 }
 
@@ -105,13 +115,15 @@ function referenceGroups() {
   return [
     { text: 'Reference', items: listPages('reference', ['index', 'command-line', 'errors/index', 'revisions', 'migration-exports']) },
     { text: 'Packages', items: packages },
-    ...(errors.length === 0 ? [] : [{ text: 'Errors', collapsed: true, items: listPages('reference/errors', errors) }]),
+    ...(errors.length === 0
+      ? []
+      : [{ text: 'Errors', link: '/reference/errors/', collapsed: true, items: listPages('reference/errors', errors) }]),
   ];
 }
 
 function projectGroups() {
   return [
-    { text: 'Project', items: listPages('', ['apps', 'measurements', 'robustness', 'round-trips']) },
+    { text: 'Project', items: listPages('', ['why', 'apps', 'measurements', 'robustness', 'round-trips']) },
     { text: 'Decisions', items: listPages('decisions', pagesIn('decisions')) },
   ];
 }

@@ -104,7 +104,7 @@ function renderTable({ measured, libraries, facts }) {
   return [
     `Measured on ${measured.date}, ${measured.machine}, Node ${measured.node}; medians of ${measured.rounds} rounds. "x" compares with Mortise: above 1 is more.`,
     [
-      line(['', ...libraries.map(({ name, version }) => `${name} ${version}`), 'shown by `npm run facts -- --only ...`']),
+      line(['what', ...libraries.map(({ name, version }) => `${name} ${version}`), 'shown by `npm run facts -- --only ...`']),
       line(['---', ...libraries.map(() => '---'), '---']),
       ...rows.map((row) => line([row.title, ...libraries.map((library) => cell(row, library)), `\`${row.id}\``])),
     ].join('\n'),
