@@ -154,10 +154,10 @@ export async function httpCpu({ servers }, { rounds, served }) {
     const client = await openHttp(server.url, revision, 16);
     try {
       const send = (a) => client.request('tools/call', callOf(a, client.meta));
-      await pump(1000, 16, send, checkSum);
+      await pump(3000, 16, send, checkSum);
       const before = await server.usage();
-      await pump(2000, 16, send, checkSum);
-      return ((await server.usage()).cpuUs - before.cpuUs) / 2000;
+      await pump(5000, 16, send, checkSum);
+      return ((await server.usage()).cpuUs - before.cpuUs) / 5000;
     } finally {
       client.close();
       await server.stop();
