@@ -132,7 +132,9 @@ function findBrokenLinks(readme) {
   return links.flatMap((link) => {
     if ((/^[a-z]+:/.test(link) && !repository.test(link)) || link.includes('reference/api/')) return [];
     if (readme.startsWith('packages/') && !repository.test(link)) return [`${readme}: the link ${link} does not name the repository`];
-    const file = repository.test(link) ? join(root, link.replace(repository, '')) : resolve(root, dirname(readme), link);
+    // The site serves docs/public at its root.
+    const here = link.startsWith('/') ? join(root, 'docs/public', link) : resolve(root, dirname(readme), link);
+    const file = repository.test(link) ? join(root, link.replace(repository, '')) : here;
     return existsSync(file) ? [] : [`${readme}: the link ${link} leads nowhere`];
   });
 }

@@ -1,4 +1,4 @@
-/** What the site adds to Markdown: pictures, names above files, tables that scroll, and links to the repository's files. */
+/** What the site adds to Markdown: pictures, names above files, images for light and dark, tables that scroll, and links to the repository's files. */
 
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -10,13 +10,21 @@ const notOfTheSite = ['docs/spec-coverage.md'];
 
 export function renderMarkdown(md) {
   md.core.ruler.push('links-to-the-repository', linkToRepository);
-  const { fence, text } = md.renderer.rules;
+  const { fence, image, text } = md.renderer.rules;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const [language, ...words] = tokens[index].info.trim().split(/\s+/);
     if (language === 'mermaid') return drawPicture(tokens, index, env);
     const html = fence(tokens, index, options, env, self);
     const name = words.find((word) => /^[\w./-]*\.[a-z]+$/.test(word)) ?? (words.includes('output') ? 'Output' : undefined);
     return name === undefined ? html : `<div class="named-block"><div class="name">${md.utils.escapeHtml(name)}</div>${html}</div>\n`;
+  };
+  md.renderer.rules.image = (tokens, index, ...rest) => {
+    const source = tokens[index].attrGet('src') ?? '';
+    const html = image(tokens, index, ...rest);
+    const dark = source.replace(/\.png$/, '-dark.png');
+    if (dark === source || !existsSync(join(root, 'docs/public', dark))) return html;
+    // `in-light` and `in-dark` are the style sheet's.
+    return html.replace('<img ', '<img class="in-light" ') + html.replace('<img ', '<img class="in-dark" ').replace(source, dark);
   };
   // Braces in a text are no expression of Vue.
   md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;');
