@@ -31,7 +31,7 @@ export default {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: renderMarkdown,
   },
-  vite: { resolve: { alias: [{ find: /^.*\/VPHome\.vue$/, replacement: join(import.meta.dirname, 'theme/Home.vue') }] } },
+  vite: { resolve: { alias: [{ find: /^.*\/VPHome\.vue$/, replacement: join(import.meta.dirname, 'theme/home.vue') }] } },
   themeConfig: {
     logo: { src: '/favicon.svg', alt: '' },
     nav: [

@@ -123,8 +123,8 @@ function referenceGroups() {
 
 function projectGroups() {
   return [
-    { text: 'Project', items: listPages('', ['why', 'apps', 'measurements', 'robustness', 'round-trips']) },
-    { text: 'Decisions', items: listPages('decisions', pagesIn('decisions')) },
+    { text: 'Project', items: listPages('', ['apps', 'why', 'measurements', 'robustness', 'round-trips']) },
+    { text: 'Decisions', link: '/decisions/asks-in-rounds', collapsed: true, items: listPages('decisions', pagesIn('decisions')) },
   ];
 }
 

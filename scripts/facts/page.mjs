@@ -23,8 +23,12 @@ const beside = (value, ours, unit, digits = 0) => {
     ? figure
     : `${figure} (${(value / ours).toFixed(value / ours < 10 ? 1 : 0)} x)`;
 };
-const showRevisions = (served) =>
-  served.length === revisions.length ? `all ${served.length}` : served.length === 0 ? 'none' : `${served.length}: ${served.join(', ')}`;
+/** Which revisions are served, or of four the one that is not. */
+const showRevisions = (served) => {
+  const missing = revisions.filter((revision) => !served.includes(revision));
+  if (missing.length === 0) return `all ${served.length}`;
+  return missing.length === 1 ? `${served.length}, not ${missing[0]}` : list(served);
+};
 
 /** @type {readonly Row[]} */
 const rows = [
