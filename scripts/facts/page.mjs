@@ -30,6 +30,9 @@ const showRevisions = (served) => {
   return missing.length === 1 ? `${served.length}, not ${missing[0]}` : list(served);
 };
 
+/** What a store of tasks may keep them in, as the names of such classes and functions say: createPostgresStores. */
+const engines = ['memory', 'SQLite', 'Redis', 'PostgreSQL'];
+
 /** @type {readonly Row[]} */
 const rows = [
   { id: 'served', title: 'Revisions over stdio', show: ({ stdio }) => noStdio(stdio, showRevisions) },
@@ -65,7 +68,12 @@ const rows = [
         ? 'names on the wire only, no store'
         : list([...(core ? ['2025-11-25'] : []), ...(extension ? ['2026-07-28 (extension)'] : [])]),
   },
-  { id: 'tasks', title: 'Stores of tasks', show: ({ stores }) => list(stores.map((name) => `\`${name}\``)) },
+  {
+    id: 'tasks',
+    title: 'Stores of tasks',
+    show: ({ stores }) =>
+      list(engines.filter((engine) => stores.some((name) => name.toLowerCase().includes(engine.toLowerCase().slice(0, 8))))),
+  },
   { id: 'transports', title: 'Transports that are published', show: list },
   {
     id: 'survivesKill',
