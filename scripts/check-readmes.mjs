@@ -195,6 +195,7 @@ function sourcePaths() {
 }
 
 async function compile(programs) {
+  if (programs.length === 0) return [];
   const { code, output } = await runNode(['node_modules/typescript/bin/tsc', '-p', target, '--pretty', 'false']);
   if (code === 0) return [];
   const places = output.replace(/^(?:\.cache\/readmes\/)?([\w./-]+\.ts)\((\d+),/gm, (whole, file, line) => {
