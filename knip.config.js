@@ -39,7 +39,7 @@ export default {
       ignoreDependencies: ['@blockfrost/openapi', '@digdir/dialogporten-schema', '@directus/specs', '@scalar/galaxy'],
     },
     'apps/*': {
-      entry: ['src/{server,client,gateway,statement-process}.ts', testFiles, testPrograms],
+      entry: ['src/{server,client,gateway,run-sql}.ts', testFiles, testPrograms],
       project: ['src/**', 'test/**'],
       // Started as programs.
       ignoreDependencies: [/^@modelcontextprotocol\/server-/],

@@ -1,19 +1,13 @@
 /** For programs that read: each page as Markdown beside its HTML, and llms.txt, which lists them. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { listedPages } from './sidebar.mjs';
 
 export function writePlainPages({ srcDir, outDir, pages, site }) {
   for (const page of pages) {
     mkdirSync(dirname(join(outDir, page)), { recursive: true });
-    writeFileSync(
-      join(outDir, page),
-      readFileSync(join(srcDir, page), 'utf8').replaceAll(
-        /\]\((?:\.\.\/)+(?=packages|apps|scripts|[A-Z]+\.md)/g,
-        '](https://github.com/mortise/mortise/blob/main/',
-      ),
-    );
+    copyFileSync(join(srcDir, page), join(outDir, page));
   }
   const lists = [...listedPages()].map(([text, items]) => [`## ${text}`, '', ...items.map(toListItem), ''].join('\n'));
   writeFileSync(join(outDir, 'llms.txt'), [`# ${site.title}\n\n> ${site.description}\n`, ...lists].join('\n'));

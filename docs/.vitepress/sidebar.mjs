@@ -1,6 +1,6 @@
-/** What stands in the site's sidebar, in this order. A page is listed by its title, once there is such a page. */
+/** What stands in the site's sidebar, in this order. A page is listed by its title. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiPages } from '../../scripts/docs/api-pages.mjs';
 import { root } from '../../scripts/run-command.mjs';
@@ -62,7 +62,7 @@ export function sidebar() {
     ...Object.fromEntries(
       Object.entries(layout).map(([folder, groups]) => [
         `/${folder}/`,
-        groups.map(([text, names]) => ({ text, items: listPages(folder, names) })).filter(({ items }) => items.length > 0),
+        groups.map(([text, names]) => ({ text, items: listPages(folder, names) })),
       ]),
     ),
     '/reference/': referenceGroups(),
@@ -70,18 +70,18 @@ export function sidebar() {
   };
 }
 
-/** The parts of the site, for its navigation: a part leads to its first page, and is left out while it has none. */
+/** The parts of the site, for its navigation: a part leads to its first page. */
 export function parts() {
   const bars = sidebar();
-  const first = (path) => bars[path]?.[0]?.items[0]?.link;
+  const first = (path) => bars[path][0].items[0].link;
   return [
     { text: 'Learn', link: first('/learn/'), activeMatch: '^/learn/' },
     { text: 'How to', link: first('/how-to/'), activeMatch: '^/how-to/' },
     { text: 'Understand', link: first('/understand/'), activeMatch: '^/understand/' },
     { text: 'Reference', link: first('/reference/'), activeMatch: '^/reference/' },
-    { text: 'Why', link: existsSync(join(docs, 'why.md')) ? '/why' : undefined },
+    { text: 'Why', link: '/why' },
     { text: 'Project', link: first('/decisions/'), activeMatch: '^/(decisions/|measurements|robustness|round-trips|apps)' },
-  ].filter(({ link }) => link !== undefined);
+  ];
 }
 
 /** Every page of the sidebars with its title, by group. */
@@ -111,13 +111,10 @@ function referenceGroups() {
       ...(others.length === 0 ? {} : { collapsed: true, items: others.map(({ text, link }) => ({ text: shorten(text), link })) }),
     };
   });
-  const errors = pagesIn('reference/errors');
   return [
     { text: 'Reference', items: listPages('reference', ['index', 'command-line', 'errors/index', 'revisions', 'migration-exports']) },
     { text: 'Packages', items: packages },
-    ...(errors.length === 0
-      ? []
-      : [{ text: 'Errors', link: '/reference/errors/', collapsed: true, items: listPages('reference/errors', errors) }]),
+    { text: 'Errors', link: '/reference/errors/', collapsed: true, items: listPages('reference/errors', pagesIn('reference/errors')) },
   ];
 }
 
@@ -134,13 +131,12 @@ function shorten(name) {
 }
 
 function pagesIn(folder) {
-  if (!existsSync(join(docs, folder))) return [];
   const names = readdirSync(join(docs, folder)).filter((name) => name.endsWith('.md') && name !== 'index.md');
   return names.map((name) => name.slice(0, -3)).sort((a, b) => a.localeCompare(b, 'en'));
 }
 
 function listPages(folder, names) {
-  const paths = names.map((name) => (folder === '' ? name : `${folder}/${name}`)).filter((path) => existsSync(join(docs, `${path}.md`)));
+  const paths = names.map((name) => (folder === '' ? name : `${folder}/${name}`));
   return paths.map((path) => ({ text: titleOf(path), link: `/${path.replace(/(^|\/)index$/, '$1')}` }));
 }
 

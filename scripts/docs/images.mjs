@@ -1,14 +1,13 @@
 /** `npm run docs:images`: the screenshots of the inspector, light and dark, in headless Chromium. `MORTISE_CHROMIUM` names one that is elsewhere. */
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { findChromium } from '../find-chromium.mjs';
 import { root } from '../run-command.mjs';
 
 const images = join(root, 'docs/public/images');
-const executablePath =
-  process.env.MORTISE_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const { serveInspector } = await import(pathToFileURL(join(root, 'packages/inspector/dist/index.js')).href);
 
 const server = (app) => ({ type: 'stdio', command: process.execPath, args: [join(root, 'apps', app, 'dist/server.js')], name: app });
@@ -59,7 +58,11 @@ const pictures = [
 ];
 
 mkdirSync(images, { recursive: true });
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: 240_000 });
+const browser = await chromium.launch({
+  executablePath: await findChromium(),
+  args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  timeout: 240_000,
+});
 try {
   for (const { name, app, prepare } of pictures) {
     for (const colorScheme of ['light', 'dark']) {

@@ -487,11 +487,16 @@ describe('docs/reference/errors', () => {
     expect(messages.get(message)).toBe(label);
   });
 
-  it.each(ofCodes)('has on $name only messages that a row makes happen, or that stand in the sources of its packages', (page) => {
-    const others = [...page.messages.keys()].filter((message) => provoked[message] === undefined);
-    const lines = others.length === 0 ? [] : linesOf(page.packages);
-    expect(others.filter((message) => !lines.some((line) => holds(line, message)))).toEqual([]);
-  });
+  const withOthers = ofCodes
+    .map((page) => ({ ...page, others: [...page.messages.keys()].filter((message) => provoked[message] === undefined) }))
+    .filter(({ others }) => others.length > 0);
+  it.each(withOthers)(
+    'has on $name only messages that a row makes happen, or that stand in the sources of its packages',
+    ({ packages, others }) => {
+      const lines = linesOf(packages);
+      expect(others.filter((message) => !lines.some((line) => holds(line, message)))).toEqual([]);
+    },
+  );
 
   it('has no message on a page of a theme that nothing here makes happen', () => {
     const ofThemes = pages.filter(({ name }) => !name.startsWith('ERR_')).flatMap((page) => [...page.messages.keys()]);
