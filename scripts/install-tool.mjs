@@ -12,7 +12,7 @@ import { root, runCommand } from './run-command.mjs';
 export async function installTool(name, { runsScripts = false } = {}) {
   const folder = join(root, 'tools', name);
   const lock = join(folder, 'package-lock.json');
-  // What is installed is known by the lockfile that it was installed from.
+  // A copy of the lockfile says what is installed.
   const installed = join(folder, 'node_modules/.installed-lock.json');
   if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(lock, 'utf8')) {
     const flags = ['--no-audit', '--no-fund', '--no-update-notifier', `--ignore-scripts=${!runsScripts}`];

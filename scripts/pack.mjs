@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from './run-command.mjs';
 import { runPnpm } from './set-up.mjs';
 
-/** @param {string} folder It becomes the tarballs' alone. */
+/** @param {string} folder Emptied first. */
 export async function packPackages(folder) {
   rmSync(folder, { recursive: true, force: true });
   const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', folder]);

@@ -17,7 +17,7 @@ export function findBrokenLinks(folder) {
   const found = [...pages].flatMap(([file, { links }]) =>
     [...links].filter((link) => isBroken(link, file)).map((link) => ({ link, file })),
   );
-  // One of the navigation is broken on every page.
+  // A broken link of the navigation is on every page: report it once.
   const links = [...new Set(found.map(({ link }) => link))];
   return links.map((link) => {
     const [{ file }, ...others] = found.filter((fault) => fault.link === link);

@@ -77,7 +77,7 @@ const options = {
   hidePageHeader: true,
   hideBreadcrumbs: true,
   hideGroupHeadings: false,
-  // Ids of TypeDoc's own: those of the site's headings differ where names repeat.
+  // VitePress numbers repeated headings otherwise than TypeDoc.
   useHTMLAnchors: true,
   anchorPrefix: 'api-',
   useCodeBlocks: true,

@@ -95,7 +95,7 @@ export function createExplorer(database: string, { allowWrites }: ExplorerOption
       },
       async ({ sql, params }, ctx) => {
         const answer = await askSqlite({ database, isReadOnly: false, sql, params, maxRows: MAX_ROWS }, ctx.signal);
-        return { structuredContent: { changes: 'changes' in answer ? answer.changes : 0 } };
+        return { structuredContent: answer as { changes: number } };
       },
     );
   }

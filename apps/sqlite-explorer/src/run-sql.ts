@@ -27,7 +27,10 @@ async function run({ database: path, isReadOnly, sql, params, maxRows }: Query):
   const database = await openDatabase(path, { isReadOnly });
   try {
     const statement = database.prepare(sql);
-    if (returnsRows(statement)) return readRows(statement, params, maxRows);
+    if (returnsRows(statement)) {
+      if (isReadOnly) return readRows(statement, params, maxRows);
+      return { error: 'this statement returns rows: run it by the tool "query", or leave out RETURNING' };
+    }
     // ATTACH and VACUUM INTO touch other files even where this one is read-only. Neither returns rows.
     if (isReadOnly) return { error: 'the database is open read-only: only statements that return rows are run' };
     return { changes: Number(statement.run(...params).changes) };

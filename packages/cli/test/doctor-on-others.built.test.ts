@@ -33,7 +33,7 @@ describe('mortise doctor', () => {
     expect(await examine(url)).toEqual({ code: 0, found: [] });
   });
 
-  // The table in docs/how-to/examine-a-server.md says the same.
+  // The table in docs/measurements.md says the same.
   it.each([
     ['v1', ['advice PAGE-008', 'advice RES-006', 'advice TOOL-044']],
     ['v2', ['advice PAGE-008', 'advice RES-006']],
