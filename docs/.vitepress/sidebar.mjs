@@ -40,17 +40,7 @@ const layout = {
   understand: [
     [
       'Understand',
-      [
-        'index',
-        'packages',
-        'two-eras',
-        'how-a-request-travels',
-        'how-a-task-survives',
-        'sealed-state',
-        'security-model',
-        'bounds',
-        'many-machines',
-      ],
+      ['packages', 'two-eras', 'how-a-request-travels', 'how-a-task-survives', 'sealed-state', 'security-model', 'bounds', 'many-machines'],
     ],
   ],
 };
