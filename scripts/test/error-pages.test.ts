@@ -408,7 +408,7 @@ interface Page {
   readonly messages: ReadonlyMap<string, string>;
 }
 
-/** How a message without a code is told by, below its heading. */
+/** How the text below a heading begins for a message without a code. */
 const LABEL = /^`(isError|warning|stderr|HTTP \d+|-?\d+|E[A-Z]+|TypeError)`/;
 
 function readPages(): readonly Page[] {
