@@ -44,7 +44,7 @@ function drawPicture(source, name, place) {
     .replaceAll(/ data-[\w-]+="[^"]*"/g, '')
     // Ids must be unique on a page.
     .replaceAll(/( id="|url\(#)/g, `$1${place.replaceAll(/\W/g, '-')}-`)
-    .replace(/ width="[^"]*" height="[^"]*"/, ` style="width:${Math.ceil(width)}px"`)
+    .replace(/ width="[^"]*" height="[^"]*"/, ` style="width:${Math.ceil(width)}px;max-width:max(100%,${Math.ceil(width * 0.75)}px)"`)
     .replaceAll(/\n\s*/g, '');
   return `<figure class="picture" tabindex="0" v-pre>${inPage}</figure>\n`;
 }
