@@ -184,6 +184,16 @@ describe('the published packages', () => {
     expect((await runCommand(command, args, { cwd: project })).stdout).toMatch(printed);
   });
 
+  it('write an entry that npx starts, where mortise install is not installed itself', async () => {
+    const folder = registry.makeFolder();
+    writeFileSync(join(folder, 'server.js'), '');
+    const words = ['--yes', '--prefer-offline', '--cache', join(folder, 'npm'), '@mortise/cli', 'install', 'server.js', 'cursor', '--yes'];
+    const { code, output } = await runCommand('npx', words, { cwd: folder });
+    expect(code, output).toBe(0);
+    const { mcpServers } = JSON.parse(readFileSync(join(folder, '.cursor/mcp.json'), 'utf8')) as Record<string, object>;
+    expect(Object.values(mcpServers ?? {})).toEqual([{ command: 'npx', args: ['-y', '@mortise/cli', 'run', join(folder, 'server.js')] }]);
+  });
+
   it('bring a new server to a tool call in the inspector by two commands', async () => {
     const startMs = performance.now();
     const folder = registry.makeFolder();

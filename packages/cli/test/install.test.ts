@@ -81,7 +81,8 @@ describe('mortise install', () => {
     const { folder, install } = createHome();
     writeFileSync(join(folder, 'server.ts'), '');
     await install('server.ts', 'cursor', '--yes');
-    const server = { command: 'npx', args: ['-y', '@mortise/cli', 'run', join(folder, 'server.ts')] };
+    const command = join(import.meta.dirname, '../bin/mortise.js');
+    const server = { command: process.execPath, args: [command, 'run', join(folder, 'server.ts')] };
     expect(readJson(folder, '.cursor', 'mcp.json')).toEqual({ mcpServers: { [basename(folder)]: server } });
   });
 

@@ -22,7 +22,11 @@ function lockOf(store: CredentialStore & Partial<LockingStore>): LockingStore['w
   return (name, fn, options) => (store as LockingStore).withLock(name, fn, options);
 }
 
-/** Test cases for the guarantees of a `CredentialStore`. The id of a case, such as C1.1, begins with the id of its guarantee. */
+/**
+ * Test cases for the guarantees of a `CredentialStore`. The id of a case, such as C1.1, begins with the id of its guarantee.
+ *
+ * A trait that adds cases: `locks` (the store has `withLock`).
+ */
 export const credentialStoreCases: readonly CredentialStoreCase[] = [
   {
     id: 'C1.1',

@@ -57,7 +57,11 @@ async function replayNumbers(
   return replayed?.events.map((event) => (event.message && 'params' in event.message ? event.message.params?.['n'] : undefined));
 }
 
-/** Test cases for the guarantees of an `EventStore`. The id of a case, such as V1.1, begins with the id of its guarantee. */
+/**
+ * Test cases for the guarantees of an `EventStore`. The id of a case, such as V1.1, begins with the id of its guarantee.
+ *
+ * Traits that add cases: `maxEvents` and `maxAge` (the subject has the members of those names), `claims` (the store has `claim`).
+ */
 export const eventStoreCases: readonly EventStoreCase[] = [
   {
     id: 'V1.1',

@@ -81,7 +81,11 @@ async function reachesEverySubscriber(publisher: MessageBus, reader: MessageBus)
   );
 }
 
-/** Test cases for the guarantees of a `MessageBus`. The id of a case, such as B1.1, begins with the id of its guarantee. */
+/**
+ * Test cases for the guarantees of a `MessageBus`. The id of a case, such as B1.1, begins with the id of its guarantee.
+ *
+ * Traits that add cases: `shared` (the subject has `other`), and with it `gaps` (it has `cut` and `mend`).
+ */
 export const messageBusCases: readonly MessageBusCase[] = [
   { id: 'B1.1', title: 'delivers a message once to every subscriber of its topic', run: ({ bus }) => reachesEverySubscriber(bus, bus) },
   {

@@ -14,7 +14,11 @@ export interface ReplayStoreSubject extends TimedSubject {
 /** A test case for one guarantee of a `ReplayStore`. */
 export type ReplayStoreCase = KitCase<ReplayStoreSubject>;
 
-/** Test cases for the guarantees of a `ReplayStore`. The id of a case, such as P1.1, begins with the id of its guarantee. */
+/**
+ * Test cases for the guarantees of a `ReplayStore`. The id of a case, such as P1.1, begins with the id of its guarantee.
+ *
+ * A trait that adds a case: `shared` (the subject has `other`).
+ */
 export const replayStoreCases: readonly ReplayStoreCase[] = [
   {
     id: 'P1.1',

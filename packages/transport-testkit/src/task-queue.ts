@@ -51,7 +51,11 @@ const hasAll =
   (seen: readonly string[]): boolean =>
     ids.every((id) => seen.includes(id));
 
-/** Test cases for the guarantees of a `TaskQueue`. The id of a case, such as Q1.1, begins with the id of its guarantee. */
+/**
+ * Test cases for the guarantees of a `TaskQueue`. The id of a case, such as Q1.1, begins with the id of its guarantee.
+ *
+ * A trait that adds a case: `durable` (the subject has `crash`).
+ */
 export const taskQueueCases: readonly TaskQueueCase[] = [
   {
     id: 'Q1.1',

@@ -10,6 +10,7 @@ import { createTwoFilesPatch } from 'diff';
 import { applyEdits, type Edit, format, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import stringArgv from 'string-argv';
 import { CliError } from '../errors.ts';
+import { ownFile } from '../own-file.ts';
 import { collect } from '../server-command.ts';
 import { findScript, parseTarget, type TargetOptions } from '../target.ts';
 import { clean, type Terminal } from '../terminal.ts';
@@ -133,8 +134,10 @@ function toEntry(server: string, host: Host, options: InstallOptions, cwd: strin
     return host === 'cursor' ? { url: server } : { type: 'http', url: server };
   }
   const script = findScript(server, cwd);
-  // A host starts it in any folder, in which this package need not be installed.
-  const words = script === undefined ? [target.command, ...(target.args ?? [])] : ['npx', '-y', '@mortise/cli', 'run', script];
+  // Where this package is installed, its own path starts in any folder, with any PATH and without a network. What npx has downloaded may go.
+  const isOfNpx = /[/\\]_npx[/\\]/.test(ownFile(''));
+  const words =
+    script === undefined || !isOfNpx ? [target.command, ...(target.args ?? [])] : ['npx', '-y', '@mortise/cli', 'run', script];
   const [command, ...args] = words.map((word) => toAbsolute(word, cwd));
   return { ...(host === 'vscode' ? { type: 'stdio' } : {}), command, args, ...(options.env && { env: target.env }) };
 }

@@ -1,14 +1,4 @@
-/**
- * A message bus carries events between the parts of one server, also across machines.
- *
- * B1  Once `subscribe` has resolved, each message that is published on the topic reaches the subscriber, at most once. If messages may
- *     have been lost, as after a lost connection, `onGap` is called instead, when the subscription works again.
- * B2  Messages of one publisher on one topic arrive in order.
- * B3  `publish` resolves once the bus has accepted the message, and rejects if it has not. It never waits for subscribers.
- * B4  A subscriber that throws does not disturb the others.
- * B5  After the function that `subscribe` resolved to has been called, the subscriber is not called again. A second call does nothing.
- * B6  Payloads may have any size, and topics any length and characters.
- */
+/** The message bus between the parts of one server. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal } from './auth.ts';
@@ -22,7 +12,17 @@ export interface BusMessage {
   readonly payload?: JsonValue;
 }
 
-/** Carries events between the parts of one server, also across machines. Guarantees B1 to B6 are at the top of this file. */
+/**
+ * Carries events between the parts of one server, also across machines.
+ *
+ * - B1: Once `subscribe` has resolved, each message that is published on the topic reaches the subscriber, at most once. If messages may
+ *   have been lost, as after a lost connection, `onGap` is called instead, when the subscription works again.
+ * - B2: Messages of one publisher on one topic arrive in order.
+ * - B3: `publish` resolves once the bus has accepted the message, and rejects if it has not. It never waits for subscribers.
+ * - B4: A subscriber that throws does not disturb the others.
+ * - B5: After the function that `subscribe` resolved to has been called, the subscriber is not called again. A second call does nothing.
+ * - B6: Payloads may have any size, and topics any length and characters.
+ */
 export interface MessageBus {
   publish(message: BusMessage): Promise<void>;
   /**

@@ -1,27 +1,4 @@
-/**
- * Stores for tasks. A store only keeps records of tasks; the engine in `@mortise/tasks` runs the tasks.
- *
- * The store tells the time: leases and lifetimes are given as durations, because the clocks of machines differ. An owner is a process that
- * runs tasks. It is alive for `leaseMs` milliseconds after its last `claim`, `renew` or `create` of a task with it as owner.
- *
- * K1  `create` resolves when every machine can read the record. It rejects if the id exists already. It stores nothing and resolves to
- *     undefined if the principal has `maxOpen` unfinished tasks or more, also if several machines create tasks at once.
- * K2  `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`.
- * K3  `claim` succeeds only if the task is unfinished, its `driver` is `engine`, and no other owner of it is alive. Of concurrent callers
- *     exactly one succeeds. It increments `version`, so that an earlier owner's `update` fails. There is no other way to get a task that
- *     exists.
- * K4  `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
- *     records are added and removed. An unknown cursor rejects with a RangeError.
- * K5  The value of a step (`ctx.once`) is written once: a second write with the same key returns the first value.
- * K6  A task expires `ttlMs` after its creation, and is not found then. A store deletes expired tasks with their steps as it writes, some at
- *     a time, so that no call takes longer if much has expired.
- * K7  Returned records are copies.
- * K8  An orphan is an unfinished task of the driver `engine` that has no living owner and was not created or returned by `claimOrphans`
- *     in the last `leaseMs`. `claimOrphans` returns orphans, about those first that have waited longest, each to one caller.
- * K9  What is stored has bounds: 10,000 ended tasks and 32 Mi characters of records and steps for one principal. A store on one machine
- *     also has them for all principals: 50,000 and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all
- *     the room, `create` and `putStep` reject with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
- */
+/** Stores for tasks. */
 
 import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal } from './auth.ts';
@@ -104,7 +81,31 @@ export interface TaskClaim {
   readonly wasStarted: boolean;
 }
 
-/** Stores tasks with compare-and-set and leases. Guarantees K1 to K9 are at the top of this file. */
+/**
+ * Stores tasks with compare-and-set and leases. A store only keeps records; the engine in `@mortise/tasks` runs the tasks.
+ *
+ * The store tells the time: leases and lifetimes are given as durations, because the clocks of machines differ. An owner is a process that
+ * runs tasks. It is alive for `leaseMs` milliseconds after its last `claim`, `renew` or `create` of a task with it as owner.
+ *
+ * - K1: `create` resolves when every machine can read the record. It rejects if the id exists already. It stores nothing and resolves to
+ *   undefined if the principal has `maxOpen` unfinished tasks or more, also if several machines create tasks at once.
+ * - K2: `update` writes only if `version` equals the stored version. It writes all changes or none, and increments `version`.
+ * - K3: `claim` succeeds only if the task is unfinished, its `driver` is `engine`, and no other owner of it is alive. Of concurrent callers
+ *   exactly one succeeds. It increments `version`, so that an earlier owner's `update` fails. There is no other way to get a task that
+ *   exists.
+ * - K4: `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
+ *   records are added and removed. An unknown cursor rejects with a RangeError.
+ * - K5: The value of a step (`ctx.once`) is written once: a second write with the same key returns the first value.
+ * - K6: A task expires `ttlMs` after its creation, and is not found then. A store deletes expired tasks with their steps as it writes, some
+ *   at a time, so that no call takes longer if much has expired.
+ * - K7: Returned records are copies.
+ * - K8: An orphan is an unfinished task of the driver `engine` that has no living owner and was not created or returned by `claimOrphans`
+ *   in the last `leaseMs`; a `claim` ends that time. `claimOrphans` returns orphans, about those first that have waited longest, each to
+ *   one caller.
+ * - K9: What is stored has bounds: 10,000 ended tasks and 32 Mi characters of all records and steps for one principal. A store on one
+ *   machine also has them for all principals: 50,000 and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all
+ *   the room, `create` and `putStep` reject with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
+ */
 export interface TaskStore {
   /** Stores a new task. @returns The stored record; undefined if the principal has too many unfinished tasks. */
   create(record: Omit<TaskRecord, 'version'>, terms: TaskTerms): Promise<TaskRecord | undefined>;
@@ -114,9 +115,9 @@ export interface TaskStore {
   /** Deletes a task with its steps. Does nothing if it does not exist. */
   delete(id: string): Promise<void>;
   list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage>;
-  /** Takes the exclusive right to run a task. @returns Undefined if it is not to be had. See K3 at the top of this file. */
+  /** Takes the exclusive right to run a task. @returns Undefined if it is not to be had. See K3. */
   claim(id: string, owner: string, leaseMs: number): Promise<TaskClaim | undefined>;
-  /** Returns orphans, and to no other caller for `leaseMs` milliseconds. Changes nothing else. See K8 at the top of this file. */
+  /** Returns orphans, and to no other caller for `leaseMs` milliseconds. Changes nothing else. See K8. */
   claimOrphans(leaseMs: number, limit: number): Promise<readonly TaskRecord[]>;
   /**
    * Keeps an owner alive, and with it all of its tasks. Does not change the version of a task. With a `leaseMs` of 0 the owner is not alive
