@@ -16,7 +16,7 @@ import { build } from 'esbuild';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { root, runNode } from './run-command.mjs';
-import { packageManifests } from './workspace-packages.mjs';
+import { packageEntries } from './workspace-packages.mjs';
 
 /**
  * @typedef {{ readme: string, line: number, file: string, code: string, run: boolean, output?: string, name?: string, files: Map<string, string> }} Program
@@ -161,7 +161,7 @@ function writePrograms(programs) {
     noUnusedLocals: false,
     noUnusedParameters: false,
     customConditions: ['mortise-source'],
-    paths: sourcePaths(),
+    paths: Object.fromEntries(packageEntries().map(({ name, source }) => [name, [`../../${source}`]])),
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   writeFileSync(
@@ -182,16 +182,6 @@ function writePrograms(programs) {
       symlinkSync(join(root, `packages/${name}/node_modules`, library), link, 'dir');
     }
   }
-}
-
-/** `@mortise/x/y` -> the source file that the package's exports name for development. */
-function sourcePaths() {
-  const entries = packageManifests().flatMap(({ folder, name, exports }) =>
-    Object.entries(exports).map(
-      ([subpath, { 'mortise-source': source }]) => source && [name + subpath.slice(1), [`../../packages/${folder}/${source}`]],
-    ),
-  );
-  return Object.fromEntries(entries.filter(Boolean));
 }
 
 async function compile(programs) {
