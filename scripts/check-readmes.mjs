@@ -9,6 +9,7 @@
  * A program imports only what an `npm install` of its page brings (apps, which are run in the repository, need none).
  * Links to files lead somewhere; those of packages name the repository, since a registry shows the page. The build of the site
  * checks links to the generated reference, `reference/api/`.
+ * The README of a package has at most 120 lines.
  * The programs are written to `.cache/readmes`, where `@mortise/*` stands for the packages' sources.
  */
 
@@ -25,6 +26,7 @@ import { packageEntries } from './workspace-packages.mjs';
 
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
+const maxLines = 120;
 /** What programs import that is installed for one package alone, by package. */
 const libraries = {
   'auth-oauth': ['oidc-provider', '@types/oidc-provider'],
@@ -46,7 +48,12 @@ export async function findFaultsOfReadmes(words = ['']) {
   const readmes = listReadmes().filter((readme) => words.some((word) => readme.includes(word)));
   const programs = readmes.flatMap((readme) => readPage(readme).programs);
   writePrograms(programs);
-  const faults = [...readmes.flatMap(findBrokenLinks), ...programs.flatMap(findMissingInstalls), ...(await compile(programs))];
+  const faults = [
+    ...readmes.flatMap(findTooLong),
+    ...readmes.flatMap(findBrokenLinks),
+    ...programs.flatMap(findMissingInstalls),
+    ...(await compile(programs)),
+  ];
   const runnable = programs.filter(({ run }) => run);
   await bundle(runnable);
   for (const program of runnable) faults.push(...(await run(program)));
@@ -119,6 +126,11 @@ export function fencesOf(readme) {
     fences.push({ language, words, line, name, isContinued, text: isContinued ? `${above.text}\n${text}` : text });
   }
   return fences;
+}
+
+function findTooLong(readme) {
+  const lines = read(readme).trimEnd().split('\n').length;
+  return readme.startsWith('packages/') && lines > maxLines ? [`${readme} has ${lines} lines: at most ${maxLines}`] : [];
 }
 
 /** Links to files of ours that are not there, and those that would lead nowhere from a registry's page. */
