@@ -2,7 +2,7 @@
 // ratios within the run are what counts; a ratio is performance relative to the floor (1 = as good as the floor).
 //
 //   node benchmarks/compare.mjs [--rounds N] [--only <part of a row's name>] [--json file] [--before <benchmarks/ of an older checkout, built>]
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ import { compatRows } from './rows/compat.mjs';
 import { gatewayRows } from './rows/gateway.mjs';
 import { taskRows } from './rows/tasks.mjs';
 import { webSocketRows } from './rows/websocket.mjs';
-import { openPeer, pump, startPeer } from './measure/line-peer.mjs';
+import { callAdd, coldStart, serverCpu, startPeer } from './measure/line-peer.mjs';
 
 const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, json: { type: 'string' }, before: { type: 'string' } },
@@ -22,28 +22,6 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const median = (values) => values.toSorted((x, y) => x - y)[Math.floor(values.length / 2)];
 const say = (text) => process.stderr.write(text);
 
-/** A server measured over stdio: CPU microseconds a call, spent in the server alone. */
-async function serverCpu({ file, args = [], era, warmUp, count, inFlight, makeParams, method = 'tools/call', check }) {
-  const peer = startPeer(here(file), args);
-  try {
-    const meta = await openPeer(peer, era);
-    const send = (index) => peer.request(method, { ...makeParams(index), ...(meta && { _meta: meta }) });
-    await pump(warmUp, inFlight, send, check);
-    const before = await peer.cpu();
-    await pump(count, inFlight, send, check);
-    const after = await peer.cpu();
-    return (after.cpuUs - before.cpuUs) / count;
-  } finally {
-    await peer.stop();
-  }
-}
-
-const callAdd = {
-  makeParams: (index) => ({ name: 'add', arguments: { a: index, b: 1 } }),
-  check: (message, index) => {
-    if (message.result?.structuredContent?.sum !== index + 1) throw new Error(`wrong answer: ${JSON.stringify(message).slice(0, 300)}`);
-  },
-};
 const listTools = {
   method: 'tools/list',
   makeParams: () => ({}),
@@ -66,41 +44,6 @@ function programCpu(file, args) {
   return JSON.parse(out.trim().split('\n').at(-1)).cpuUsPerCall;
 }
 
-/** Milliseconds from spawn to the answer of the first `tools/list`. */
-async function coldStart({ file, era }) {
-  const child = spawn(process.execPath, [here(file)], { stdio: ['pipe', 'pipe', 'ignore'] });
-  const startedAt = performance.now();
-  const meta =
-    era === 'modern'
-      ? {
-          _meta: {
-            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities': {},
-            'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
-          },
-        }
-      : {};
-  const lines = [{ id: 2, method: 'tools/list', params: meta }];
-  if (era === 'legacy') {
-    lines.unshift(
-      { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'b', version: '1' } } },
-      { method: 'notifications/initialized' },
-    );
-  }
-  child.stdin.write(lines.map((line) => JSON.stringify({ jsonrpc: '2.0', ...line }) + '\n').join(''));
-  let text = '';
-  const ms = await new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error(`${file} exited`)));
-    child.stdout.on('data', (chunk) => {
-      text += chunk;
-      if (/"id":2\b/.test(text) && text.endsWith('\n')) resolve(performance.now() - startedAt);
-    });
-  });
-  child.removeAllListeners('exit');
-  child.kill('SIGKILL');
-  return ms;
-}
-
 const v1 = 'official v1';
 const v2 = 'official v2';
 const servers = withBefore({
@@ -112,10 +55,12 @@ const servers = withBefore({
   ours: ['ours/stdio-server.mjs', 'legacy'],
   'ours, modern': ['ours/stdio-server.mjs', 'modern'],
 });
-const serverRow = (settings) => (name) => {
-  const [file, era] = servers[name];
-  return serverCpu({ file, era, ...settings });
-};
+const serverRow =
+  ({ args, ...settings }) =>
+  (name) => {
+    const [file, era] = servers[name];
+    return serverCpu(startPeer(here(file), args), { era, ...settings });
+  };
 const clients = withBefore({
   floor: ['floor/stdio-client.mjs', ['legacy']],
   'floor, modern': ['floor/stdio-client.mjs', ['modern']],
@@ -168,7 +113,7 @@ const rows = [
     aims: { 'ours, without zod': 0.8 },
     systems: Object.keys(starts),
     repeat: 3,
-    run: (name) => coldStart({ file: starts[name][0], era: starts[name][1] }),
+    run: (name) => coldStart(here(starts[name][0]), starts[name][1]),
   },
   {
     name: 'tools/list with 1,000 tools, server CPU',

@@ -9,6 +9,7 @@
  * A program imports only what an `npm install` of its page brings (apps, which are run in the repository, need none).
  * Links to files lead somewhere; those of packages name the repository, since a registry shows the page. The build of the site
  * checks links to the generated reference, `reference/api/`.
+ * The README of a package has at most 120 lines.
  * The programs are written to `.cache/readmes`, where `@mortise/*` stands for the packages' sources.
  */
 
@@ -16,15 +17,16 @@ import { build } from 'esbuild';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { root, runNode } from './run-command.mjs';
-import { packageManifests } from './workspace-packages.mjs';
+import { packageEntries } from './workspace-packages.mjs';
 
 /**
- * @typedef {{ readme: string, line: number, file: string, code: string, run: boolean, output?: string, name?: string, files: Map<string, string> }} Program
- *   `file`: where it is written; `name` and `files`: of a page's file, and what the page's other files hold at that point.
+ * @typedef {{ readme: string, line: number, file: string, code: string, run: boolean, output?: string, files: Map<string, string> }} Program
+ *   `file`: where it is written; `files`: what the page's files hold at that point, by name.
  */
 
 const target = '.cache/readmes';
 const runTimeoutMs = 60_000;
+const maxLines = 120;
 /** What programs import that is installed for one package alone, by package. */
 const libraries = {
   'auth-oauth': ['oidc-provider', '@types/oidc-provider'],
@@ -44,9 +46,14 @@ const read = (file) => readFileSync(join(root, file), 'utf8');
  */
 export async function findFaultsOfReadmes(words = ['']) {
   const readmes = listReadmes().filter((readme) => words.some((word) => readme.includes(word)));
-  const programs = readmes.flatMap(programsOf);
+  const programs = readmes.flatMap((readme) => readPage(readme).programs);
   writePrograms(programs);
-  const faults = [...readmes.flatMap(findBrokenLinks), ...programs.flatMap(findMissingInstalls), ...(await compile(programs))];
+  const faults = [
+    ...readmes.flatMap(findTooLong),
+    ...readmes.flatMap(findBrokenLinks),
+    ...programs.flatMap(findMissingInstalls),
+    ...(await compile(programs)),
+  ];
   const runnable = programs.filter(({ run }) => run);
   await bundle(runnable);
   for (const program of runnable) faults.push(...(await run(program)));
@@ -67,29 +74,28 @@ export function listReadmes() {
   return all.filter((file) => file.endsWith('.md') && existsSync(join(root, file)));
 }
 
-/** @returns {Program[]} */
-function programsOf(readme) {
-  const found = [];
-  const files = filesBefore(readme);
+/**
+ * @returns {{ programs: readonly Program[], files: Map<string, string> }} What a page has; of its files, and of those of the page that it
+ *   goes on from, what they hold at its end.
+ */
+function readPage(readme) {
+  const before = pageBefore(readme);
+  const files = before === undefined ? new Map() : readPage(before).files;
+  const programs = [];
   let previous;
-  for (const { language, words, line, text } of fencesOf(readme)) {
-    const last = found.at(-1);
-    const name = words.find(isFileName);
-    const place = `${readme.replace(/\.md$/, '').replaceAll('/', '-').toLowerCase()}-${line}`;
-    if (language === 'ts' && words.includes('continues') && last !== undefined) {
-      last.code += `\n${text}`;
-      last.run ||= words.includes('run');
-      if (last.name !== undefined) files.set(last.name, last.code);
-    } else if (language === 'ts') {
-      if (name !== undefined) files.set(name, text);
-      // Whatever its name: a program in JavaScript is checked as one in TypeScript.
+  for (const { language, words, line, text, name, isContinued } of fencesOf(readme)) {
+    const last = programs.at(-1);
+    if (name !== undefined) files.set(name, text);
+    if (isContinued) Object.assign(last, { code: text, run: last.run || words.includes('run') });
+    else if (language === 'ts') {
+      const place = `${readme.replace(/\.md$/, '').replaceAll('/', '-').toLowerCase()}-${line}`;
+      // JavaScript is checked as TypeScript.
       const file = name === undefined ? `${place}.ts` : `${place}/${name.replace(/\.js$/, '.ts')}`;
-      found.push({ readme, line, file, name, files: new Map(files), code: text, run: words.includes('run') });
-    } else if (words.includes('output') && previous === 'ts' && last !== undefined) last.output = text;
-    else if (name !== undefined) files.set(name, text);
+      programs.push({ readme, line, file, files: new Map(files), code: text, run: words.includes('run') });
+    } else if (words.includes('output') && previous === 'ts') last.output = text;
     previous = language;
   }
-  return found;
+  return { programs, files };
 }
 
 /** A word of a fence that is the name of a file: `server.ts`, `src/app.ts`, `.env`. */
@@ -103,27 +109,28 @@ export function pageBefore(readme) {
   return name === undefined ? undefined : `${dirname(readme)}/${name}.md`;
 }
 
-/** The files of the pages that a page goes on from, by name, as they are at the end of those. */
-function filesBefore(readme) {
-  const before = pageBefore(readme);
-  if (before === undefined) return new Map();
-  const files = filesBefore(before);
-  for (const { words, text } of fencesOf(before)) {
-    const name = words.find(isFileName);
-    if (name !== undefined) files.set(name, words.includes('continues') ? `${files.get(name)}\n${text}` : text);
-  }
-  return files;
-}
-
-/** The fenced blocks of a page. `line` is that of the first line of `text`, from which the fence's indentation is taken. */
+/**
+ * The fenced blocks of a page. `line` is that of the block's first line. From `text` the fence's indentation is taken; where the block
+ * continues the program above, it is the whole program so far, and `name` that of its file.
+ */
 export function fencesOf(readme) {
   const markdown = read(readme);
-  return [...markdown.matchAll(/^( *)(`{3,})(\S*) *(.*)\n([^]*?)^ *\2$/gm)].map(({ index, 1: indent, 3: language, 4: words, 5: text }) => ({
-    language,
-    words: words.split(' '),
-    line: markdown.slice(0, index).split('\n').length,
-    text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  }));
+  const fences = [];
+  for (const { index, 1: indent, 3: language, 4: info, 5: block } of markdown.matchAll(/^( *)(`{3,})(\S*) *(.*)\n([^]*?)^ *\2$/gm)) {
+    const words = info.split(' ');
+    const text = block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+    const line = markdown.slice(0, index).split('\n').length;
+    const above = language === 'ts' && words.includes('continues') ? fences.findLast((fence) => fence.language === 'ts') : undefined;
+    const isContinued = above !== undefined;
+    const name = words.find(isFileName) ?? above?.name;
+    fences.push({ language, words, line, name, isContinued, text: isContinued ? `${above.text}\n${text}` : text });
+  }
+  return fences;
+}
+
+function findTooLong(readme) {
+  const lines = read(readme).trimEnd().split('\n').length;
+  return readme.startsWith('packages/') && lines > maxLines ? [`${readme} has ${lines} lines: at most ${maxLines}`] : [];
 }
 
 /** Links to files of ours that are not there, and those that would lead nowhere from a registry's page. */
@@ -161,7 +168,7 @@ function writePrograms(programs) {
     noUnusedLocals: false,
     noUnusedParameters: false,
     customConditions: ['mortise-source'],
-    paths: sourcePaths(),
+    paths: Object.fromEntries(packageEntries().map(({ name, source }) => [name, [`../../${source}`]])),
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   writeFileSync(
@@ -182,16 +189,6 @@ function writePrograms(programs) {
       symlinkSync(join(root, `packages/${name}/node_modules`, library), link, 'dir');
     }
   }
-}
-
-/** `@mortise/x/y` -> the source file that the package's exports name for development. */
-function sourcePaths() {
-  const entries = packageManifests().flatMap(({ folder, name, exports }) =>
-    Object.entries(exports).map(
-      ([subpath, { 'mortise-source': source }]) => source && [name + subpath.slice(1), [`../../packages/${folder}/${source}`]],
-    ),
-  );
-  return Object.fromEntries(entries.filter(Boolean));
 }
 
 async function compile(programs) {

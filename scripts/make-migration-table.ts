@@ -5,11 +5,12 @@
  *   npx tsx --conditions mortise-source scripts/make-migration-table.ts
  */
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from '@babel/parser';
 import type { Node } from '@babel/types';
 import { absentPaths, differences, type Reason, reasonOfV1, reasonOfV2 } from './migration-reasons.ts';
+import { packageEntries } from './workspace-packages.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const target = join(root, 'docs/reference/migration-exports.md');
@@ -85,17 +86,9 @@ function renderV2(name: string): string {
 
 /** Our entries with the names that each exports, those that programs use most first. */
 const ownEntries = new Map(
-  readdirSync(join(root, 'packages')).flatMap((folder) => {
-    const manifest = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')) as {
-      name: string;
-      exports?: Record<string, { 'mortise-source'?: string } | string>;
-    };
-    return Object.entries(manifest.exports ?? {}).flatMap(([path, target]) => {
-      const file = typeof target === 'object' ? target['mortise-source'] : undefined;
-      if (manifest.name === '@mortise/compat-v1' || file?.endsWith('.ts') !== true) return [];
-      return [[`${manifest.name}${path.slice(1)}`, exportsOf(join(root, 'packages', folder, file))] as const];
-    });
-  }),
+  packageEntries()
+    .filter(({ folder }) => folder !== 'compat-v1')
+    .map(({ name, source }) => [name, exportsOf(join(root, source))] as const),
 );
 
 /** The entry of ours that exports a name. Of several the one with the types of messages, else the shortest. */

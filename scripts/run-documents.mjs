@@ -54,14 +54,12 @@ export function rowsOfPages(words = ['']) {
 function stepsOf(page) {
   const steps = [];
   let previous;
-  for (const { language, words, line, text } of fencesOf(page)) {
-    const name = words.find(isFileName);
+  for (const { language, words, line, text, name } of fencesOf(page)) {
     const last = steps.at(-1);
     if (language === 'sh' && words[0] === 'skip') steps.push({ kind: 'skip', line, text, reason: words.slice(1).join(' ') });
     else if (language === 'sh') steps.push({ kind: words.includes('background') ? 'background' : 'run', line, text });
     else if (words.includes('output') && previous === 'sh' && last?.kind === 'run') last.output = text;
     else if (name !== undefined) steps.push({ kind: 'file', line, text, name });
-    else if (language === 'ts' && words.includes('continues') && last?.kind === 'file') last.text += `\n${text}`;
     previous = language;
   }
   return steps;

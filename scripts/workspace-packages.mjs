@@ -26,15 +26,28 @@ export function packageManifests() {
   });
 }
 
+/**
+ * @returns {readonly { folder: string, subpath: string, name: string, source: string }[]} Every entry of every package. `name` is what
+ *   programs import, `source` its file below the root; the two have a `*` where compat-v1 has a pattern.
+ */
+export function packageEntries() {
+  return packageManifests().flatMap(({ folder, name, exports }) =>
+    Object.entries(exports)
+      .filter(([, target]) => typeof target === 'object')
+      .map(([subpath, { 'mortise-source': source }]) => ({
+        folder,
+        subpath,
+        name: name + subpath.slice(1),
+        source: `packages/${folder}/${source.slice(2)}`,
+      })),
+  );
+}
+
 /** @returns {readonly string[]} The public names of every entry that runs without Node, such as `@mortise/protocol/edge`. */
 export function edgeSafeEntries() {
-  return packageManifests()
-    .filter(({ folder }) => folder in edgeSafe)
-    .flatMap(({ folder, name, exports }) =>
-      Object.entries(exports)
-        .filter(([subpath, target]) => typeof target === 'object' && subpath !== './node' && (edgeSafe[folder]?.includes(subpath) ?? true))
-        .map(([subpath]) => name + subpath.slice(1)),
-    );
+  return packageEntries()
+    .filter(({ folder, subpath }) => folder in edgeSafe && subpath !== './node' && (edgeSafe[folder]?.includes(subpath) ?? true))
+    .map(({ name }) => name);
 }
 
 /** Resolves `@mortise/x` from the package's own folder: the root depends on no package of its own. */

@@ -3,15 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { createInterface } from 'node:readline';
+import { initializeIn, metaIn, versions } from './line-peer.mjs';
 
 const probe = new URL('./probe.mjs', import.meta.url).href;
-const legacyVersion = '2025-11-25';
-const modernVersion = '2026-07-28';
-const meta = {
-  'io.modelcontextprotocol/protocolVersion': modernVersion,
-  'io.modelcontextprotocol/clientCapabilities': {},
-  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
-};
 
 /** Starts a program whose first line is its address. */
 export async function startHttpServer(file, options = {}, nodeArgs = []) {
@@ -60,10 +54,10 @@ export class HttpDriver {
   async call(name, args, session) {
     const id = ++this.#lastId;
     const isModern = this.#era === 'modern';
-    const _meta = { ...(isModern && meta), progressToken: id };
+    const _meta = { ...(isModern && metaIn(versions.modern)), progressToken: id };
     const headers = isModern
-      ? { 'mcp-protocol-version': modernVersion, 'mcp-method': 'tools/call', 'mcp-name': name }
-      : { 'mcp-protocol-version': legacyVersion, ...(session && { 'mcp-session-id': session }) };
+      ? { 'mcp-protocol-version': versions.modern, 'mcp-method': 'tools/call', 'mcp-name': name }
+      : { 'mcp-protocol-version': versions.legacy, ...(session && { 'mcp-session-id': session }) };
     const text = await this.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, _meta } }, headers);
     const message = JSON.parse(text.startsWith('{') ? text : text.trimEnd().slice(text.trimEnd().lastIndexOf('data: ') + 6));
     if (message.id !== id || message.result === undefined) throw new Error(`wrong answer: ${text.slice(0, 300)}`);
@@ -72,12 +66,12 @@ export class HttpDriver {
 
   /** Opens a legacy session. @returns Its id. */
   async open() {
-    const params = { protocolVersion: legacyVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
+    const params = initializeIn(versions.legacy);
     let session;
     await this.post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {}, (headers) => (session = headers['mcp-session-id']));
     await this.post(
       { jsonrpc: '2.0', method: 'notifications/initialized' },
-      { 'mcp-session-id': session, 'mcp-protocol-version': legacyVersion },
+      { 'mcp-session-id': session, 'mcp-protocol-version': versions.legacy },
     );
     if (session === undefined) throw new Error('no session');
     return session;

@@ -1,5 +1,7 @@
 // A bare driver for a stdio server: spawns it, sends lines, matches answers by id. It costs the same for every server measured.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 
 const probe = new URL('./probe.mjs', import.meta.url).href;
 
@@ -69,23 +71,76 @@ export function startPeer(file, args = [], nodeArgs = []) {
   };
 }
 
+/** The revisions that stand for the eras. */
+export const versions = { legacy: '2025-11-25', modern: '2026-07-28' };
+const clientInfo = { name: 'bench', version: '1.0.0' };
+
+/** The `params` of `initialize`. */
+export function initializeIn(protocolVersion) {
+  return { protocolVersion, capabilities: {}, clientInfo };
+}
+
+/** The `_meta` of a modern request. */
+export function metaIn(version) {
+  return {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': clientInfo,
+  };
+}
+
 /** Opens the peer in an era and gives the `_meta` that its requests need. */
-export async function openPeer(peer, era) {
-  if (era === 'modern') {
-    return {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': {},
-      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
-    };
-  }
-  const opened = await peer.request('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'bench', version: '1.0.0' },
-  });
-  if (opened.error) throw new Error(`initialize failed: ${opened.error.message}`);
-  peer.notify('notifications/initialized');
+export async function openPeer(peer, era, version = versions[era]) {
+  if (era === 'modern') return metaIn(version);
+  const opened = await peer.request('initialize', initializeIn(version));
+  if (opened.result?.protocolVersion !== version) throw new Error(`initialize failed: ${JSON.stringify(opened).slice(0, 300)}`);
+  await peer.notify('notifications/initialized');
   return undefined;
+}
+
+/** CPU microseconds a call, spent in the server alone. Ends the peer. */
+export async function serverCpu(peer, { era, version, warmUp, count, inFlight, method = 'tools/call', makeParams, check }) {
+  try {
+    const meta = await openPeer(peer, era, version);
+    const send = (index) => peer.request(method, { ...makeParams(index), ...(meta && { _meta: meta }) });
+    await pump(warmUp, inFlight, send, check);
+    const before = await peer.cpu();
+    await pump(count, inFlight, send, check);
+    return ((await peer.cpu()).cpuUs - before.cpuUs) / count;
+  } finally {
+    await peer.stop();
+  }
+}
+
+/** Settings of `serverCpu`: calls of the tool that adds. */
+export const callAdd = {
+  makeParams: (index) => ({ name: 'add', arguments: { a: index, b: 1 } }),
+  check: (message, index) => {
+    if (message.result?.structuredContent?.sum !== index + 1) throw new Error(`wrong answer: ${JSON.stringify(message).slice(0, 300)}`);
+  },
+};
+
+/** Milliseconds from the start of a stdio server's process to its answer to the first `tools/list`. */
+export async function coldStart(file, era, version = versions[era]) {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const exited = once(child, 'exit');
+  const opening = [{ id: 1, method: 'initialize', params: initializeIn(version) }, { method: 'notifications/initialized' }];
+  const messages = [
+    ...(era === 'legacy' ? opening : []),
+    { id: 2, method: 'tools/list', params: era === 'legacy' ? {} : { _meta: metaIn(version) } },
+  ];
+  child.stdin.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  let took;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (JSON.parse(line).id !== 2) continue;
+    took = performance.now() - startedAt;
+    break;
+  }
+  child.kill('SIGKILL');
+  await exited;
+  if (took === undefined) throw new Error(`${file} ended without an answer`);
+  return took;
 }
 
 /** Runs `count` requests with at most `inFlight` unanswered, checking each answer. */

@@ -1,34 +1,16 @@
 // What a program written for SDK v1 costs a call: on v1, on `@mortise/compat-v1` with only its imports changed, and the same on our own API.
 import { fileURLToPath } from 'node:url';
 import { HttpDriver, startHttpServer } from '../measure/http-peer.mjs';
-import { openPeer, pump, startPeer } from '../measure/line-peer.mjs';
+import { callAdd, pump, serverCpu, startPeer } from '../measure/line-peer.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const onCompat = ['--import', new URL('../measure/compat-imports.mjs', import.meta.url).href];
 const systems = { 'official v1': ['official-v1', []], compat: ['official-v1', onCompat], ours: ['ours', []] };
 
-/** CPU microseconds a call, spent in the server alone. */
-async function cpuPerCall({ warmUp, count, inFlight }, send, readCpu) {
-  const call = async (index) => {
-    const result = await send({ a: index, b: 1 });
-    if (result?.structuredContent?.sum !== index + 1) throw new Error(`wrong answer: ${JSON.stringify(result).slice(0, 300)}`);
-  };
-  await pump(warmUp, inFlight, call, () => undefined);
-  const before = await readCpu();
-  await pump(count, inFlight, call, () => undefined);
-  return ((await readCpu()).cpuUs - before.cpuUs) / count;
-}
-
-async function overStdio(name) {
+function overStdio(name) {
   const [folder, nodeArgs] = systems[name];
   const peer = startPeer(here(`../${folder}/stdio-server.mjs`), [], nodeArgs);
-  try {
-    await openPeer(peer, 'legacy');
-    const send = async (args) => (await peer.request('tools/call', { name: 'add', arguments: args })).result;
-    return await cpuPerCall({ warmUp: 4000, count: 20_000, inFlight: 16 }, send, () => peer.cpu());
-  } finally {
-    await peer.stop();
-  }
+  return serverCpu(peer, { era: 'legacy', ...callAdd, warmUp: 4000, count: 20_000, inFlight: 16 });
 }
 
 async function overHttp(name) {
@@ -37,8 +19,11 @@ async function overHttp(name) {
   const driver = new HttpDriver(server.url, 'legacy', 16);
   try {
     const session = await driver.open();
-    const send = async (args) => (await driver.call('add', args, session)).result;
-    return await cpuPerCall({ warmUp: 4000, count: 8000, inFlight: 16 }, send, () => server.usage());
+    const send = (index) => driver.call('add', { a: index, b: 1 }, session);
+    await pump(4000, 16, send, callAdd.check);
+    const before = await server.usage();
+    await pump(8000, 16, send, callAdd.check);
+    return ((await server.usage()).cpuUs - before.cpuUs) / 8000;
   } finally {
     driver.close();
     await server.stop();

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiPages } from '../../scripts/docs/api-pages.mjs';
+import { apiPages } from '../../scripts/docs/typedoc.mjs';
 import { root } from '../../scripts/run-command.mjs';
 
 const docs = join(root, 'docs');

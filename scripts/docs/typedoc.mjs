@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../run-command.mjs';
-import { apiPages } from './api-pages.mjs';
+import { packageEntries } from '../workspace-packages.mjs';
 import { importTypeDoc, importTypeDocMarkdown } from './tool.mjs';
 
 const target = join(root, 'docs/reference/api');
@@ -19,6 +19,13 @@ export async function writeApiPages() {
   rmSync(join(target, 'README.md'), { force: true });
   writeFileSync(stampFile, stamp);
   console.log(`reference written in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** The pages. `path` is below docs/reference/api. compat-v1 has none: its reference is that of the official SDK, whose names it offers. */
+export function apiPages() {
+  return packageEntries()
+    .filter(({ folder }) => folder !== 'compat-v1')
+    .map(({ subpath, ...entry }) => ({ ...entry, path: `${entry.folder}/${subpath.slice(2).replaceAll('/', '-')}`.replace(/\/$/, '') }));
 }
 
 async function runTypeDoc() {

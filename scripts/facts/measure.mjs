@@ -1,23 +1,21 @@
 /** What "Why Mortise" says of each library, measured or tried. Each function gives a value, or undefined where the library has no such thing. */
 
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
+import { REVISIONS, revisionsOf } from '@mortise/protocol';
 import { HttpDriver, startHttpServer } from '../../benchmarks/measure/http-peer.mjs';
-import { pump, startPeer } from '../../benchmarks/measure/line-peer.mjs';
+import { coldStart, openPeer, serverCpu, startPeer } from '../../benchmarks/measure/line-peer.mjs';
 import { root, runCommand } from '../run-command.mjs';
 
-const clientInfo = { name: 'facts', version: '1.0.0' };
-const modern = '2026-07-28';
-export const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', modern];
-const modernMeta = {
-  'io.modelcontextprotocol/protocolVersion': modern,
-  'io.modelcontextprotocol/clientCapabilities': {},
-  'io.modelcontextprotocol/clientInfo': clientInfo,
-};
+/** Oldest first. */
+export const revisions = REVISIONS.map(({ version }) => version).toReversed();
+
+/** Whether a revision opens with `initialize`. */
+export function isLegacy(version) {
+  return revisionsOf('legacy').some((revision) => revision.version === version);
+}
 
 /** Median of some runs; a run that fails is the whole row's failure. */
 async function median(rounds, run) {
@@ -26,26 +24,14 @@ async function median(rounds, run) {
   return values.toSorted((x, y) => x - y)[Math.floor(rounds / 2)];
 }
 
-/** Opens a connection as a client of a revision does. @returns What belongs in `_meta`, or undefined where the server does not speak it. */
-async function openIn(revision, request, notify) {
-  if (revision === modern) {
-    const found = await request('server/discover', { _meta: modernMeta });
-    return found.result?.supportedVersions?.includes(modern) ? { _meta: modernMeta } : undefined;
-  }
-  const opened = await request('initialize', { protocolVersion: revision, capabilities: {}, clientInfo });
-  if (opened.result?.protocolVersion !== revision) return undefined;
-  await notify('notifications/initialized');
-  return {};
-}
-
 function checkSum(message, a) {
   if (message.result?.content?.[0]?.text !== String(a + 1)) throw new Error(`wrong answer: ${JSON.stringify(message).slice(0, 300)}`);
 }
 
-const callOf = (a, meta) => ({ name: 'add', arguments: { a, b: 1 }, ...meta });
+const makeParams = (a) => ({ name: 'add', arguments: { a, b: 1 } });
 
-/** A client over HTTP that negotiates, keeps the session that it gets, and reads JSON and events. */
-async function openHttp(url, revision, connections = 1) {
+/** A peer over HTTP that keeps the session that it gets, and reads JSON and events. */
+function httpPeer({ url, usage }, revision, connections) {
   const driver = new HttpDriver(url, 'legacy', connections);
   let session;
   let lastId = 0;
@@ -71,120 +57,84 @@ async function openHttp(url, revision, connections = 1) {
             ?.slice(5) ?? '{}'),
     );
   };
-  const request = (method, params) => send({ id: ++lastId, method, params });
-  try {
-    const meta = await openIn(revision, request, (method) => send({ method }));
-    return { meta, request, close: () => driver.close() };
-  } catch (error) {
-    driver.close();
-    throw error;
-  }
+  return {
+    request: (method, params) => send({ id: ++lastId, method, params }),
+    notify: (method) => send({ method }),
+    cpu: usage,
+    stop: () => driver.close(),
+  };
 }
 
-/** Tries every revision: opened, and a tool called. Over HTTP one process answers them all. */
-async function servedBy(open) {
+/** Tries every revision: opened, and a tool called. */
+async function servedBy(startPeerIn) {
   const served = [];
   for (const revision of revisions) {
+    const peer = startPeerIn(revision);
     try {
-      if (await open(revision)) served.push(revision);
+      const meta = await openIn(revision, peer);
+      checkSum(await peer.request('tools/call', { ...makeParams(1), ...(meta && { _meta: meta }) }), 1);
+      served.push(revision);
     } catch {
       // An answer that is no MCP, or none: not served.
+    } finally {
+      await peer.stop();
     }
   }
   return served;
 }
 
-export async function servedOverStdio({ servers }) {
-  if (servers.stdio === undefined) return undefined;
-  return servedBy(async (revision) => {
-    const peer = startPeer(servers.stdio);
-    try {
-      const meta = await openIn(revision, peer.request, (method) => peer.notify(method));
-      if (meta === undefined) return false;
-      checkSum(await peer.request('tools/call', callOf(1, meta)), 1);
-      return true;
-    } finally {
-      await peer.stop();
-    }
-  });
+/** Opens a connection as a client of a revision does. @returns The `_meta` of its requests. @throws The server does not speak it. */
+async function openIn(revision, peer) {
+  if (isLegacy(revision)) return openPeer(peer, 'legacy', revision);
+  const meta = await openPeer(peer, 'modern', revision);
+  const found = await peer.request('server/discover', { _meta: meta });
+  if (!found.result?.supportedVersions?.includes(revision)) throw new Error(`${revision} is not among the supported versions`);
+  return meta;
 }
 
+export async function servedOverStdio({ servers }) {
+  if (servers.stdio === undefined) return undefined;
+  return servedBy(() => startPeer(servers.stdio));
+}
+
+/** One process answers them all. */
 export async function servedOverHttp({ servers }) {
   const server = await startHttpServer(servers.http);
   try {
-    return await servedBy(async (revision) => {
-      const client = await openHttp(server.url, revision);
-      try {
-        if (client.meta === undefined) return false;
-        checkSum(await client.request('tools/call', callOf(1, client.meta)), 1);
-        return true;
-      } finally {
-        client.close();
-      }
-    });
+    return await servedBy((revision) => httpPeer(server, revision, 1));
   } finally {
     await server.stop();
   }
 }
 
-/** CPU microseconds of the server for a `tools/call`, 100 in flight, in the newest revision with `initialize` that it speaks. */
+/** Settings of a measurement: the newest revision with `initialize` that is served. */
+const legacyOf = (served) => ({ era: 'legacy', version: served.findLast(isLegacy) });
+
+/** CPU microseconds of the server for a `tools/call`, 100 in flight. */
 export async function stdioCpu({ servers }, { rounds, served }) {
   if (servers.stdio === undefined) return undefined;
-  const revision = served.stdio.findLast((one) => one !== modern);
-  return median(rounds, async () => {
-    const peer = startPeer(servers.stdio);
-    try {
-      const meta = await openIn(revision, peer.request, (method) => peer.notify(method));
-      const send = (a) => peer.request('tools/call', callOf(a, meta));
-      await pump(4000, 100, send, checkSum);
-      const before = await peer.cpu();
-      await pump(10_000, 100, send, checkSum);
-      return ((await peer.cpu()).cpuUs - before.cpuUs) / 10_000;
-    } finally {
-      await peer.stop();
-    }
-  });
+  const settings = { ...legacyOf(served.stdio), makeParams, check: checkSum, warmUp: 4000, count: 10_000, inFlight: 100 };
+  return median(rounds, () => serverCpu(startPeer(servers.stdio), settings));
 }
 
 /** The same over HTTP, 16 connections that stay open. */
 export async function httpCpu({ servers }, { rounds, served }) {
-  const revision = served.http.findLast((one) => one !== modern);
+  const settings = { ...legacyOf(served.http), makeParams, check: checkSum, warmUp: 3000, count: 5000, inFlight: 16 };
   return median(rounds, async () => {
     const server = await startHttpServer(servers.http);
-    const client = await openHttp(server.url, revision, 16);
     try {
-      const send = (a) => client.request('tools/call', callOf(a, client.meta));
-      await pump(3000, 16, send, checkSum);
-      const before = await server.usage();
-      await pump(5000, 16, send, checkSum);
-      return ((await server.usage()).cpuUs - before.cpuUs) / 5000;
+      return await serverCpu(httpPeer(server, settings.version, 16), settings);
     } finally {
-      client.close();
       await server.stop();
     }
   });
 }
 
 /** Milliseconds from the start of the process to its answer to the first `tools/list`. */
-export async function coldStart({ servers }, { rounds, served }) {
+export async function startMs({ servers }, { rounds, served }) {
   if (servers.stdio === undefined) return undefined;
-  const protocolVersion = served.stdio.findLast((one) => one !== modern);
-  return median(rounds * 3, async () => {
-    const startedAt = performance.now();
-    const child = spawn(process.execPath, [servers.stdio], { stdio: ['pipe', 'pipe', 'ignore'] });
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    const messages = [
-      { id: 1, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo } },
-      { method: 'notifications/initialized' },
-      { id: 2, method: 'tools/list', params: {} },
-    ];
-    child.stdin.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
-    for await (const line of createInterface({ input: child.stdout })) if (JSON.parse(line).id === 2) break;
-    const took = performance.now() - startedAt;
-    child.kill('SIGKILL');
-    await exited;
-    return took;
-  });
+  const { era, version } = legacyOf(served.stdio);
+  return median(rounds * 3, () => coldStart(servers.stdio, era, version));
 }
 
 /** KiB after esbuild's minifier and gzip, with its schema library, of the stdio server; of the HTTP server where there is no stdio. */
@@ -266,23 +216,15 @@ function sizeOf(folder) {
 
 export const versionOf = ({ packages, folder }) => manifest(folderOf(packages[0], folder)).version;
 
-/** The transports that the makers publish; each was found by its import. */
-export function transportsOf({ transports, folder }) {
-  const require = createRequire(join(folder, 'package.json'));
-  return Object.entries(transports).flatMap(([name, imports]) => (imports.every((one) => resolves(require, one, folder)) ? [name] : []));
-}
-
-function resolves(require, specifier, folder) {
-  try {
-    require.resolve(specifier);
-    return true;
-  } catch (error) {
-    if (error.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') return false;
-    // For imports only: then its entry stands in its package.json.
-    const [, name, path] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(specifier);
-    const { exports = {} } = manifest(folderOf(name, folder));
-    return path === '' ? '.' in exports || 'import' in exports : `.${path}` in exports;
-  }
+/** The transports that the makers publish. @throws An import that stands for one fails. */
+export async function transportsOf({ transports, folder }) {
+  const program = Object.values(transports)
+    .flat()
+    .map((name) => `import '${name}';`)
+    .join('\n');
+  const { code, output } = await runCommand(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
+  if (code !== 0) throw new Error(output);
+  return Object.keys(transports);
 }
 
 /** Which words of tasks stand in what is published, and which classes and functions make a store of tasks. */

@@ -1,6 +1,6 @@
 /** The table and the charts of docs/why.md, from what was measured. */
 
-import { revisions } from './measure.mjs';
+import { isLegacy, revisions } from './measure.mjs';
 
 const markers = ['<!-- facts: written by `npm run facts`, from facts.json -->', '<!-- end of facts -->'];
 const notMeasured = 'not measured';
@@ -40,7 +40,7 @@ const rows = [
   {
     id: 'served',
     title: 'Both eras from one process',
-    show: ({ http }) => (http.includes('2026-07-28') && http.length > 1 ? 'yes' : 'no'),
+    show: ({ http }) => (http.some(isLegacy) && !http.every(isLegacy) ? 'yes' : 'no'),
   },
   {
     id: 'stdioCpu',

@@ -56,16 +56,13 @@ function readRows(statement: Statement, params: readonly SqlValue[], maxRows: nu
 }
 
 /** A value as JSON can hold it. */
-function toJsonValue(_key: string, value: unknown): unknown {
+function toJsonValue(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  // Of bytes, `value` is what Buffer's own toJSON has made.
+  const raw = this[key];
+  if (raw instanceof Uint8Array) return `(${raw.length} bytes)`;
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'string' && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}... (${value.length} characters)`;
-  // Buffer's own toJSON has run before.
-  if (isBytes(value)) return `(${value.data.length} bytes)`;
-  return value instanceof Uint8Array ? `(${value.length} bytes)` : value;
-}
-
-function isBytes(value: unknown): value is { readonly type: 'Buffer'; readonly data: readonly number[] } {
-  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value;
+  return value;
 }
 
 process.stdout.write(JSON.stringify(await run(JSON.parse(await text(process.stdin)) as Query), toJsonValue));
