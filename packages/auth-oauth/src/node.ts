@@ -1,9 +1,12 @@
 /** `@mortise/auth-oauth/node`: sign-in for local programs on Node: a loopback listener, the browser, a credential file with a lock. */
 
+import type { CredentialStore } from '@mortise/protocol/contracts';
 import { oauth, type OAuthOptions, type SignInAuthorizer } from './client/oauth.ts';
+import type { SignIn } from './client/sign-in.ts';
 import { checkedFetch } from './node/checked-fetch.ts';
 import { FileCredentialStore } from './node/file-credential-store.ts';
 import { loopbackSignIn } from './node/loopback-sign-in.ts';
+import type { FetchLike } from './safe-fetch.ts';
 
 export { checkedFetch } from './node/checked-fetch.ts';
 export { FileCredentialStore } from './node/file-credential-store.ts';
@@ -13,6 +16,12 @@ export { loopbackSignIn, type LoopbackSignInOptions, openBrowser } from './node/
 export interface NodeOAuthOptions extends OAuthOptions {
   /** The file for credentials; only its owner may read it. @default credentials are kept in memory */
   readonly credentialFile?: string | undefined;
+  /** Stores the credentials and tokens of one user. Do not share a store between users. @default `credentialFile`, else in memory */
+  readonly store?: CredentialStore | undefined;
+  /** How the user signs in. @default loopbackSignIn(): opens the user's browser and waits on 127.0.0.1 */
+  readonly signIn?: SignIn | undefined;
+  /** Sends the metadata and token requests. @default checkedFetch(server, urls): also checks the IP addresses of host names */
+  readonly fetch?: FetchLike | undefined;
 }
 
 /**

@@ -22,7 +22,12 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly clientMetadataUrl?: string | undefined;
   /** The private key for `clientMetadataUrl`. That document must have the public key and `private_key_jwt`. @default none */
   readonly clientMetadataKey?: ClientKey | undefined;
-  /** More members for the request of dynamic registration, such as `client_uri`. @default none */
+  /**
+   * More members for the request of dynamic registration, such as `client_uri`; `client_name` and `application_type` may be replaced.
+   * Fixed are `redirect_uris`, `grant_types`, `response_types`, `token_endpoint_auth_method`, and `dpop_bound_access_tokens` with `dpop`.
+   *
+   * @default none
+   */
   readonly clientMetadata?: JsonObject | undefined;
   /** Gets a client for an authorization server if there is no other way, for example by asking the user. @default none */
   readonly askForClient?: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;

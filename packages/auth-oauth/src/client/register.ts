@@ -77,7 +77,7 @@ async function register(identity: ClientIdentity, call: RegistrationCall, endpoi
     application_type: toApplicationType(redirectUrl),
     ...identity.clientMetadata,
     redirect_uris: [redirectUrl],
-    grant_types: ['authorization_code', 'refresh_token'],
+    grant_types: chooseGrantTypes(as),
     response_types: ['code'],
     token_endpoint_auth_method: chooseRegisteredMethod(as),
     ...(call.dpop && { dpop_bound_access_tokens: true }),
@@ -91,6 +91,12 @@ async function register(identity: ClientIdentity, call: RegistrationCall, endpoi
   const kept = { ...registration, issuer: as.issuer, redirectUrls: [redirectUrl] };
   await vault.saveRegistration(kept);
   return kept;
+}
+
+/** Chooses the grant types to register: refresh tokens unless the metadata lists the grant types without them. @see RFC 8414 section 2 */
+function chooseGrantTypes({ grant_types_supported: supported }: AuthorizationServer): readonly string[] {
+  const canRefresh = !Array.isArray(supported) || supported.includes('refresh_token');
+  return canRefresh ? ['authorization_code', 'refresh_token'] : ['authorization_code'];
 }
 
 /** Chooses the authentication method to register: `none` if accepted, because an installed program cannot keep a secret. */
@@ -131,7 +137,8 @@ function isCredential(value: unknown): value is string {
  * Creates a client metadata document. Publish it at `url`, which is then the client id.
  *
  * @param options.url An https URL with a path; the `clientMetadataUrl` of `oauth`.
- * @param options.more Members to add or replace: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
+ * @param options.more Members to add or replace: `jwks_uri` and `token_endpoint_auth_method` for a client with a key, `grant_types` for
+ * authorization servers without refresh tokens.
  * @throws {TypeError} The URL is not https with a path.
  * @see OAuth Client ID Metadata Document
  */

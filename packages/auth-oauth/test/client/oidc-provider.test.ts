@@ -2,6 +2,7 @@
 
 import { createRemoteJWKSet, decodeJwt, generateKeyPair, jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Configuration } from 'oidc-provider';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { oauth, redirectSignIn } from '@mortise/auth-oauth/client';
 import { Peer } from '../support/authorization-server.ts';
@@ -10,14 +11,14 @@ import { ask, REDIRECT_URL } from '../support/world.ts';
 
 let server: Peer;
 let oidc: Oidc;
+let keys: ReturnType<typeof createRemoteJWKSet>;
 let needed: string;
 const tokens: string[] = [];
 beforeEach(async () => {
   needed = 'read';
   tokens.length = 0;
   server = await new Peer().listen();
-  oidc = await startOidc(() => `${server.origin}/mcp`);
-  const keys = createRemoteJWKSet(new URL(`${oidc.issuer}/jwks`));
+  await startProvider();
   server.routes.set('/.well-known/oauth-protected-resource/mcp', () => ({
     body: { resource: `${server.origin}/mcp`, authorization_servers: [oidc.issuer] },
   }));
@@ -35,6 +36,11 @@ afterEach(async () => {
   await oidc.close();
 });
 
+async function startProvider(more: Configuration = {}): Promise<void> {
+  oidc = await startOidc(url, more);
+  keys = createRemoteJWKSet(new URL(`${oidc.issuer}/jwks`));
+}
+
 const url = (): string => `${server.origin}/mcp`;
 const signIn = () => redirectSignIn({ redirectUrl: REDIRECT_URL, authorize: async (page) => await oidc.agree(page) });
 
@@ -42,6 +48,14 @@ describe('with oidc-provider', () => {
   it('registers, signs in, and gets a token for the resource', async () => {
     expect(await ask(oauth(url(), { signIn: signIn() }), url())).toBe(200);
     expect(decodeJwt(tokens[0] ?? '')).toMatchObject({ aud: url(), scope: 'read', iss: oidc.issuer, sub: 'ada' });
+  });
+
+  it('registers without refresh tokens at a provider that has none', async () => {
+    await oidc.close();
+    await startProvider({ scopes: ['openid', 'read', 'write'] });
+    const metadata: unknown = await (await fetch(`${oidc.issuer}/.well-known/oauth-authorization-server`)).json();
+    expect(metadata).toMatchObject({ grant_types_supported: ['implicit', 'authorization_code'] });
+    expect(await ask(oauth(url(), { signIn: signIn() }), url())).toBe(200);
   });
 
   it('steps up for another scope and keeps the first', async () => {

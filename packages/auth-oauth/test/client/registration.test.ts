@@ -87,6 +87,19 @@ describe('dynamic registration', () => {
     expect(as.to('/authorize')[0]?.query.get('redirect_uri')).toBe(REDIRECT_URL);
   });
 
+  it.each([
+    [['authorization_code'], ['authorization_code', 'implicit']],
+    [
+      ['authorization_code', 'refresh_token'],
+      ['authorization_code', 'refresh_token', 'client_credentials'],
+    ],
+  ])('registers the grant types %j where %j are supported, whatever clientMetadata has', async (registered, supported) => {
+    const { as, server, authorizer } = world;
+    as.metadata = { grant_types_supported: supported };
+    expect(await ask(authorizer({ clientMetadata: { grant_types: ['implicit'] } }), server.url)).toBe(200);
+    expect(as.to('/register')[0]?.body).toMatchObject({ grant_types: registered });
+  });
+
   it('[AUTH-031] names the refusal of a redirect URL', async () => {
     const { as, server, authorizer } = world;
     as.routes.set('/register', () => ({

@@ -103,6 +103,20 @@ describe('step-up', () => {
     expect(as.to('/authorize')).toHaveLength(3);
   });
 
+  it('keeps its token when the user declines more scopes, and asks twice', async () => {
+    const { as, server, authorizer } = world;
+    const one = authorizer();
+    expect(await ask(one, server.url)).toBe(200);
+    server.neededScope = 'write';
+    as.response = { code: null, iss: as.issuer, error: 'access_denied' };
+    await expect(ask(one, server.url)).rejects.toMatchObject({ code: 'ERR_SIGN_IN_DENIED' });
+    await expect(ask(one, server.url)).rejects.toMatchObject({ code: 'ERR_SIGN_IN_DENIED' });
+    await expect(ask(one, server.url)).rejects.toMatchObject({ code: 'ERR_INSUFFICIENT_SCOPE' });
+    server.neededScope = undefined;
+    expect(await ask(one, server.url)).toBe(200);
+    expect([as.to('/authorize').length, as.to('/token').length]).toEqual([3, 1]);
+  });
+
   it('[AUTH-070] asks once more when the program signs in again', async () => {
     const { as, server, authorizer } = world;
     server.neededScope = 'write';
