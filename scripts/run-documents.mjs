@@ -6,7 +6,8 @@
  * Blocks run in order, in one terminal as it were: `cd` and `export` last. A block with a file name (` ```ts server.ts `) writes the file.
  * A ` ```text output ` below a `sh` block is what its commands print (on standard output, or in all); `...` stands for whatever is there.
  * ` ```sh background ` runs until the page ends. It is ready when the port from 3000 to 3009 that it, or a file that it names, mentions
- * takes connections, or at its first line. ` ```sh skip <reason> ` is not run.
+ * takes connections, or at its first line. ` ```sh skip <reason> ` is not run. ` ```sh needs <program> `: where that program is not installed, no
+ * block of the page is run.
  * A page whose front matter says `continues: <page>` goes on in the folder of that page. Other folders hold a package.json of a program
  * of ES modules, unless the page makes one (`npm init`).
  */
@@ -53,16 +54,23 @@ export function rowsOfPages(words = ['']) {
 /** @returns {Step[]} */
 function stepsOf(page) {
   const steps = [];
+  const fences = fencesOf(page);
+  const missing = fences.flatMap(({ words }) => (words.includes('needs') ? [words.at(-1)] : [])).find((program) => !isInstalled(program));
   let previous;
-  for (const { language, words, line, text, name } of fencesOf(page)) {
+  for (const { language, words, line, text, name } of fences) {
     const last = steps.at(-1);
     if (language === 'sh' && words[0] === 'skip') steps.push({ kind: 'skip', line, text, reason: words.slice(1).join(' ') });
+    else if (language === 'sh' && missing !== undefined) steps.push({ kind: 'skip', line, text, reason: `${missing} is not installed here` });
     else if (language === 'sh') steps.push({ kind: words.includes('background') ? 'background' : 'run', line, text });
     else if (words.includes('output') && previous === 'sh' && last?.kind === 'run') last.output = text;
     else if (name !== undefined) steps.push({ kind: 'file', line, text, name });
     previous = language;
   }
   return steps;
+}
+
+function isInstalled(program) {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
 /** Whether a row of pages uses one of the ports that pages may use: two of those do not run beside one another. */
@@ -190,7 +198,7 @@ function startBlock(text, { path, env, state }) {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  const program = { stdout: '', output: '', onOutput: () => undefined };
+  const program = { stdout: '', output: '', hasEnded: false, onOutput: () => undefined };
   for (const name of ['stdout', 'stderr']) {
     child[name].setEncoding('utf8').on('data', (chunk) => {
       // What a terminal shows of a line: curl prints headers with \r.
@@ -200,7 +208,10 @@ function startBlock(text, { path, env, state }) {
       program.onOutput();
     });
   }
-  program.ended = once(child, 'close').then(([code, signal]) => signal ?? code);
+  program.ended = once(child, 'close').then(([code, signal]) => {
+    program.hasEnded = true;
+    return signal ?? code;
+  });
   program.end = async () => {
     try {
       process.kill(-child.pid, 'SIGKILL');
@@ -230,19 +241,19 @@ async function closedPorts(text, terminal) {
 /** @returns What went wrong, if anything. */
 async function waitUntilReady(program, ports) {
   const ready =
-    ports.length === 0 ? new Promise((resolve) => (program.onOutput = () => program.output.includes('\n') && resolve())) : onceOpen(ports);
-  const outcome = await settleWithin(
+    ports.length === 0
+      ? new Promise((resolve) => (program.onOutput = () => program.output.includes('\n') && resolve()))
+      : onceOpen(ports, program);
+  return await settleWithin(
     Promise.race([ready, program.ended.then((code) => `ended with ${code}, though it should run until its page ends`)]),
     startTimeoutMs,
     `is not ready after ${startTimeoutMs / 1000} s: ${ports.length === 0 ? 'it printed no line' : `nobody listens on ${ports.join(', ')}`}`,
   );
-  return outcome === '' ? undefined : outcome;
 }
 
-/** Resolves once one of the ports takes a connection. */
-async function onceOpen(ports) {
-  const until = performance.now() + startTimeoutMs;
-  while (performance.now() < until) for (const port of ports) if (await isOpen(port)) return '';
+/** Resolves once one of the ports takes a connection, or the program has ended. */
+async function onceOpen(ports, program) {
+  while (!program.hasEnded) for (const port of ports) if (await isOpen(port)) return;
 }
 
 /** Whether somebody listens. Where nobody does, the answer takes a moment, so that asking again costs little. */

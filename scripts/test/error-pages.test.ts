@@ -359,6 +359,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   },
   '… was answered with HTTP status … and a body of type "text/html": that is a web page and no MCP server': () =>
     connectTo((_, response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')),
+  '… was answered with HTTP status 502 and a body of type "text/html": a proxy did not reach the server, or lost it': () =>
+    connectTo((_, response) => response.writeHead(502, { 'Content-Type': 'text/html' }).end('<html>')),
   'its body is neither JSON nor an event stream, so there is no MCP server at this URL': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')),
   'The HTTP response of POST … does not contain the JSON-RPC response': () =>

@@ -28,6 +28,7 @@ const MAX_TYPE_LENGTH = 60;
 const MAX_ERROR_BYTES = 64 * 1024;
 
 const WEB_PAGE = 'that is a web page and no MCP server: check the URL';
+const LOST_BEHIND_PROXY = 'a proxy did not reach the server, or lost it: the request may have run';
 const NO_MESSAGE = 'its body is neither JSON nor an event stream, so there is no MCP server at this URL: check the URL';
 
 /** Names an HTTP request in error messages, as method and URL. Leaves out the query, which may contain secrets. */
@@ -61,6 +62,12 @@ export async function readFailure(wire: Wire, call: HttpCall, answer: HttpAnswer
   return { text, response, error: toHttpError(call, answer, { rpcError }) };
 }
 
+function toldByStatus(status: number, type: string): string | undefined {
+  if (status === 502 || status === 504) return LOST_BEHIND_PROXY;
+  if (type === 'text/html') return WEB_PAGE;
+  return status < 300 ? NO_MESSAGE : undefined;
+}
+
 /** Makes an error for an HTTP response that failed: its status is an error, or its body is not what MCP expects. */
 export function toHttpError(
   call: HttpCall,
@@ -69,7 +76,7 @@ export function toHttpError(
 ): ExchangeHttpError {
   const { status } = answer;
   const type = mediaTypeOf(answer.header('content-type'));
-  const told = hint ?? rpcError?.message ?? (type === 'text/html' ? WEB_PAGE : isSuccess(answer) ? NO_MESSAGE : undefined);
+  const told = hint ?? rpcError?.message ?? toldByStatus(status, type);
   const isKnownType = type === '' || type === SSE_TYPE || isJson(type);
   const ofType = isKnownType ? '' : ` and a body of type "${type.slice(0, MAX_TYPE_LENGTH)}"`;
   const headers: Record<string, string> = {};
