@@ -1,16 +1,9 @@
-/**
- * Writes `docs/reference/command-line.md`: the help of `mortise` and of each of its commands, as the command prints it. A test compares it.
- *
- *   npx tsx --conditions mortise-source scripts/make-command-line.ts
- */
+/** The page `docs/reference/command-line.md`: the help of `mortise` and of each of its commands, as the command prints it. */
 
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createProgram } from '../packages/cli/src/program.ts';
 import { Terminal } from '../packages/cli/src/terminal.ts';
 
-const target = resolve(import.meta.dirname, '../docs/reference/command-line.md');
 const COLUMNS = 100;
 
 type Command = ReturnType<typeof createProgram>;
@@ -24,7 +17,7 @@ export function renderCommandLine(): string {
   return `${[
     '# Command line',
     'Every command of `mortise` with its options, as `mortise <command> --help` prints them.',
-    'Written by `scripts/make-command-line.ts`. Do not edit by hand.',
+    'Written by `npm run docs:write`. Do not edit by hand.',
     fence('sh', 'npm install --save-dev @mortise/cli\nnpx mortise --help'),
     ['| command | what it does |', '|---|---|', ...rows].join('\n'),
     '## mortise',
@@ -57,5 +50,3 @@ function firstSentence(command: Command): string {
 function fence(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
 }
-
-if (process.argv[1] === import.meta.filename) writeFileSync(target, renderCommandLine());

@@ -1,11 +1,9 @@
 /**
- * Writes `docs/reference/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A test
- * compares the page, and fails for a name without a place and without a reason.
- *
- *   npx tsx --conditions mortise-source scripts/make-migration-table.ts
+ * The page `docs/reference/migration-exports.md`: each export of the official SDKs, and where it is here, from the declarations of both. A
+ * name without a place and without a reason is an error.
  */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from '@babel/parser';
 import type { Node } from '@babel/types';
@@ -13,7 +11,6 @@ import { absentPaths, differences, type Reason, reasonOfV1, reasonOfV2 } from '.
 import { packageEntries } from './workspace-packages.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-const target = join(root, 'docs/reference/migration-exports.md');
 const official = join(root, 'interop/node_modules/@modelcontextprotocol');
 const compat = join(root, 'packages/compat-v1/src');
 
@@ -21,7 +18,7 @@ const compat = join(root, 'packages/compat-v1/src');
 export function renderMigrationTable(): string {
   return `${[
     '# Every export of the official SDKs',
-    'Written by `scripts/make-migration-table.ts` from the declarations of both sides. Do not edit by hand. The guide is [Migrate from the official SDK](../how-to/migrate-from-the-official-sdk.md).',
+    'Written by `npm run docs:write` from the declarations of both sides. Do not edit by hand. The guide is [Migrate from the official SDK](../how-to/migrate-from-the-official-sdk.md).',
     '## v1: `@modelcontextprotocol/sdk` 1.32',
     'On the left the import path; `@mortise/compat-v1` has the same one. "The same" means: the same name at the same path, for the same use.',
     ...v1Paths().map((path) => renderV1(path)),
@@ -142,5 +139,3 @@ function declaredNames(node: Node): readonly string[] {
     ? [(node.id as { name: string }).name]
     : [];
 }
-
-if (process.argv[1] === import.meta.filename) writeFileSync(target, renderMigrationTable());

@@ -1,15 +1,8 @@
-/**
- * Writes `docs/reference/revisions.md`: what each revision of the protocol has, from the `Revision` values themselves. A test of protocol compares it.
- *
- *   npx tsx --conditions mortise-source scripts/make-revisions-table.ts
- */
+/** The page `docs/reference/revisions.md`: what each revision of the protocol has, from the `Revision` values themselves. */
 
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type Revision, REVISIONS } from '@mortise/protocol';
 import type { MethodFacts } from '@mortise/protocol/revisions';
 
-const target = resolve(import.meta.dirname, '../docs/reference/revisions.md');
 const oldestFirst = REVISIONS.toReversed();
 
 /** The page. */
@@ -18,7 +11,7 @@ export async function renderRevisions(): Promise<string> {
   const errorNames = all((revision) => revision.errorCodes.keys());
   return `${[
     '# The revisions',
-    'Written by `scripts/make-revisions-table.ts` from the values in `packages/protocol/src/revisions`. Do not edit by hand.',
+    'Written by `npm run docs:write` from the values in `packages/protocol/src/revisions`. Do not edit by hand.',
     '## Rules',
     table('rule', Object.keys(oldestFirst.at(-1)?.rules ?? {}), (revision, rule) => show(revision.rules[rule as keyof Revision['rules']])),
     '## HTTP',
@@ -78,5 +71,3 @@ function show(value: unknown): string {
   if (value instanceof Map) return [...(value as ReadonlyMap<number, number>)].map(([code, status]) => `${code}: ${status}`).join(', ');
   return String(value);
 }
-
-if (process.argv[1] === import.meta.filename) writeFileSync(target, await renderRevisions());

@@ -1,12 +1,12 @@
 /**
  * `npm run facts`: measures each library of "Why Mortise", writes docs/facts.json, and from it the table and charts of docs/why.md.
  *
- *   npm run facts -- [--rounds N] [--only served,stdioCpu,...] [--draw]
+ *   npm run facts -- [--rounds N] [--only served,stdioCpu,...]
  *
- * `--only` measures some rows and keeps the others. `--draw` measures nothing. About eight minutes; close other programs before.
+ * `--only` measures some rows and keeps the others. About eight minutes; close other programs before.
  */
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,10 +14,10 @@ import { installTool } from '../install-tool.mjs';
 import { root } from '../run-command.mjs';
 import { libraries } from './libraries.mjs';
 import * as measure from './measure.mjs';
-import { renderCharts, renderPage } from './page.mjs';
+import { pagesOfFacts } from './page.mjs';
 
 const { values: flags } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, draw: { type: 'boolean', default: false } },
+  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' } },
 });
 const rounds = Number(flags.rounds);
 const jsonFile = join(root, 'docs/facts.json');
@@ -40,12 +40,9 @@ const chosen = flags.only?.split(',') ?? Object.keys(rows);
 const unknown = chosen.filter((id) => !(id in rows));
 if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}; the rows are ${Object.keys(rows).join(', ')}`);
 
-const report = flags.draw ? before : await measureAll();
+const report = await measureAll();
 writeFileSync(jsonFile, `${JSON.stringify(report, null, 2)}\n`);
-const page = join(root, 'docs/why.md');
-writeFileSync(page, renderPage(readFileSync(page, 'utf8'), report));
-mkdirSync(join(root, 'docs/public/images'), { recursive: true });
-for (const { file, svg } of renderCharts(report)) writeFileSync(join(root, 'docs/public/images', file), svg);
+for (const { file, render } of pagesOfFacts(report)) writeFileSync(join(root, file), render());
 
 async function measureAll() {
   await installTool('other-makers');

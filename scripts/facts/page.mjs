@@ -1,5 +1,8 @@
 /** The table and the charts of docs/why.md, from what was measured. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../run-command.mjs';
 import { isLegacy, revisions } from './measure.mjs';
 
 const markers = ['<!-- facts: written by `npm run facts`, from facts.json -->', '<!-- end of facts -->'];
@@ -94,8 +97,17 @@ const charts = [
   { id: 'installed', file: 'facts-packages.svg', title: 'Packages that an installation brings', of: (value) => value?.packages },
 ];
 
+/** @returns {readonly { file: string, render: () => string }[]} What shows the facts: the page and its charts, below the root. */
+export function pagesOfFacts(report) {
+  const page = 'docs/why.md';
+  return [
+    { file: page, render: () => renderPage(readFileSync(join(root, page), 'utf8'), report) },
+    ...charts.map((chart) => ({ file: `docs/public/images/${chart.file}`, render: () => renderChart(chart, report) })),
+  ];
+}
+
 /** Puts the table and the charts in place of those in a page. */
-export function renderPage(page, facts) {
+function renderPage(page, facts) {
   const [from, to] = [page.indexOf(markers[0]), page.indexOf(markers[1])];
   if (from === -1 || to < from) throw new Error(`docs/why.md lacks the lines ${markers.join(' and ')}`);
   return page.slice(0, from) + [markers[0], renderTable(facts), ...charts.map(renderImage), ''].join('\n\n') + page.slice(to);
@@ -123,15 +135,13 @@ function renderTable({ measured, libraries, facts }) {
   ].join('\n\n');
 }
 
-/** @returns {readonly { file: string, svg: string }[]} The charts: a bar for each library that has the figure. */
-export function renderCharts({ libraries, facts }) {
-  return charts.map(({ id, file, title, of }) => {
-    const bars = libraries.flatMap(({ name }) => {
-      const value = of(facts[id]?.[name]);
-      return typeof value === 'number' ? [{ name, value }] : [];
-    });
-    return { file, svg: drawBars(title, bars) };
+/** A bar for each library that has the figure. */
+function renderChart({ id, title, of }, { libraries, facts }) {
+  const bars = libraries.flatMap(({ name }) => {
+    const value = of(facts[id]?.[name]);
+    return typeof value === 'number' ? [{ name, value }] : [];
   });
+  return drawBars(title, bars);
 }
 
 /** An image cannot see the page around it, so its colours follow the system's. */
