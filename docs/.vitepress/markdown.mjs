@@ -9,7 +9,8 @@ export function renderMarkdown(md) {
   const { fence, image, text } = md.renderer.rules;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     const [language, ...words] = tokens[index].info.trim().split(/\s+/);
-    if (language === 'mermaid') return drawPicture(tokens[index].content, words.join(' '), `${env.relativePath}-${index}`);
+    if (language === 'mermaid')
+      return drawPicture(tokens[index].content, md.utils.escapeHtml(words.join(' ')), `${env.relativePath}-${index}`);
     const html = fence(tokens, index, options, env, self);
     const name = words.find((word) => /^[\w./-]*\.[a-z]+$/.test(word)) ?? (words.includes('output') ? 'Output' : undefined);
     return name === undefined ? html : `<div class="named-block"><div class="name">${md.utils.escapeHtml(name)}</div>${html}</div>\n`;
@@ -28,7 +29,7 @@ export function renderMarkdown(md) {
   md.renderer.rules.table_close = () => '</table>\n</div>\n';
 }
 
-/** SVG whose colours come from the site's style sheet. `name`: the words after `mermaid`, which screen readers say. `place`: for ids and errors. */
+/** SVG whose colours come from the site's style sheet. `name`: the words after `mermaid` as HTML, which screen readers say. `place`: for ids and errors. */
 function drawPicture(source, name, place) {
   if (name === '') throw new Error(`docs/${place}: a mermaid fence has no title; write it after "mermaid"`);
   let svg;
@@ -40,15 +41,11 @@ function drawPicture(source, name, place) {
   const [, width] = / width="([\d.]+)"/.exec(svg);
   const inPage = svg
     .replace(/<style>[^]*?<\/style>/, '')
-    .replace(/ style="[^"]*"/, ` role="img" aria-label="${escapeAttribute(name)}"`)
+    .replace(/ style="[^"]*"/, ` role="img" aria-label="${name}"`)
     .replaceAll(/ data-[\w-]+="[^"]*"/g, '')
     // Ids must be unique on a page.
     .replaceAll(/( id="|url\(#)/g, `$1${place.replaceAll(/\W/g, '-')}-`)
     .replace(/ width="[^"]*" height="[^"]*"/, ` style="width:${Math.ceil(width)}px;max-width:max(100%,${Math.ceil(width * 0.75)}px)"`)
     .replaceAll(/\n\s*/g, '');
   return `<figure class="picture" tabindex="0" v-pre>${inPage}</figure>\n`;
-}
-
-function escapeAttribute(text) {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

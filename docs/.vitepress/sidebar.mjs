@@ -81,11 +81,12 @@ export function listedPages() {
   return new Map(groups.map(({ text, items }) => [text, flatten(items)]));
 }
 
-/** What is wrong with a page that the sidebar does not list: nobody finds it. `pages`: paths such as `how-to/host.html`. */
-export function findUnlisted(pages) {
+/** What is wrong with a page that the sidebar does not list: nobody finds it. `paths`: such as `how-to/host`. */
+export function findUnlisted(paths) {
   const listed = new Set([...listedPages().values()].flat().map(({ link }) => link.slice(1)));
-  const paths = pages.map((page) => page.replace(/(?:(^|\/)index)?\.html$/, '$1')).filter((path) => !['', '404'].includes(path));
-  return paths.filter((path) => !listed.has(path)).map((path) => `docs/.vitepress/sidebar.mjs does not list docs/${path}.md`);
+  return paths
+    .filter((path) => path !== '' && !listed.has(path))
+    .map((path) => `docs/.vitepress/sidebar.mjs does not list docs/${path}.md`);
 }
 
 function referenceGroups() {

@@ -41,10 +41,17 @@ export function findBrokenLinks(folder) {
 }
 
 /** The pages of a built site, such as `how-to/host.html`. */
-export function sitePages(folder) {
+function sitePages(folder) {
   return listFiles(folder)
     .filter((file) => file.endsWith('.html'))
     .sort();
+}
+
+/** What the pages are called in addresses, such as `how-to/host`. */
+export function sitePaths(folder) {
+  return sitePages(folder)
+    .filter((file) => file !== '404.html')
+    .map((file) => file.replace(/(?:(^|\/)index)?\.html$/, '$1'));
 }
 
 function listFiles(folder) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { installTool } from '../install-tool.mjs';
 import { root } from '../run-command.mjs';
 import { setUp } from '../set-up.mjs';
-import { findBrokenLinks, sitePages } from './links.mjs';
+import { findBrokenLinks, sitePaths } from './links.mjs';
 import { importVitePress } from './tool.mjs';
 import { writeApiPages } from './typedoc.mjs';
 
@@ -20,7 +20,7 @@ export async function buildSite() {
   await build(docs);
   // Its titles are those of the pages that were just written.
   const { findUnlisted } = await import('../../docs/.vitepress/sidebar.mjs');
-  return [...findBrokenLinks(siteFolder), ...findUnlisted(sitePages(siteFolder))];
+  return [...findBrokenLinks(siteFolder), ...findUnlisted(sitePaths(siteFolder))];
 }
 
 /** Serves until the process ends. */

@@ -3,16 +3,16 @@
  * `--built` takes the site as it was built last. `MORTISE_CHROMIUM` names a Chromium that is not in PATH.
  */
 
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { extname, join, resolve, sep } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { findChromium } from '../find-chromium.mjs';
 import { root } from '../run-command.mjs';
 import { reportTotals } from '../run-tests.mjs';
-import { sitePages } from './links.mjs';
+import { sitePaths } from './links.mjs';
 import { buildSite, siteFolder } from './site.mjs';
+import { importVitePress } from './tool.mjs';
 
 const timeoutMs = 120_000;
 const mostScriptBytes = 200 * 1024;
@@ -36,9 +36,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage'],
 });
 try {
-  const paths = sitePages(siteFolder)
-    .filter((file) => file !== '404.html')
-    .map((file) => file.replace(/(?:(^|\/)index)?\.html$/, '$1'));
+  const paths = sitePaths(siteFolder);
   const waiting = [...paths];
   await Promise.all(Array.from({ length: workers }, () => openPages(waiting)));
   for (const path of oneOfEachKind(paths)) await testAccess(path);
@@ -68,7 +66,9 @@ async function openPages(waiting) {
     watch.reset();
     await page.goto(site.url + path, { waitUntil: 'networkidle', timeout: timeoutMs });
     const found = [...watch.faults];
-    if (watch.scriptBytes > mostScriptBytes) found.push(`${watch.scriptBytes} bytes of script, of ${mostScriptBytes} at most`);
+    const sizes = await Promise.all(watch.scripts.map((request) => request.sizes()));
+    const scriptBytes = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+    if (scriptBytes === 0 || scriptBytes > mostScriptBytes) found.push(`${scriptBytes} bytes of script, of ${mostScriptBytes} at most`);
     found.push(...(await page.evaluate(findWide)));
     check(`/${path}`, found);
   }
@@ -79,10 +79,10 @@ async function openPages(waiting) {
 function watchPage(page) {
   const watch = {
     faults: [],
-    scriptBytes: 0,
+    scripts: [],
     reset() {
       watch.faults = [];
-      watch.scriptBytes = 0;
+      watch.scripts = [];
     },
   };
   page.on('pageerror', (error) => watch.faults.push(`throws ${error.message}`));
@@ -98,7 +98,7 @@ function watchPage(page) {
   });
   page.on('response', (response) => {
     if (response.status() >= 400) watch.faults.push(`${response.url()} answers ${response.status()}`);
-    if (/javascript/.test(response.headers()['content-type'] ?? '')) watch.scriptBytes += Number(response.headers()['content-length'] ?? 0);
+    if (/javascript/.test(response.headers()['content-type'] ?? '')) watch.scripts.push(response.request());
   });
   return watch;
 }
@@ -181,38 +181,11 @@ async function testSearch() {
   await page.close();
 }
 
-/** Serves the built site as a host of static files does: compressed, `/x` is `x.html`. */
+/** Serves what was built as `vitepress preview` does: compressed, `/x` is `x.html`. */
 async function serveSite() {
-  const types = {
-    '.html': 'text/html; charset=utf-8',
-    '.js': 'text/javascript',
-    '.css': 'text/css',
-    '.svg': 'image/svg+xml',
-    '.png': 'image/png',
-    '.woff2': 'font/woff2',
-    '.json': 'application/json',
-    '.md': 'text/markdown; charset=utf-8',
-    '.txt': 'text/plain; charset=utf-8',
-  };
-  const compressed = new Map();
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    const path = resolve(siteFolder, decodeURIComponent(pathname.slice(base.length)));
-    const file = [path, `${path}.html`, join(path, 'index.html')].find((name) => extname(name) !== '' && existsSync(name));
-    if (file === undefined || !pathname.startsWith(base) || !(path + sep).startsWith(siteFolder + sep)) {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end();
-      return;
-    }
-    if (!compressed.has(file)) compressed.set(file, gzipSync(readFileSync(file)));
-    const body = compressed.get(file);
-    response.writeHead(200, {
-      'content-type': types[extname(file)] ?? 'application/octet-stream',
-      'content-encoding': 'gzip',
-      'content-length': body.length,
-    });
-    response.end(body);
-  });
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  const { serve } = await importVitePress();
+  const { server } = await serve({ root: join(root, 'docs'), base, port: 0 });
+  if (!server.listening) await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${server.address().port}${base}`,
     close() {
