@@ -291,6 +291,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => register({ inputSchema: { a: 'string' } })),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     refused((client) => client.getPrompt('greet', { ...({ name: 7 } as object) }), makeServerOfPrompts()),
+  'the answer does not fit the form\'s schema: "…" …': () =>
+    failureOf(() => call('ask', {}, { elicitation: () => ({ action: 'accept', content: { name: 7 } }) })),
   'prompt "…": argument "…" has the type number, but prompt arguments are strings: …': () =>
     failureOf(() => makeServer().registerPrompt('p', { argsSchema: { n: z.number() } }, () => '')),
   '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a JSON type': () =>

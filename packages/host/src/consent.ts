@@ -33,7 +33,10 @@ export interface ToolUse {
 /** Decides whether a tool is called. May ask the user. May throw, which refuses the call with that error. */
 export type ToolPolicy = (use: ToolUse) => boolean | Promise<boolean>;
 
-/** The user's decision: `true` or `false` for this call alone, or one to remember. */
+/**
+ * The user's decision: `true` or `false` for this call alone, or one to remember. A remembered `allow: false` refuses later calls without a
+ * question.
+ */
 export type Consent = boolean | { readonly allow: boolean; readonly remember: ConsentScope };
 
 /**
@@ -49,13 +52,16 @@ export interface ToolLock {
 }
 
 /**
- * A policy that asks the user, and remembers a decision for as long as the user wants.
+ * A policy that asks the user. `true` and `false` count for one call; `{ allow: true, remember: 'tool' }` is remembered, as long as `memory`
+ * has it: see `Consent`. A refused call rejects with `ERR_TOOL_REFUSED`.
  *
  * A remembered decision does not count for a tool that has changed since: then the user is asked again. One for a `server` goes by the
  * program's name for the server, and counts for tools that it gets later.
  *
- * @param ask Asks the user: one question at a time, however many tools a model calls at once.
- * @param memory Where decisions are kept, such as a `lockFile`. @default memory of the process
+ * @param ask Asks the user. Called for one tool at a time, however many a model calls at once. A server may ask the user at the same time
+ *   (`HostOptions.elicitation`): a program with one terminal or dialog has to queue the two.
+ * @param memory Where decisions are kept, such as a `lockFile`. To forget decisions, clear your own `Map`, or end the program and delete the
+ *   file. @default memory of the process
  */
 export function rememberConsent(ask: (use: ToolUse) => Consent | Promise<Consent>, memory: ToolLock = new Map()): ToolPolicy {
   let before: Promise<unknown> = Promise.resolve();

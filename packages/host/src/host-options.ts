@@ -12,8 +12,9 @@ import { serverLabel } from './names.ts';
 /** One server of a host. */
 export interface HostServer {
   /**
-   * How the server is reached: `stdioTransport({ command })`, `httpTransport(url, { authorizer })`, or a function that makes a transport.
-   * Only with these can the host start the server again: a single transport object serves one connection.
+   * How the server is reached: what `stdioTransport({ command })` or `httpTransport(url, { authorizer })` returns, or a function of yours
+   * that makes a transport. Each of these makes a new transport when the host starts the server again. `new StdioClientTransport(...)` is a
+   * single transport, which connects once, so the host cannot start its server again.
    */
   readonly transport: ClientTransportSource;
   /** Whether the user trusts the server, so that its hints, such as `readOnlyHint`, count. @default false */
@@ -48,7 +49,12 @@ export interface HostOptions extends AskOptions {
   readonly info?: Implementation | undefined;
   /** Whether servers start with the host. @default false: with the first call or list that needs them */
   readonly startsAtOnce?: boolean | undefined;
-  /** How long reading a list waits for slow servers, in milliseconds. @default 5_000 */
+  /**
+   * How long reading a list waits for slow servers, in milliseconds. The list leaves out servers that take longer; the event `list changed`
+   * says when theirs has arrived.
+   *
+   * @default 5_000
+   */
   readonly listWaitMs?: number | undefined;
   /** Handles elicitation: asks the user for what a server needs. A single function handles forms only. @default none: servers cannot ask */
   readonly elicitation?: AskOptions['elicitation'];

@@ -7,7 +7,12 @@ import type { ListedItems, ListName } from './server-list.ts';
 
 /** Options of reading a list of all servers. */
 export interface HostListOptions {
-  /** How long to wait for servers that are slow; the list then lacks them. 0 takes what is there. @default the host's `listWaitMs` */
+  /**
+   * How long to wait for slow servers, in milliseconds. The list leaves out servers that take longer; the event `list changed` says when
+   * theirs has arrived. 0 does not wait.
+   *
+   * @default the host's `listWaitMs`
+   */
   readonly waitMs?: number | undefined;
   /** Cancels reading the list, which then rejects with the reason of the signal. @default none */
   readonly signal?: AbortSignal | undefined;

@@ -28,8 +28,8 @@ export interface AnswerContext {
   /** The server's own name for this request, if it came in an `input_required` result; undefined in the legacy era. */
   readonly key?: string | undefined;
   /**
-   * The `signal` that was passed to the request of this client which the server answered with this request: it tells calls apart. Undefined
-   * in the legacy era, where servers do not say which call they ask about.
+   * The `signal` that your program passed to the call during which the server asks: it says which of several calls that is. Undefined if
+   * the call has no `signal`, and in the legacy era, where servers do not say which call they ask about.
    */
   readonly callSignal?: AbortSignal | undefined;
 }
@@ -53,8 +53,9 @@ export type AnswerHandler<Params, Answer, Context extends AnswerContext = Answer
 export interface ElicitationOptions {
   /**
    * Handles form elicitation: shows the user the fields of `requestedSchema` (see `describeForm` of `@mortise/client/host`). Must say which
-   * server asks (`serverInfo`), and let the user edit, decline and cancel. The client fills in the defaults of required fields that the answer lacks. An answer
-   * that does not fit the schema is not sent.
+   * server asks (`serverInfo`), and let the user edit, decline and cancel. The client fills in the defaults of required fields that the
+   * answer lacks. An answer that does not fit the schema is not sent: the call rejects with a `TypeError` (in the legacy era `onError` gets
+   * it). `describeForm(...).check` finds the problems before.
    */
   readonly form?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | undefined;
   /**
