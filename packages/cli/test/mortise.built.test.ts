@@ -116,6 +116,20 @@ describe('the command mortise', () => {
     expect(err).toContain('exports no server');
   });
 
+  it('ends in silence, when the host closes its input, with a file that serves by itself', async () => {
+    const file = fileURLToPath(new URL('servers/plain-stdio.mjs', import.meta.url));
+    const child = spawn(process.execPath, [mortise, 'run', file], { stdio: ['pipe', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    child.stdin.write(
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}\n',
+    );
+    await once(child.stdout, 'data');
+    child.stdin.end();
+    expect([...(await once(child, 'close')), told]).toEqual([0, null, '']);
+  });
+
   it('ends quietly if nobody reads its output any more', async () => {
     const child = spawn(process.execPath, [mortise, 'inspect', calculator], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();

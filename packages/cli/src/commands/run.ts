@@ -31,7 +31,8 @@ async function run(file: string, options: RunOptions, terminal: Terminal): Promi
   );
   if (server !== undefined) return serve(server, options, terminal);
   await new Promise<void>((resolve) => process.once('beforeExit', () => resolve()));
-  throw new CliError(`${clean(file)} ${NO_SERVER}`);
+  // A file that served by itself has read the input, and ends when the host closes it.
+  if (terminal.io.stdin.readableFlowing === null) throw new CliError(`${clean(file)} ${NO_SERVER}`);
 }
 
 /** While a file is loaded, what it prints goes to the error output. Messages pass: a file may serve by itself. */
