@@ -55,7 +55,7 @@ export interface ToolLock {
  * A policy that asks the user. `true` and `false` count for one call; `{ allow: true, remember: 'tool' }` is remembered, as long as `memory`
  * has it: see `Consent`. A refused call rejects with `ERR_TOOL_REFUSED`.
  *
- * A remembered decision does not count for a tool that has changed since: then the user is asked again. One for a `server` goes by the
+ * A decision for a tool is remembered for the tool as it was then: if it changes, the user is asked again. One for a `server` goes by the
  * program's name for the server, and counts for tools that it gets later.
  *
  * @param ask Asks the user. Called for one tool at a time, however many a model calls at once. A server may ask the user at the same time
@@ -66,8 +66,8 @@ export interface ToolLock {
 export function rememberConsent(ask: (use: ToolUse) => Consent | Promise<Consent>, memory: ToolLock = new Map()): ToolPolicy {
   let before: Promise<unknown> = Promise.resolve();
   const recall = async (use: ToolUse): Promise<boolean | undefined> => {
-    if (use.isChanged) return undefined;
-    for (const scope of ['arguments', 'tool', 'server'] as const) {
+    // The keys of the first two have the tool's digest; a decision for the server was made before the tool changed.
+    for (const scope of use.isChanged ? (['arguments', 'tool'] as const) : (['arguments', 'tool', 'server'] as const)) {
       const known = await memory.get(keyOf(scope, use));
       if (known !== undefined) return known === 'allow';
     }

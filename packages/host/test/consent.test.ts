@@ -198,6 +198,18 @@ describe('a tool that has changed', () => {
     expect(asked).toEqual([false, true]);
   });
 
+  it('is asked for once, however many calls of it wait', async () => {
+    const server = makeServer('files');
+    const tool = server.registerTool('read', { description: 'Reads' }, () => 'read');
+    const ask = vi.fn((): Consent => ({ allow: true, remember: 'tool' }));
+    const host = openHost({ servers: { files: reach(server, { client: { era: 'legacy' } }) }, policy: rememberConsent(ask) });
+    await host.callTool('files__read');
+    tool.update({ description: 'Reads, and more' });
+    await vi.waitFor(() => expect(host.events).toContainEqual({ type: 'list changed', server: 'files', list: 'tools' }));
+    await Promise.all([1, 2, 3].map(() => host.callTool('files__read')));
+    expect(ask.mock.calls).toMatchObject([[{ isChanged: false }], [{ isChanged: true }]]);
+  });
+
   it('is ERR_TOOL_CHANGED for an allow list, which can ask nobody', async () => {
     const server = makeServer('files');
     const tool = server.registerTool('read', { description: 'Reads' }, () => 'read');
