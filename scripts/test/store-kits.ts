@@ -73,8 +73,11 @@ export function runEveryKit(
         mend: async () => line?.mend(),
       })),
     });
-  const tasks = create(({ tasks: store }) => store, nothing);
-  describeKit('the task store', taskStoreCases, { traits: { shared: true, ...traits }, create: tasks });
+  const tasks = create(
+    ({ tasks: store }) => store,
+    ({ other }) => ({ reopen: async () => other.tasks }),
+  );
+  describeKit('the task store', taskStoreCases, { traits: { shared: true, reopens: true, ...traits }, create: tasks });
   describeKit('the session store', sessionStoreCases, { create: create(({ sessions }) => sessions, nothing) });
   const ofAge = eventStoreCases.filter(({ needs }) => needs?.includes('maxAge'));
   const ofNoAge = eventStoreCases.filter((each) => !ofAge.includes(each));

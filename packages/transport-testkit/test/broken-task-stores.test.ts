@@ -36,7 +36,7 @@ function breakIt<T extends object>(real: T, broken: Partial<T>): T {
 }
 
 async function failingIds<S extends KitSubject>(cases: readonly KitCase<S>[], id: string, create: () => S): Promise<readonly string[]> {
-  const traits = { shared: true, durable: true, faults: true, waits: true, bounded: true, onOneMachine: true };
+  const traits = { shared: true, durable: true, reopens: true, faults: true, waits: true, bounded: true, onOneMachine: true };
   const results = await runCases(
     cases.filter((kitCase) => kitCase.id === id),
     { create: async () => create(), traits },
@@ -189,6 +189,11 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
       },
     }),
   ],
+  [
+    'takes steps of what it does not have',
+    'K5.4',
+    (store) => ({ putStep: async (id, key, value) => (store.records.has(id) ? store.putStep(id, key, value) : value) }),
+  ],
   ['finds what has expired', 'K6.1', (store) => ({ create: (record, terms) => store.create(eternal(record), terms) })],
   [
     'deletes too much as it writes',
@@ -206,6 +211,7 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
     (store) => ({ getStep: async (id, key) => (store.steps.has(id) ? { value: store.steps.get(id)?.get(key) ?? null } : undefined) }),
   ],
   ['hands out what it holds', 'K7.1', (store) => ({ get: async (id) => store.find(id) })],
+  ['keeps nothing for the next process', 'K1.7', () => ({})],
   ...['K9.1', 'K9.2', 'K9.3', 'K9.4'].map((id) => ['stores everything', id, () => ({})] as const),
 ];
 
@@ -215,9 +221,10 @@ function createTimed() {
 }
 
 describeKit('the small task store', taskStoreCases, {
+  traits: { reopens: true },
   async create() {
     const { real, ...rest } = createTimed();
-    return { store: real, ...rest };
+    return { store: real, reopen: async () => real, ...rest };
   },
 });
 
@@ -225,7 +232,12 @@ describe('a broken task store', () => {
   it.for(taskStores)('that %s fails %s', async ([, id, breaker]) => {
     const create = () => {
       const { real, ...rest } = createTimed();
-      return { store: breakIt<TaskStore>(real, breaker(real)), ...(id === 'K1.4' && { other: new SmallTaskStore() }), ...rest };
+      return {
+        store: breakIt<TaskStore>(real, breaker(real)),
+        ...(id === 'K1.4' && { other: new SmallTaskStore() }),
+        ...(id === 'K1.7' && { reopen: async () => new SmallTaskStore() }),
+        ...rest,
+      };
     };
     expect(await failingIds(taskStoreCases, id, create)).toEqual([id]);
   });

@@ -131,7 +131,7 @@ export interface TaskStore {
    * Stores the value of a step (`ctx.once`) of a task. A store in memory drops the steps when the task ends. A store that several processes
    * share keeps them until the task expires, because a process that lost its lease may go on for a while.
    *
-   * @returns The stored value: that of the first `putStep` for this key.
+   * @returns The stored value: that of the first `putStep` for this key. Rejects if the task does not exist or has expired.
    */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
   close(): Promise<void>;

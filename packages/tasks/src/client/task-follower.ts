@@ -59,6 +59,8 @@ export class TaskFollower {
   #wake: (() => void) | undefined;
   #isListening = false;
   #attending: Promise<void> | undefined;
+  /** How often `tasks/result` was rejected while the task went on. */
+  #lostWaits = 0;
 
   /** @param state The task's state in the response that created the task; undefined for a task that is resumed by its id. */
   constructor(parts: FollowerParts, taskId: string, state: DetailedState | undefined) {
@@ -212,8 +214,12 @@ export class TaskFollower {
       .then(
         (result) => this.#settleAttended({ result }, signal),
         async (error: unknown) => {
-          // A failed task rejects here with its own error. After a broken connection, `tasks/result` is sent again.
-          if (!signal.aborted && !isPassing(error)) await this.#settleAttended({ error: this.#toError(error) }, signal);
+          // After a broken connection, `tasks/result` is sent again.
+          if (signal.aborted || isPassing(error)) return;
+          // A failed task rejects here with its own error. If the task goes on, the machine died that waited for it.
+          const state = await this.#parts.wire.get(this.taskId, signal).catch(() => undefined);
+          if (state && !isEnded(state.status) && ++this.#lostWaits < MAX_FAILURES) return this.#take(state);
+          await this.#settleAttended({ error: this.#toError(error) }, signal);
         },
       )
       .finally(() => {

@@ -182,6 +182,22 @@ describe('as the requestor', () => {
     expect(seen).toEqual(['working', 'input_required', end]);
   });
 
+  it('waits again for a task that asks, where the machine that waited with it died', async () => {
+    const waits: Reply[] = [{ error: { code: -32603, message: 'The machine that ran this call does not answer' } }, result as Reply];
+    const { client, server, clock } = await connect({
+      'tasks/get': () => now('input_required'),
+      'tasks/result': () => waits.shift(),
+    });
+    await client.listTools();
+    const call = client.callTool('must');
+    for (let waited = 0; waited < 2; waited++) {
+      await clock.untilScheduled();
+      clock.advance(500);
+      await server.untilSent('tasks/result', waited + 1);
+    }
+    expect(await call).toMatchObject(result);
+  });
+
   it('is told progress for as long as the task lives', async () => {
     const { client, server, clock } = await connect({ 'tasks/get': () => now('completed'), 'tasks/result': () => result as Reply });
     await client.listTools();

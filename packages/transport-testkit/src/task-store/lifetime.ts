@@ -1,6 +1,6 @@
 /** Test cases of `TaskStore` for steps, expiry, copies, and orphaned tasks (whose process has died). */
 
-import { checkEqual } from '../check.ts';
+import { checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, pass, SHORT_MS } from '../kit-case.ts';
 import { callers, create, CREATED_AT_MS, idsOf, type TaskStoreCase } from './subject.ts';
 
@@ -40,6 +40,16 @@ export const lifetime: readonly TaskStoreCase[] = [
       const values = await Promise.all(callers(subject).map((store, n) => store.putStep('one', 'k', n)));
       checkEqual(new Set(values).size, 1, 'The number of different values');
       checkEqual(await subject.store.getStep('one', 'k'), { value: values[0] }, 'What is stored');
+    },
+  },
+  {
+    id: 'K5.4',
+    title: 'rejects a step of a task that it does not have',
+    async run({ store }) {
+      await create(store, 'one');
+      await checkRejects(store.putStep('two', 'k', 1), 'putStep of an unknown task');
+      await create(store, 'two');
+      checkEqual(await store.getStep('two', 'k'), undefined, 'The step when such a task was created');
     },
   },
   {

@@ -101,6 +101,26 @@ export const records: readonly TaskStoreCase[] = [
     },
   },
   {
+    id: 'K1.7',
+    title: 'has what was stored when it is opened again',
+    needs: ['reopens'],
+    async run(subject) {
+      const { store } = subject;
+      await create(store, 'one', { call: { tool: 't', arguments: {}, principal: 'p', revision: 'r', clientCapabilities: {}, scopes: [] } });
+      await create(store, 'two');
+      await store.putStep('one', 'k', { a: [1] });
+      const before = await store.update('one', 1, { statusMessage: 'half' });
+      const again = await subject.reopen?.();
+      checkEqual(await again?.get('one'), before, 'What is found of a task');
+      checkEqual(await again?.getStep('one', 'k'), { value: { a: [1] } }, 'What is found of its step');
+      checkEqual(
+        (await again?.list('issuer|ada', { limit: 10 }))?.tasks.map(({ id }) => id),
+        ['one', 'two'],
+        'What is listed',
+      );
+    },
+  },
+  {
     id: 'K2.1',
     title: 'update writes the changes, increments the version, and keeps other members',
     async run({ store }) {

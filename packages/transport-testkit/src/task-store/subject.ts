@@ -9,6 +9,8 @@ export interface TaskStoreSubject extends TimedSubject {
   readonly store: TaskStore;
   /** For implementations that declare the trait `shared`: another store over the same data, as another machine or process would open it. */
   readonly other?: TaskStore;
+  /** For implementations that declare the trait `reopens`: closes `store`, and opens its data as the next process would. */
+  reopen?(): Promise<TaskStore>;
 }
 
 /** A test case for one guarantee of a `TaskStore`. */
