@@ -38,6 +38,8 @@ const libraries = {
 const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
 /** Pages for those who build Mortise, and what programs write. */
 const notRead = /^docs\/(?:decisions|node_modules|\.vitepress|public|reference\/api|spec-coverage)/;
+/** Codes of Node, which have no page. */
+const knownCodes = /^ERR_(?:MODULE_NOT_FOUND|REQUIRE_ESM)$/;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
 /**
@@ -51,6 +53,7 @@ export async function findFaultsOfReadmes(words = ['']) {
   const faults = [
     ...readmes.flatMap(findTooLong),
     ...readmes.flatMap(findBrokenLinks),
+    ...readmes.flatMap(findUnreadable),
     ...programs.flatMap(findMissingInstalls),
     ...(await compile(programs)),
   ];
@@ -131,6 +134,27 @@ export function fencesOf(readme) {
 function findTooLong(readme) {
   const lines = read(readme).trimEnd().split('\n').length;
   return readme.startsWith('packages/') && lines > maxLines ? [`${readme} has ${lines} lines: at most ${maxLines}`] : [];
+}
+
+/** Blocks of JSON that are none, codes of errors that have no page, and images without a text. */
+function findUnreadable(readme) {
+  const blocks = fencesOf(readme).filter(({ language, text }) => language === 'json' && !isJson(text));
+  const codes = new Set([...read(readme).matchAll(/\bERR_[A-Z_]+\b/g)].map(([code]) => code));
+  const unknown = [...codes].filter((code) => !knownCodes.test(code) && !existsSync(join(root, `docs/reference/errors/${code}.md`)));
+  return [
+    ...blocks.map(({ line }) => `${readme}:${line} is no JSON`),
+    ...unknown.map((code) => `${readme} names ${code}, which has no page in docs/reference/errors`),
+    ...(read(readme).includes('![](') ? [`${readme} has an image without a text`] : []),
+  ];
+}
+
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Links to files of ours that are not there, and those that would lead nowhere from a registry's page. */

@@ -55,7 +55,8 @@ export function rowsOfPages(words = ['']) {
 function stepsOf(page) {
   const steps = [];
   const fences = fencesOf(page);
-  const missing = fences.flatMap(({ words }) => (words.includes('needs') ? [words.at(-1)] : [])).find((program) => !isInstalled(program));
+  const needed = fences.filter(({ language, words }) => language === 'sh' && words[0] !== 'skip' && words.includes('needs'));
+  const missing = needed.map(({ words }) => words[words.indexOf('needs') + 1]).find((program) => !isInstalled(program));
   let previous;
   for (const { language, words, line, text, name } of fences) {
     const last = steps.at(-1);

@@ -59,11 +59,11 @@ function check(title, found) {
 
 /** Opens pages until none waits: no errors, no other hosts, little script, and nothing wider than a phone. */
 async function openPages(waiting) {
-  const context = await browser.newContext({ viewport: phone });
-  const page = await context.newPage();
-  const watch = watchPage(page);
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    watch.reset();
+    // A context has a cache of its own: each page is weighed as the first that a reader opens.
+    const context = await browser.newContext({ viewport: phone });
+    const page = await context.newPage();
+    const watch = watchPage(page);
     await page.goto(site.url + path, { waitUntil: 'networkidle', timeout: timeoutMs });
     const found = [...watch.faults];
     const sizes = await Promise.all(watch.scripts.map((request) => request.sizes()));
@@ -71,27 +71,16 @@ async function openPages(waiting) {
     if (scriptBytes === 0 || scriptBytes > mostScriptBytes) found.push(`${scriptBytes} bytes of script, of ${mostScriptBytes} at most`);
     found.push(...(await page.evaluate(findWide)));
     check(`/${path}`, found);
+    await context.close();
   }
-  await context.close();
 }
 
-/** What a page asks for and says, from the last `reset` on. */
+/** What a page asks for and says. */
 function watchPage(page) {
-  const watch = {
-    faults: [],
-    scripts: [],
-    reset() {
-      watch.faults = [];
-      watch.scripts = [];
-    },
-  };
+  const watch = { faults: [], scripts: [] };
   page.on('pageerror', (error) => watch.faults.push(`throws ${error.message}`));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && watch.faults.push(`logs ${message.text()}`));
-  page.on('requestfailed', (request) => {
-    const reason = request.failure()?.errorText;
-    // Requests of the page before are aborted, such as that for its icon.
-    if (reason !== 'net::ERR_ABORTED') watch.faults.push(`${request.url()} failed: ${reason}`);
-  });
+  page.on('requestfailed', (request) => watch.faults.push(`${request.url()} failed: ${request.failure()?.errorText}`));
   page.on('request', (request) => {
     if (!request.url().startsWith(site.url) && !request.url().startsWith('data:'))
       watch.faults.push(`asks another host for ${request.url()}`);
@@ -163,7 +152,22 @@ async function testKeyboard() {
   await page.keyboard.press('Enter');
   const target = await page.evaluate(() => globalThis.document.activeElement?.id);
   check('the keyboard reaches the content by the skip link', target === 'VPContent' ? [] : [`it leads to ${target || 'nothing'}`]);
+  await page.setViewportSize(phone);
+  await page.reload({ waitUntil: 'networkidle' });
+  const unseen = [];
+  for (let count = 0; count < 15; count += 1) {
+    await page.keyboard.press('Tab');
+    unseen.push(...(await page.evaluate(findUnseen)));
+  }
+  check('Tab stops at nothing outside of a phone', unseen);
   await page.close();
+}
+
+/** Runs in the page: what has the focus, if it is not on the screen. */
+function findUnseen() {
+  const { activeElement } = globalThis.document;
+  const { left, right } = activeElement.getBoundingClientRect();
+  return right > 0 && left < globalThis.innerWidth ? [] : [`it stops at ${activeElement.textContent.trim()}`];
 }
 
 /** Search opens, finds and follows by keys alone, with nothing but the site's own files. */

@@ -152,7 +152,7 @@ function drawBars(title, bars) {
   const draw = ({ name, value }, index) => {
     const y = 36 + index * rowHeight;
     const length = Math.max(2, (value / most) * (width - left - 70)).toFixed(1);
-    const label = value < 10 ? value.toFixed(1) : value.toFixed(0);
+    const label = Number(value.toFixed(value < 10 ? 1 : 0));
     return [
       `<text x="${left - 8}" y="${y + 13}" text-anchor="end">${name}</text>`,
       `<rect x="${left}" y="${y}" width="${length}" height="18" rx="3"${index === 0 ? ' class="ours"' : ''}/>`,

@@ -74,6 +74,8 @@ export async function startMachine({ stores, secret, port = 0, onStep, onError, 
   telemetry?.watch(handler);
   let isLeaving = false;
   const http = createServer((request, response) => {
+    // The balancer takes another machine for its next request.
+    if (isLeaving) response.setHeader('connection', 'close');
     if (request.url !== '/health') return void handler.node(request, response);
     void stores.health().then(({ isUp, problems }) => {
       const isReady = isUp && !isLeaving;
