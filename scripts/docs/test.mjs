@@ -59,28 +59,42 @@ function check(title, found) {
 
 /** Opens pages until none waits: no errors, no other hosts, little script, and nothing wider than a phone. */
 async function openPages(waiting) {
+  const context = await browser.newContext({ viewport: phone });
+  const page = await context.newPage();
+  const watch = watchPage(page);
+  // What comes from the cache weighs nothing, so a script keeps the weight of its first time.
+  const weights = new Map();
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    // A context has a cache of its own: each page is weighed as the first that a reader opens.
-    const context = await browser.newContext({ viewport: phone });
-    const page = await context.newPage();
-    const watch = watchPage(page);
+    watch.reset();
     await page.goto(site.url + path, { waitUntil: 'networkidle', timeout: timeoutMs });
     const found = [...watch.faults];
-    const sizes = await Promise.all(watch.scripts.map((request) => request.sizes()));
-    const scriptBytes = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
-    if (scriptBytes === 0 || scriptBytes > mostScriptBytes) found.push(`${scriptBytes} bytes of script, of ${mostScriptBytes} at most`);
+    const scripts = watch.scripts.filter((request) => !weights.has(request.url()));
+    for (const request of scripts) weights.set(request.url(), (await request.sizes()).responseBodySize);
+    const scriptBytes = watch.scripts.reduce((sum, request) => sum + weights.get(request.url()), 0);
+    if (scriptBytes < 10_000 || scriptBytes > mostScriptBytes) found.push(`${scriptBytes} bytes of script, of ${mostScriptBytes} at most`);
     found.push(...(await page.evaluate(findWide)));
     check(`/${path}`, found);
-    await context.close();
   }
+  await context.close();
 }
 
-/** What a page asks for and says. */
+/** What a page asks for and says, from the last `reset` on. */
 function watchPage(page) {
-  const watch = { faults: [], scripts: [] };
+  const watch = {
+    faults: [],
+    scripts: [],
+    reset() {
+      watch.faults = [];
+      watch.scripts = [];
+    },
+  };
   page.on('pageerror', (error) => watch.faults.push(`throws ${error.message}`));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && watch.faults.push(`logs ${message.text()}`));
-  page.on('requestfailed', (request) => watch.faults.push(`${request.url()} failed: ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // Requests of the page before are aborted, such as that for its icon.
+    if (reason !== 'net::ERR_ABORTED') watch.faults.push(`${request.url()} failed: ${reason}`);
+  });
   page.on('request', (request) => {
     if (!request.url().startsWith(site.url) && !request.url().startsWith('data:'))
       watch.faults.push(`asks another host for ${request.url()}`);
