@@ -91,16 +91,20 @@ export class SignInPendingError extends MortiseError {
   }
 }
 
-/** The server still requires scopes after the client requested them. They are not requested again until `signIn` is called. */
+/** The server still requires scopes after the client requested them, or names none. They are not requested again until `signIn` is called. */
 export class InsufficientScopeError extends MortiseError {
   override readonly name: string = 'InsufficientScopeError';
   override readonly code: 'ERR_INSUFFICIENT_SCOPE' = 'ERR_INSUFFICIENT_SCOPE';
-  /** The scopes that the operation needs, according to the server. */
+  /** The scopes that the operation needs, according to the server, also those that the token has. */
   readonly scopes: readonly string[];
 
   constructor(scopes: readonly string[]) {
     const names = scopes.join(' ').slice(0, 500);
-    super(`The server still requires the scopes "${names}" after they were requested: the account may not have them`);
+    super(
+      names === ''
+        ? 'The server requires more scopes, but its 403 and its metadata name none: call signIn with the scopes that the call needs'
+        : `The server still requires the scopes "${names}" after they were requested: the account may not have them`,
+    );
     this.scopes = scopes;
   }
 }

@@ -59,7 +59,8 @@ export interface OAuthAuthorizer extends Authorizer {
   /**
    * Gets new tokens now. Call it before the first request, or after an error such as `ERR_TOKEN_REJECTED`.
    *
-   * @param options.scopes Scopes to request in addition to those requested before.
+   * @param options.scopes More scopes to request. Without them, it requests those of the server's metadata, of the option `scopes`, and
+   * those requested for the current tokens. A request that the user declined does not count.
    */
   signIn(options?: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal }): Promise<void>;
   /** Deletes the tokens, and revokes them if the authorization server supports revocation. Rejects if revocation fails. */

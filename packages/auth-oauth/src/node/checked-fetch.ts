@@ -17,8 +17,8 @@ import { type FetchLike, nameUrl } from '../safe-fetch.ts';
  * not follow redirects.
  *
  * @param server The MCP server's URL.
- * @param urls The `urls` option of `oauth`. @default public addresses; this machine if the server is local
- * @param resolve Gets all addresses of a host name. @default the system resolver
+ * @param urls The `urls` option of `oauth`. Without it: public addresses, and this machine if the server is local.
+ * @param resolve Gets all addresses of a host name. Without it: the system resolver.
  */
 export function checkedFetch(
   server: string | URL,

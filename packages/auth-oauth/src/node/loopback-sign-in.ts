@@ -166,7 +166,7 @@ const OPENER_MS = 3_000;
  * Opens a URL in the user's browser with the system's program for that. Resolves when the program exits successfully, or after 3
  * seconds. The URL is one argument of the program and is not read by a shell.
  *
- * @param options.opener The program and its arguments before the URL. @default the system's opener: `open`, `rundll32`, `xdg-open`
+ * @param options.opener The program and its arguments before the URL. Without it: the system's opener (`open`, `rundll32`, `xdg-open`).
  * @throws {AuthError} `ERR_UNSAFE_URL`: the URL is neither https nor http on this machine. `ERR_SIGN_IN_REQUIRED`: the program is
  * missing or failed, as `xdg-open` does without a browser.
  * @see 2026-07-28 security_best_practices#oauth-authorization-url-validation

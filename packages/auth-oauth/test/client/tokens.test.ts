@@ -129,6 +129,20 @@ describe('step-up', () => {
     expect(await ask(one, server.url)).toBe(200);
   });
 
+  it('says so when neither the 403 nor the metadata names a scope', async () => {
+    const { as, server, authorizer } = world;
+    const one = authorizer();
+    expect(await ask(one, server.url)).toBe(200);
+    const challenge = { 'www-authenticate': 'Bearer error="insufficient_scope"' };
+    server.routes.set('/mcp', () => ({ status: 403, headers: challenge, body: 'no' }));
+    await expect(ask(one, server.url)).rejects.toMatchObject({
+      code: 'ERR_INSUFFICIENT_SCOPE',
+      message: expect.stringContaining('name none'),
+      scopes: [],
+    });
+    expect(as.to('/authorize')).toHaveLength(1);
+  });
+
   it('leaves a 403 alone that asks for no scope', async () => {
     const { as, server, authorizer } = world;
     server.routes.set('/mcp', () => ({ status: 403, headers: { 'www-authenticate': 'Bearer error="access_denied"' }, body: 'no' }));
