@@ -61,7 +61,8 @@ function stepsOf(page) {
   for (const { language, words, line, text, name } of fences) {
     const last = steps.at(-1);
     if (language === 'sh' && words[0] === 'skip') steps.push({ kind: 'skip', line, text, reason: words.slice(1).join(' ') });
-    else if (language === 'sh' && missing !== undefined) steps.push({ kind: 'skip', line, text, reason: `${missing} is not installed here` });
+    else if (language === 'sh' && missing !== undefined)
+      steps.push({ kind: 'skip', line, text, reason: `${missing} is not installed here` });
     else if (language === 'sh') steps.push({ kind: words.includes('background') ? 'background' : 'run', line, text });
     else if (words.includes('output') && previous === 'sh' && last?.kind === 'run') last.output = text;
     else if (name !== undefined) steps.push({ kind: 'file', line, text, name });

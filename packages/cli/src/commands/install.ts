@@ -136,8 +136,7 @@ function toEntry(server: string, host: Host, options: InstallOptions, cwd: strin
   const script = findScript(server, cwd);
   // Where this package is installed, its own path starts in any folder, with any PATH and without a network. What npx has downloaded may go.
   const isOfNpx = /[/\\]_npx[/\\]/.test(ownFile(''));
-  const words =
-    script === undefined || !isOfNpx ? [target.command, ...(target.args ?? [])] : ['npx', '-y', '@mortise/cli', 'run', script];
+  const words = script === undefined || !isOfNpx ? [target.command, ...(target.args ?? [])] : ['npx', '-y', '@mortise/cli', 'run', script];
   const [command, ...args] = words.map((word) => toAbsolute(word, cwd));
   return { ...(host === 'vscode' ? { type: 'stdio' } : {}), command, args, ...(options.env && { env: target.env }) };
 }
