@@ -1,24 +1,24 @@
 /** The explorer as a program: its client checks every answer itself, and a query that never ends is ended. */
 
-import { execFile, execFileSync } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { McpClient } from '@mortise/client';
+import { connectInMemory } from '@mortise/client/in-memory';
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../src/driver.ts';
+import type * as Explorer from '../src/explorer.ts';
 import { fillWithSample } from '../src/sample.ts';
 
 const program = (name: string): string => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
 
 async function connect(...flags: string[]): Promise<McpClient> {
-  return connectOver(stdioTransport({ command: process.execPath, args: [program('server'), ...flags] }));
-}
-
-async function connectOver(transport: ReturnType<typeof stdioTransport>): Promise<McpClient> {
+  const transport = stdioTransport({ command: process.execPath, args: [program('server'), ...flags] });
   const client = await McpClient.connect(transport, { name: 'test', version: '1.0.0' });
   onTestFinished(() => client.close());
   return client;
@@ -65,7 +65,9 @@ it('runs four queries at once, and the next one when one of them ends', async ()
 const cancelled = [
   {
     what: 'describes or reads a table',
-    calls: (client: McpClient, signal: AbortSignal) => [
+    isLocked: false,
+    processes: 6,
+    calls: (client: McpClient, signal: AbortSignal): readonly Promise<unknown>[] => [
       client.callTool('describe_table', { table: 'slow' }, { signal }),
       client.readResource('sqlite://tables/slow', { signal }),
     ],
@@ -73,8 +75,9 @@ const cancelled = [
   {
     what: 'waits for a lock',
     isLocked: true,
-    calls: (client: McpClient, signal: AbortSignal) => [
-      client.listResources({ signal }),
+    processes: 3,
+    calls: (client: McpClient, signal: AbortSignal): readonly Promise<unknown>[] => [
+      client.listResources({}, { signal }),
       client.getPrompt('explore', { question: 'Why?' }, { signal }),
       client.complete(
         { ref: { type: 'ref/resource', uri: 'sqlite://tables/{table}' }, argument: { name: 'table', value: '' } },
@@ -84,28 +87,27 @@ const cancelled = [
   },
 ];
 
-it.each(cancelled)('ends the process of a cancelled call that $what', async ({ calls, isLocked = false }) => {
-  const file = await createDatabase(`CREATE VIEW slow AS ${endless.replace('count(*)', 'max(i)')}`);
-  const transport = stdioTransport({ command: process.execPath, args: [program('server'), '--database', file] });
-  const client = await connectOver(transport);
-  const listProcesses = (): readonly string[] =>
-    execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-      .split('\n')
-      .filter((line) => line.trim().endsWith(` ${transport.pid}`));
-  // Started first, so it ends by itself before the others would.
-  const first = client.callTool('query', { sql: endless });
-  for (let count = 0; count < 3; count++) await client.callTool('query', { sql: 'SELECT 1' });
+it.each(cancelled)('ends each process of a cancelled call that $what', async ({ isLocked, processes, calls }) => {
+  const file = await createDatabase(`CREATE VIEW slow AS ${endless}`);
   const locker = await openDatabase(file, { isReadOnly: false });
   onTestFinished(() => void locker.close());
   if (isLocked) locker.exec('BEGIN EXCLUSIVE');
+  const children: ChildProcess[] = [];
+  const onSpawn = (message: unknown): void => void children.push((message as { process: ChildProcess }).process);
+  subscribe('child_process', onSpawn);
+  onTestFinished(() => void unsubscribe('child_process', onSpawn));
+  // As it is built: from there it finds the program that it runs.
+  const { createExplorer } = (await import(program('explorer'))) as typeof Explorer;
+  const client = await connectInMemory(createExplorer(file, { allowWrites: false }));
+  onTestFinished(() => client.close());
 
   const abort = new AbortController();
-  const running = calls(client, abort.signal);
-  await expect.poll(listProcesses).toHaveLength(1 + running.length);
+  const running = Promise.allSettled(calls(client, abort.signal));
+  await expect.poll(() => children.length).toBe(processes);
   abort.abort();
-  await Promise.allSettled(running);
-  await first;
-  expect(listProcesses()).toEqual([]);
+  await running;
+  await client.listTools();
+  expect(children.filter(({ exitCode, killed }) => exitCode === null && !killed)).toEqual([]);
 });
 
 it('gives each value as it is, or refuses the query', async () => {
@@ -133,7 +135,7 @@ it('knows each of many tables, and says where the schema is cut', async () => {
     content: [{ text: expect.stringContaining('there are 231: ') }],
   });
   const { contents } = await client.readResource('sqlite://schema');
-  const [, sql] = /-- There are more: query (.*)$/.exec(JSON.parse(JSON.stringify(contents))[0].text) ?? [];
+  const [, sql] = /-- There are more: query (.*)$/.exec(String((contents[0] as { text?: unknown }).text)) ?? [];
   expect((await client.callTool('query', { sql: String(sql) })).structuredContent).toMatchObject({ rows: { length: 31 }, isCut: false });
 });
 
