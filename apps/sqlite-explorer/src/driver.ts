@@ -8,6 +8,10 @@ export interface Statement {
   columns(): readonly { readonly name: string }[];
   /** Whether it returns rows; of better-sqlite3 alone, whose `columns` throws where there are none. */
   readonly reader?: boolean;
+  /** Reads integers as bigints, which lose no digit; of better-sqlite3. */
+  safeIntegers?(): unknown;
+  /** The same of `node:sqlite`. */
+  setReadBigInts?(isOn: boolean): void;
 }
 
 export interface Database {

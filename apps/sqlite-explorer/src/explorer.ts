@@ -1,6 +1,6 @@
 /** The server: the tables of one SQLite database as tools, resources and a prompt. */
 
-import { completable, McpServer, ResourceTemplate, ToolError } from '@mortise/server';
+import { completable, type HandlerContext, McpServer, ResourceTemplate, ToolError } from '@mortise/server';
 import { z } from 'zod';
 import { askSqlite } from './ask-sqlite.ts';
 
@@ -11,12 +11,14 @@ export interface ExplorerOptions {
 
 interface ReadOptions {
   readonly params?: readonly (string | number | null)[];
+  /** @default All. */
   readonly maxRows?: number;
   /** Ends the query when it aborts. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 const MAX_ROWS = 200;
+const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name';
 const READS = { readOnlyHint: true, openWorldHint: false };
 const statement = {
   sql: z.string().max(10_000),
@@ -34,23 +36,27 @@ export function createExplorer(database: string, { allowWrites }: ExplorerOption
     { name: 'sqlite-explorer', version: '1.0.0', title: 'SQLite explorer' },
     { instructions: 'Read sqlite://schema first. Then query with one SELECT and "?" for each value.' },
   );
-  const read = async (sql: string, { params = [], maxRows = MAX_ROWS, signal }: ReadOptions = {}): Promise<Rows> =>
+  const read = async (sql: string, { params = [], maxRows = Number.MAX_SAFE_INTEGER, signal }: ReadOptions): Promise<Rows> =>
     (await askSqlite({ database, isReadOnly: true, sql, params, maxRows }, signal)) as Rows;
-  const listTables = async (): Promise<readonly string[]> => {
+  const listTables = async (signal: AbortSignal): Promise<readonly string[]> => {
     const { rows } = await read(
       "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      { signal },
     );
     return rows.map(({ name }) => String(name));
   };
-  const completeTable = async (value: string): Promise<readonly string[]> => (await listTables()).filter((name) => name.startsWith(value));
-  const readSchema = async (): Promise<string> => {
-    const { rows } = await read('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name');
-    return rows.map(({ sql }) => `${String(sql)};`).join('\n');
+  const completeTable = async (value: string, _context: unknown, ctx: unknown): Promise<readonly string[]> =>
+    (await listTables((ctx as HandlerContext).signal)).filter((name) => name.startsWith(value));
+  const readSchema = async (signal: AbortSignal): Promise<string> => {
+    const { rows, isCut } = await read(SCHEMA, { maxRows: MAX_ROWS, signal });
+    const more = isCut ? [`-- There are more: query ${SCHEMA} LIMIT ${MAX_ROWS} OFFSET ${MAX_ROWS}`] : [];
+    return [...rows.map(({ sql }) => `${String(sql)};`), ...more].join('\n');
   };
   /** The name of a table as SQL writes it. */
-  const quote = async (table: string): Promise<string> => {
-    const tables = await listTables();
-    if (!tables.includes(table)) throw new ToolError(`there is no table "${table}"; there are ${tables.join(', ')}`);
+  const quote = async (table: string, signal: AbortSignal): Promise<string> => {
+    const tables = await listTables(signal);
+    if (!tables.includes(table))
+      throw new ToolError(`there is no table "${table}"; there are ${tables.length}: ${tables.slice(0, MAX_ROWS).join(', ')}`);
     return `"${table.replaceAll('"', '""')}"`;
   };
 
@@ -62,12 +68,12 @@ export function createExplorer(database: string, { allowWrites }: ExplorerOption
       outputSchema: { rows: z.number(), columns: z.array(z.unknown()), foreignKeys: z.array(z.unknown()) },
       annotations: READS,
     },
-    async ({ table }) => {
-      const name = await quote(table);
+    async ({ table }, { signal }) => {
+      const name = await quote(table, signal);
       const [count, columns, foreignKeys] = await Promise.all([
-        read(`SELECT count(*) AS rows FROM ${name}`),
-        read('SELECT name, type, "notnull" AS isRequired, pk AS primaryKey FROM pragma_table_info(?)', { params: [table] }),
-        read('SELECT "from" AS "column", "table", "to" AS "references" FROM pragma_foreign_key_list(?)', { params: [table] }),
+        read(`SELECT count(*) AS rows FROM ${name}`, { signal }),
+        read('SELECT name, type, "notnull" AS isRequired, pk AS primaryKey FROM pragma_table_info(?)', { params: [table], signal }),
+        read('SELECT "from" AS "column", "table", "to" AS "references" FROM pragma_foreign_key_list(?)', { params: [table], signal }),
       ]);
       return { structuredContent: { rows: Number(count.rows[0]?.['rows']), columns: columns.rows, foreignKeys: foreignKeys.rows } };
     },
@@ -76,12 +82,12 @@ export function createExplorer(database: string, { allowWrites }: ExplorerOption
   server.registerTool(
     'query',
     {
-      description: `Runs one SELECT with "?" for each value in params; returns ${MAX_ROWS} rows at most (isCut: there are more)`,
+      description: `Runs one SELECT with "?" for each value in params; returns ${MAX_ROWS} rows at most (isCut: there are more); integers past 2^53 are text`,
       inputSchema: statement,
       outputSchema: result,
       annotations: READS,
     },
-    async ({ sql, params }, ctx) => ({ structuredContent: await read(sql, { params, signal: ctx.signal }) }),
+    async ({ sql, params }, ctx) => ({ structuredContent: await read(sql, { params, maxRows: MAX_ROWS, signal: ctx.signal }) }),
   );
 
   if (allowWrites) {
@@ -100,18 +106,22 @@ export function createExplorer(database: string, { allowWrites }: ExplorerOption
     );
   }
 
-  server.registerResource('schema', 'sqlite://schema', { title: 'Schema', mimeType: 'application/sql' }, () => readSchema());
+  server.registerResource('schema', 'sqlite://schema', { title: 'Schema', mimeType: 'application/sql' }, (_uri, { signal }) =>
+    readSchema(signal),
+  );
 
   server.registerResource(
     'table',
     new ResourceTemplate('sqlite://tables/{table}', {
-      list: async () => ({
-        resources: (await listTables()).map((name) => ({ uri: `sqlite://tables/${encodeURIComponent(name)}`, name })),
-      }),
+      list: async (ctx) => {
+        const names = await listTables((ctx as HandlerContext).signal);
+        return { resources: names.map((name) => ({ uri: `sqlite://tables/${encodeURIComponent(name)}`, name })) };
+      },
       complete: { table: completeTable },
     }),
     { title: 'Table', description: 'The first 20 rows of a table', mimeType: 'application/json' },
-    async (_uri, { table }) => JSON.stringify((await read(`SELECT * FROM ${await quote(String(table))}`, { maxRows: 20 })).rows),
+    async (_uri, { table }, { signal }) =>
+      JSON.stringify((await read(`SELECT * FROM ${await quote(String(table), signal)}`, { maxRows: 20, signal })).rows),
   );
 
   server.registerPrompt(
@@ -120,8 +130,8 @@ export function createExplorer(database: string, { allowWrites }: ExplorerOption
       description: 'Asks the model to answer a question about the data',
       argsSchema: { question: z.string(), table: completable(z.string().optional(), completeTable) },
     },
-    async ({ question, table }) =>
-      `Answer with the tool "query": ${question}${table === undefined ? '' : ` Begin with the table ${table}.`}\n\nThe schema:\n${await readSchema()}`,
+    async ({ question, table }, { signal }) =>
+      `Answer with the tool "query": ${question}${table === undefined ? '' : ` Begin with the table ${table}.`}\n\nThe schema:\n${await readSchema(signal)}`,
   );
   return server;
 }

@@ -22,6 +22,8 @@ export type Answer =
 
 /** Longer texts are cut. */
 const MAX_TEXT = 2000;
+/** What changes this database alone: ATTACH and VACUUM INTO make other files. */
+const CHANGES = /^\s*(?:alter|create|delete|drop|insert|replace|update|with)\b/i;
 
 async function run({ database: path, isReadOnly, sql, params, maxRows }: Query): Promise<Answer> {
   const database = await openDatabase(path, { isReadOnly });
@@ -31,8 +33,9 @@ async function run({ database: path, isReadOnly, sql, params, maxRows }: Query):
       if (isReadOnly) return readRows(statement, params, maxRows);
       return { error: 'this statement returns rows: run it by the tool "query", or leave out RETURNING' };
     }
-    // ATTACH and VACUUM INTO touch other files even where this one is read-only. Neither returns rows.
+    // ATTACH and VACUUM INTO make other files even where this one is read-only. Neither returns rows.
     if (isReadOnly) return { error: 'the database is open read-only: only statements that return rows are run' };
+    if (!CHANGES.test(sql)) return { error: 'begin with ALTER, CREATE, DELETE, DROP, INSERT, REPLACE, UPDATE or WITH, without a comment' };
     return { changes: Number(statement.run(...params).changes) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
@@ -47,6 +50,10 @@ function returnsRows(statement: Statement): boolean {
 
 function readRows(statement: Statement, params: readonly SqlValue[], maxRows: number): Answer {
   const columns = statement.columns().map(({ name }) => name);
+  const twice = columns.find((name, index) => columns.indexOf(name) < index);
+  if (twice !== undefined) return { error: `two columns are called "${twice}": give each its own name with AS` };
+  statement.safeIntegers?.();
+  statement.setReadBigInts?.(true);
   const rows: unknown[] = [];
   for (const row of statement.iterate(...params)) {
     if (rows.length === maxRows) return { columns, rows, isCut: true };
@@ -60,7 +67,8 @@ function toJsonValue(this: Readonly<Record<string, unknown>>, key: string, value
   // Of bytes, `value` is what Buffer's own toJSON has made.
   const raw = this[key];
   if (raw instanceof Uint8Array) return `(${raw.length} bytes)`;
-  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (typeof value === 'number' && !Number.isFinite(value)) return value.toString();
   if (typeof value === 'string' && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}... (${value.length} characters)`;
   return value;
 }
