@@ -39,7 +39,7 @@ const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/mai
 /** Pages for those who build Mortise, and what programs write. */
 const notRead = /^docs\/(?:decisions|node_modules|\.vitepress|public|reference\/api|spec-coverage)/;
 /** Codes of Node, which have no page. */
-const knownCodes = /^ERR_(?:MODULE_NOT_FOUND|REQUIRE_ESM)$/;
+const nodeCodes = /^ERR_(?:MODULE_NOT_FOUND|REQUIRE_ESM)$/;
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
 /**
@@ -136,15 +136,15 @@ function findTooLong(readme) {
   return readme.startsWith('packages/') && lines > maxLines ? [`${readme} has ${lines} lines: at most ${maxLines}`] : [];
 }
 
-/** Blocks of JSON that are none, codes of errors that have no page, and images without a text. */
+/** Invalid JSON blocks, error codes without a page, and images without alternative text. */
 function findUnreadable(readme) {
   const blocks = fencesOf(readme).filter(({ language, text }) => language === 'json' && !isJson(text));
   const codes = new Set([...read(readme).matchAll(/\bERR_[A-Z_]+\b/g)].map(([code]) => code));
-  const unknown = [...codes].filter((code) => !knownCodes.test(code) && !existsSync(join(root, `docs/reference/errors/${code}.md`)));
+  const unknown = [...codes].filter((code) => !nodeCodes.test(code) && !existsSync(join(root, `docs/reference/errors/${code}.md`)));
   return [
-    ...blocks.map(({ line }) => `${readme}:${line} is no JSON`),
+    ...blocks.map(({ line }) => `${readme}:${line} is not valid JSON`),
     ...unknown.map((code) => `${readme} names ${code}, which has no page in docs/reference/errors`),
-    ...(read(readme).includes('![](') ? [`${readme} has an image without a text`] : []),
+    ...(read(readme).includes('![](') ? [`${readme} has an image without alternative text`] : []),
   ];
 }
 

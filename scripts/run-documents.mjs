@@ -6,8 +6,8 @@
  * Blocks run in order, in one terminal as it were: `cd` and `export` last. A block with a file name (` ```ts server.ts `) writes the file.
  * A ` ```text output ` below a `sh` block is what its commands print (on standard output, or in all); `...` stands for whatever is there.
  * ` ```sh background ` runs until the page ends. It is ready when the port from 3000 to 3009 that it, or a file that it names, mentions
- * takes connections, or at its first line. ` ```sh skip <reason> ` is not run. ` ```sh needs <program> `: where that program is not installed, no
- * block of the page is run.
+ * takes connections, or at its first line. ` ```sh skip <reason> ` is not run. ` ```sh needs <program> ` means that no block of the page is
+ * run where that program is not installed.
  * A page whose front matter says `continues: <page>` goes on in the folder of that page. Other folders hold a package.json of a program
  * of ES modules, unless the page makes one (`npm init`).
  */

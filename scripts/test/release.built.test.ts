@@ -184,7 +184,7 @@ describe('the published packages', () => {
     expect((await runCommand(command, args, { cwd: project })).stdout).toMatch(printed);
   });
 
-  it('write an entry that npx starts, where mortise install is not installed itself', async () => {
+  it('write an entry that npx starts if @mortise/cli is not installed', async () => {
     const folder = registry.makeFolder();
     writeFileSync(join(folder, 'server.js'), '');
     const words = ['--yes', '--prefer-offline', '--cache', join(folder, 'npm'), '@mortise/cli', 'install', 'server.js', 'cursor', '--yes'];

@@ -33,6 +33,8 @@ interface Opened {
   readonly other: Stores;
   /** How `one` is cut off from the engine. */
   readonly line?: { cut(): void; mend(): void };
+  /** Closes `one`, and opens the stores as the next process would. For the trait `reopens`. */
+  readonly reopen?: () => Promise<Stores>;
   /** Lets time pass for the stores. Without it, test cases wait. */
   readonly pass?: (ms: number) => void;
   close(): Promise<void>;
@@ -75,9 +77,9 @@ export function runEveryKit(
     });
   const tasks = create(
     ({ tasks: store }) => store,
-    ({ other }) => ({ reopen: async () => other.tasks }),
+    ({ reopen }) => ({ reopen: async () => (await reopen?.())?.tasks }),
   );
-  describeKit('the task store', taskStoreCases, { traits: { shared: true, reopens: true, ...traits }, create: tasks });
+  describeKit('the task store', taskStoreCases, { traits: { shared: true, ...traits }, create: tasks });
   describeKit('the session store', sessionStoreCases, { create: create(({ sessions }) => sessions, nothing) });
   const ofAge = eventStoreCases.filter(({ needs }) => needs?.includes('maxAge'));
   const ofNoAge = eventStoreCases.filter((each) => !ofAge.includes(each));

@@ -52,8 +52,8 @@ export interface ToolLock {
 }
 
 /**
- * A policy that asks the user. `true` and `false` count for one call; `{ allow: true, remember: 'tool' }` is remembered, as long as `memory`
- * has it: see `Consent`. A refused call rejects with `ERR_TOOL_REFUSED`.
+ * A policy that asks the user, and keeps the decisions to remember (see `Consent`) in `memory`. A refused call rejects with
+ * `ERR_TOOL_REFUSED`.
  *
  * A decision for a tool is remembered for the tool as it was then: if it changes, the user is asked again. One for a `server` goes by the
  * program's name for the server, and counts for tools that it gets later.

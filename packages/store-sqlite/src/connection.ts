@@ -19,6 +19,7 @@ const WRITES_PER_CLEARING = 256;
 export class SqliteConnection {
   readonly #database: SqliteDatabase;
   readonly #clock: Clock;
+  #isClosed = false;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #writes = new Map<string, number>();
 
@@ -80,7 +81,10 @@ export class SqliteConnection {
     return true;
   }
 
+  /** A second call does nothing. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#statements.clear();
     this.#database.close();
   }

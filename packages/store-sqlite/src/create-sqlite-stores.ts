@@ -53,7 +53,10 @@ const OPTIONS: OptionTable<SqliteStoresOptions> = {
 
 /** The stores in one SQLite file. Several stores and several processes may use the file at the same time. */
 export interface SqliteStores extends Omit<ClusterStores, 'bus' | 'health'> {
-  /** Closes the file, unless the program opened it and passed it as `database`. Closing a single store leaves the file open. */
+  /**
+   * Closes the file, unless the program opened it and passed it as `database`. Closing a single store leaves the file open. A second call does
+   * nothing.
+   */
   close(): Promise<void>;
 }
 

@@ -14,11 +14,18 @@ export function runKits(describeKit: Parameters<typeof runEveryKit>[0], driver: 
     const clock = new FakeClock();
     const options = { path: path.join(folder, 'stores.db'), driver, durability: 'normal', clock, events } as const;
     const [one, other] = [await createSqliteStores(options), await createSqliteStores(options)];
+    const opened = [one, other];
+    const reopen = async () => {
+      await one.close();
+      const again = await createSqliteStores(options);
+      opened.push(again);
+      return again;
+    };
     const close = async (): Promise<void> => {
-      await Promise.all([one.close(), other.close()]);
+      await Promise.all(opened.map((stores) => stores.close()));
       rmSync(folder, { recursive: true });
     };
-    return { one, other, pass: (ms: number) => clock.advance(ms), close };
+    return { one, other, reopen, pass: (ms: number) => clock.advance(ms), close };
   };
-  runEveryKit(describeKit, openTwice, { bounded: true, onOneMachine: true });
+  runEveryKit(describeKit, openTwice, { bounded: true, onOneMachine: true, reopens: true });
 }

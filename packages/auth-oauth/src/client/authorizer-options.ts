@@ -59,8 +59,8 @@ export interface OAuthAuthorizer extends Authorizer {
   /**
    * Gets new tokens now. Call it before the first request, or after an error such as `ERR_TOKEN_REJECTED`.
    *
-   * @param options.scopes More scopes to request. Without them, it requests those of the server's metadata, of the option `scopes`, and
-   * those requested for the current tokens. A request that the user declined does not count.
+   * @param options.scopes Scopes to request in addition to those of the server's metadata, of the option `scopes`, and of the request for
+   * the current tokens. Scopes that the user declined are not among these.
    */
   signIn(options?: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal }): Promise<void>;
   /** Deletes the tokens, and revokes them if the authorization server supports revocation. Rejects if revocation fails. */

@@ -134,7 +134,7 @@ function toEntry(server: string, host: Host, options: InstallOptions, cwd: strin
     return host === 'cursor' ? { url: server } : { type: 'http', url: server };
   }
   const script = findScript(server, cwd);
-  // Where this package is installed, its own path starts in any folder, with any PATH and without a network. What npx has downloaded may go.
+  // Where this package is installed, its own path starts in any folder, with any PATH and without a network. A cache of npx may go.
   const isOfNpx = /[/\\]_npx[/\\]/.test(ownFile(''));
   const words = script === undefined || !isOfNpx ? [target.command, ...(target.args ?? [])] : ['npx', '-y', '@mortise/cli', 'run', script];
   const [command, ...args] = words.map((word) => toAbsolute(word, cwd));

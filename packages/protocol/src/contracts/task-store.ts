@@ -96,15 +96,15 @@ export interface TaskClaim {
  * - K4: `list` returns the tasks of one principal in pages, ordered by `createdAtMs`, then id, newest last. A cursor stays valid while
  *   records are added and removed. An unknown cursor rejects with a RangeError.
  * - K5: The value of a step (`ctx.once`) is written once: a second write with the same key returns the first value.
- * - K6: A task expires `ttlMs` after its creation by the store's time (not by `createdAtMs`), and is not found then. A store deletes expired tasks with their steps as it writes, some
- *   at a time, so that no call takes longer if much has expired.
+ * - K6: A task expires `ttlMs` after its creation by the store's time (not by `createdAtMs`), and is not found then. A store deletes
+ *   expired tasks with their steps as it writes, some at a time, so that no call takes longer if much has expired.
  * - K7: Returned records are copies.
  * - K8: An orphan is an unfinished task of the driver `engine` that has no living owner and was not created or returned by `claimOrphans`
- *   within the `leaseMs` of that call; a `claim` ends that time. `claimOrphans` returns orphans, about those first that have waited longest, each to
- *   one caller.
- * - K9: What is stored has bounds: 10,000 ended tasks and 32 Mi characters of all records and steps, as JSON, for one principal. A store on one
- *   machine also has them for all principals: 50,000 and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished tasks take all
- *   the room, `create` and `putStep` reject with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
+ *   within the `leaseMs` of that call; a `claim` ends that time. `claimOrphans` returns orphans, about those first that have waited
+ *   longest, each to one caller.
+ * - K9: What is stored has bounds: 10,000 ended tasks and 32 Mi characters of all records and steps, as JSON, for one principal. A store
+ *   on one machine also has them for all principals: 50,000 and 128 Mi. At a bound, the tasks that ended first are deleted. If unfinished
+ *   tasks take all the room, `create` and `putStep` reject with a `MortiseError` that has the code `ERR_TASK_LIMIT`.
  */
 export interface TaskStore {
   /** Stores a new task. @returns The stored record; undefined if the principal has too many unfinished tasks. */

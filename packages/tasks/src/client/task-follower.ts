@@ -59,7 +59,7 @@ export class TaskFollower {
   #wake: (() => void) | undefined;
   #isListening = false;
   #attending: Promise<void> | undefined;
-  /** How often `tasks/result` was rejected while the task went on. */
+  /** How often `tasks/result` was rejected while the task waited for input. */
   #lostWaits = 0;
 
   /** @param state The task's state in the response that created the task; undefined for a task that is resumed by its id. */
@@ -214,11 +214,8 @@ export class TaskFollower {
       .then(
         (result) => this.#settleAttended({ result }, signal),
         async (error: unknown) => {
-          // After a broken connection, `tasks/result` is sent again.
-          if (signal.aborted || isPassing(error)) return;
-          // A failed task rejects here with its own error. If the task goes on, the machine died that waited for it.
-          const state = await this.#parts.wire.get(this.taskId, signal).catch(() => undefined);
-          if (state && !isEnded(state.status) && ++this.#lostWaits < MAX_FAILURES) return this.#take(state);
+          // The machine that waited may have died while the task goes on: the next poll tells. Of a failed task, `#finish` gets the error.
+          if (signal.aborted || isPassing(error) || ++this.#lostWaits < MAX_FAILURES) return;
           await this.#settleAttended({ error: this.#toError(error) }, signal);
         },
       )

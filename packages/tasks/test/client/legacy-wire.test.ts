@@ -182,7 +182,7 @@ describe('as the requestor', () => {
     expect(seen).toEqual(['working', 'input_required', end]);
   });
 
-  it('waits again for a task that asks, where the machine that waited with it died', async () => {
+  it('asks again for the result when the machine that held the wait has died', async () => {
     const waits: Reply[] = [{ error: { code: -32603, message: 'The machine that ran this call does not answer' } }, result as Reply];
     const { client, server, clock } = await connect({
       'tasks/get': () => now('input_required'),

@@ -62,7 +62,7 @@ export async function readFailure(wire: Wire, call: HttpCall, answer: HttpAnswer
   return { text, response, error: toHttpError(call, answer, { rpcError }) };
 }
 
-function toldByStatus(status: number, type: string): string | undefined {
+function explainStatus(status: number, type: string): string | undefined {
   if (status === 502 || status === 504) return LOST_BEHIND_PROXY;
   if (type === 'text/html') return WEB_PAGE;
   return status < 300 ? NO_MESSAGE : undefined;
@@ -76,7 +76,7 @@ export function toHttpError(
 ): ExchangeHttpError {
   const { status } = answer;
   const type = mediaTypeOf(answer.header('content-type'));
-  const told = hint ?? rpcError?.message ?? toldByStatus(status, type);
+  const told = hint ?? rpcError?.message ?? explainStatus(status, type);
   const isKnownType = type === '' || type === SSE_TYPE || isJson(type);
   const ofType = isKnownType ? '' : ` and a body of type "${type.slice(0, MAX_TYPE_LENGTH)}"`;
   const headers: Record<string, string> = {};
