@@ -77,7 +77,7 @@ export function runEveryKit(
     });
   const tasks = create(
     ({ tasks: store }) => store,
-    ({ reopen }) => ({ reopen: async () => (await reopen?.())?.tasks }),
+    ({ reopen }) => (reopen === undefined ? {} : { reopen: async () => (await reopen()).tasks }),
   );
   describeKit('the task store', taskStoreCases, { traits: { shared: true, ...traits }, create: tasks });
   describeKit('the session store', sessionStoreCases, { create: create(({ sessions }) => sessions, nothing) });
