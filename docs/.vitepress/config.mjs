@@ -46,7 +46,14 @@ export default {
     ],
     sidebar: sidebar(),
     outline: { level: [2, 3], label: 'On this page' },
-    search: { provider: 'local', options: { _render: renderForSearch } },
+    search: {
+      provider: 'local',
+      // A page whose title has the words comes before one whose text has them often.
+      options: {
+        _render: renderForSearch,
+        miniSearch: { searchOptions: { combineWith: 'AND', boost: { title: 10, titles: 4, text: 1 } } },
+      },
+    },
     editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
     socialLinks: [{ icon: 'github', link: repository, ariaLabel: 'Mortise on GitHub' }],
     externalLinkIcon: true,
